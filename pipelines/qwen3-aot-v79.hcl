@@ -14,17 +14,17 @@ variable "prompt" { type = optional(string) }
 variable "serial" { type = optional(string) }
 variable "block_size" { type = optional(number) }
 variable "quantizer" { type = optional(string) }
-variable "sharing" { type = optional(bool) }
+variable "share_weights" { type = optional(bool) }
 
 module "aot" {
-  source     = "mllm-aot"
-  mllm       = var.mllm
-  model      = var.model
-  prompt     = var.prompt
-  serial     = var.serial
-  block_size = var.block_size
-  quantizer  = var.quantizer
-  sharing    = var.sharing
+  source        = "mllm-aot"
+  mllm          = var.mllm
+  model         = var.model
+  prompt        = var.prompt
+  serial        = var.serial
+  block_size    = var.block_size
+  quantizer     = var.quantizer
+  share_weights = var.share_weights
 }
 
 output "oppackage" { value = module.aot.oppackage }

@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// How sure a fact is. A contradiction of an inferred fact is a warning, of any other an error.
+// Confidence of a fact. A contradiction of an inferred fact is a warning, of any other an error.
 const (
 	Documented = "documented" // by Qualcomm
 	Observed   = "observed"
@@ -15,19 +15,19 @@ const (
 	Declared   = "declared" // by the user: a record of the workspace without a block fact, or a flag
 )
 
-// Fact says of an attribute of a record where it is known from, and how sure it is.
+// Fact says of an attribute of a record where it is known from, and with which confidence.
 type Fact struct {
-	Attribute string `hcl:"attribute,label"` // "min_sdk"; of an arch also "since.qairt"
-	Sure      string `hcl:"sure"`            // documented, observed, inferred
-	Source    string `hcl:"source"`
+	Attribute  string `hcl:"attribute,label"` // "min_sdk"; of an arch also "since.qairt"
+	Confidence string `hcl:"confidence"`      // documented, observed, inferred
+	Source     string `hcl:"source"`
 }
 
-// Ground is the Fact of all shipped records of a kind that do not say otherwise.
-type Ground struct {
-	Kind      string `hcl:"kind,label"` // "soc", "arch"
-	Attribute string `hcl:"attribute,label"`
-	Sure      string `hcl:"sure"`
-	Source    string `hcl:"source"`
+// DefaultProvenance is the Fact of all shipped records of a kind that have none of their own.
+type DefaultProvenance struct {
+	Kind       string `hcl:"kind,label"` // "soc", "arch"
+	Attribute  string `hcl:"attribute,label"`
+	Confidence string `hcl:"confidence"`
+	Source     string `hcl:"source"`
 }
 
 // Fact says how an attribute of a SoC's record is known.
@@ -38,7 +38,7 @@ func (a *Arch) Fact(f *Facts, attribute string) Fact {
 	return f.fact("arch", a.Facts, a.From, attribute)
 }
 
-// fact returns the record's own Fact of the attribute, else the Ground of the shipped records of its kind. An attribute
+// fact returns the record's own Fact of the attribute, else the default of the shipped records of its kind. An attribute
 // of a workspace's record is declared.
 func (f *Facts) fact(kind string, own []*Fact, from, attribute string) Fact {
 	if x := find(own, func(x *Fact) bool { return x.Attribute == attribute }); x != nil {
@@ -47,8 +47,8 @@ func (f *Facts) fact(kind string, own []*Fact, from, attribute string) Fact {
 	if from != "" {
 		return Fact{attribute, Declared, from}
 	}
-	if g := find(f.Grounds, func(g *Ground) bool { return g.Kind == kind && g.Attribute == attribute }); g != nil {
-		return Fact{attribute, g.Sure, g.Source}
+	if g := find(f.Defaults, func(g *DefaultProvenance) bool { return g.Kind == kind && g.Attribute == attribute }); g != nil {
+		return Fact{attribute, g.Confidence, g.Source}
 	}
 	return Fact{attribute, Inferred, "the catalogue"}
 }
@@ -97,7 +97,7 @@ func (a *Arch) knownTo(of, at string) bool {
 // Settle fills in what releases have from the archs' records, where nobody has said what is in them.
 func (f *Facts) Settle() {
 	for _, a := range f.Arches {
-		a.Doubtful = a.Fact(f, "since.tools").Sure == Inferred
+		a.Doubtful = a.Fact(f, "since.tools").Confidence == Inferred
 		like := f.FindArch(a.CompileAs)
 		if like == nil {
 			continue
@@ -119,7 +119,7 @@ func (f *Facts) Settle() {
 				}
 			}
 			if r.Exact {
-				r.Sure = r.Arches
+				r.Confirmed = r.Arches
 			}
 		}
 		for _, r := range s.Releases {
@@ -149,10 +149,10 @@ func (f *Facts) settle(s *SDK, r *Release) {
 		if a.Seen[key] != "" {
 			seen = seen || !version.Older(at, a.Seen[key])
 		} else {
-			seen = seen || a.Fact(f, "since."+key).Sure != Inferred
+			seen = seen || a.Fact(f, "since."+key).Confidence != Inferred
 		}
 		if seen {
-			r.Sure = append(r.Sure, a.Name)
+			r.Confirmed = append(r.Confirmed, a.Name)
 		}
 	}
 }
@@ -169,12 +169,12 @@ func (r *Release) since(sdk string) (key, at string) {
 // Without says on what it rests that a release does not have an arch which is not among its Arches.
 func (f *Facts) Without(k Known, arch string) Fact {
 	if k.Exact {
-		return Fact{Sure: Observed, Source: "what is in " + k.Name + " " + k.Version}
+		return Fact{Confidence: Observed, Source: "what is in " + k.Name + " " + k.Version}
 	}
 	if s := f.SDK(k.Name); s != nil {
 		for _, r := range s.Releases {
 			if r.Exact && version.Older(k.Version, r.Version) && !slices.Contains(r.Arches, arch) {
-				return Fact{Sure: Observed, Source: k.Name + " " + r.Version + " is newer and does not have it"}
+				return Fact{Confidence: Observed, Source: k.Name + " " + r.Version + " is newer and does not have it"}
 			}
 		}
 	}
@@ -182,5 +182,5 @@ func (f *Facts) Without(k Known, arch string) Fact {
 	if a := f.FindArch(arch); a != nil && a.Since[key] != "" {
 		return a.Fact(f, "since."+key)
 	}
-	return Fact{Sure: Inferred, Source: "no record says which release is the first that has " + arch}
+	return Fact{Confidence: Inferred, Source: "no record says which release is the first that has " + arch}
 }

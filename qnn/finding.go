@@ -14,13 +14,13 @@ const (
 
 // Finding is a rule that is not kept.
 type Finding struct {
-	Rule     string `json:"rule"` // the rule's id: "qairt-arch"
-	Severity string `json:"severity"`
-	Reason   string `json:"reason"`           // what does not go together, and what comes of it
-	Remedy   string `json:"remedy"`           // what to do
-	Source   string `json:"source,omitempty"` // where that is known from
-	Sure     string `json:"sure,omitempty"`   // and how sure it is: Documented, Observed, Inferred, Declared
-	Argument string `json:"argument,omitempty"`
+	Rule       string `json:"rule"` // the rule's id: "qairt-arch"
+	Severity   string `json:"severity"`
+	Reason     string `json:"reason"`               // what does not go together, and what comes of it
+	Remedy     string `json:"remedy"`               // what to do
+	Source     string `json:"source,omitempty"`     // where that is known from
+	Confidence string `json:"confidence,omitempty"` // and how sure it is: Documented, Observed, Inferred, Declared
+	Argument   string `json:"argument,omitempty"`
 }
 
 // Text is the finding in one paragraph: reason, remedy, rule, and on what it rests.
@@ -32,7 +32,7 @@ func (f Finding) Text() string {
 		b.WriteString(Sentence(f.Remedy))
 	}
 	b.WriteString(" [compat " + f.Rule)
-	if said := strings.Trim(f.Sure+": "+f.Source, ": "); said != "" {
+	if said := strings.Trim(f.Confidence+": "+f.Source, ": "); said != "" {
 		b.WriteString("; " + said)
 	}
 	b.WriteString("]")
@@ -56,7 +56,7 @@ func Sentence(s string) string {
 
 // Info describes a rule that is code; rules that are data describe themselves.
 type Info struct {
-	ID, Severity, Summary, Source, Sure string
+	ID, Severity, Summary, Source, Confidence string
 }
 
 // Coded are the rules that are code, in the order of their ids.
@@ -77,7 +77,7 @@ const sourceLoad = "QNN: order of checks when a context is loaded"
 func coded(id, argument, reason, remedy string) Finding {
 	for _, i := range Coded() {
 		if i.ID == id {
-			return Finding{Rule: id, Severity: i.Severity, Source: i.Source, Sure: i.Sure, Argument: argument, Reason: reason, Remedy: remedy}
+			return Finding{Rule: id, Severity: i.Severity, Source: i.Source, Confidence: i.Confidence, Argument: argument, Reason: reason, Remedy: remedy}
 		}
 	}
 	return Finding{Rule: id, Severity: SeverityError, Argument: argument, Reason: reason, Remedy: remedy}

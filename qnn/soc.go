@@ -18,10 +18,10 @@ type Facts struct {
 	Arches []*Arch
 	Others OtherSoCs
 	SDKs   []*SDK
-	// Grounds are what shipped records stand on that do not say it themselves.
-	Grounds []*Ground
-	// Refused are operations that stay on the CPU.
-	Refused []*Refused
+	// Defaults are the provenance of shipped records without one of their own.
+	Defaults []*DefaultProvenance
+	// UnsupportedOps are operations that stay on the CPU.
+	UnsupportedOps []*UnsupportedOp
 	// Precisions say in which types operations are taken.
 	Precisions []*Precision
 }
@@ -29,20 +29,20 @@ type Facts struct {
 // SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
 // configuration files want, AndroidIDs are what a phone says in /sys/devices/soc0/soc_id.
 type SoC struct {
-	Name       string   `hcl:"name,label"` // "SM8750"
-	Marketing  string   `hcl:"marketing,optional"`
-	Arch       string   `hcl:"arch"` // Hexagon arch: "v79"
-	SoCModel   int      `hcl:"soc_model"`
-	VTCMMB     int      `hcl:"vtcm_mb,optional"`
-	AndroidIDs []int    `hcl:"soc_ids,optional"`
-	MinSDK     string   `hcl:"min_sdk,optional"`       // first QAIRT SDK that knows it, as far as published: "2.37"
-	Aliases    []string `hcl:"aliases,optional"`       // other parts of the same model number
-	Lacks      []string `hcl:"lacks,optional"`         // features of its arch that it does not have
-	LPAI       string   `hcl:"lpai,optional"`          // version of its low-power AI core, where it has one
-	Bandwidth  float64  `hcl:"bandwidth_gbs,optional"` // most that its memory can give, GB/s; 0: not published
-	Note       string   `hcl:"note,optional"`          // what is not sure
-	Facts      []*Fact  `hcl:"fact,block"`
-	From       string   // file of the workspace that has it; "" when it is shipped
+	Name            string   `hcl:"name,label"` // "SM8750"
+	MarketingName   string   `hcl:"marketing_name,optional"`
+	Arch            string   `hcl:"arch"` // Hexagon arch: "v79"
+	SoCModel        int      `hcl:"soc_model"`
+	VTCMMB          int      `hcl:"vtcm_mb,optional"`
+	AndroidIDs      []int    `hcl:"soc_ids,optional"`
+	MinSDK          string   `hcl:"min_sdk,optional"`          // first QAIRT SDK that knows it, as far as published: "2.37"
+	Aliases         []string `hcl:"aliases,optional"`          // other parts of the same model number
+	MissingFeatures []string `hcl:"missing_features,optional"` // features of its arch that it does not have
+	LPAI            string   `hcl:"lpai,optional"`             // version of its low-power AI core, where it has one
+	Bandwidth       float64  `hcl:"bandwidth_gbs,optional"`    // most that its memory can give, GB/s; 0: not published
+	Note            string   `hcl:"note,optional"`             // what is not sure
+	Facts           []*Fact  `hcl:"fact,block"`
+	From            string   // file of the workspace that has it; "" when it is shipped
 }
 
 // Arch is a record of a Hexagon arch: what its HTP can do, whatever the SDK, and which compilers and SDKs know it.
@@ -86,9 +86,9 @@ func (s *SoC) Target() *Target {
 	return &Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
 }
 
-// OfKernel returns the catalogue's name of a SoC that Linux names, in /sys/devices/soc0/machine of a board; most have the same in both. The kernel's
+// SoCFromKernelName returns the catalogue's name of a SoC that Linux names, in /sys/devices/soc0/machine of a board; most have the same in both. The kernel's
 // are those of its drivers/soc/qcom/socinfo.c.
-func OfKernel(name string) string {
+func SoCFromKernelName(name string) string {
 	switch strings.ToUpper(name) {
 	case "X1E80100":
 		return "SC8380XP"
@@ -132,7 +132,7 @@ func (f *Facts) Features(s *SoC) []string {
 	var out []string
 	if a := f.FindArch(s.Arch); a != nil {
 		for _, feature := range a.Features {
-			if !slices.Contains(s.Lacks, feature) {
+			if !slices.Contains(s.MissingFeatures, feature) {
 				out = append(out, feature)
 			}
 		}

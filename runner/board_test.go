@@ -265,7 +265,7 @@ func TestBoardOfPool(t *testing.T) {
 	}
 	reach := pool.Reach{SSH: s.Options(t)}
 	states := pool.States(t.Context(), devices, reach)
-	if states[0].Why != nil || states[0].Info.Machine == "" || states[1].Why == nil || !strings.Contains(states[1].Why.Error(), "Permission denied") {
+	if states[0].Err != nil || states[0].Info.Machine == "" || states[1].Err == nil || !strings.Contains(states[1].Err.Error(), "Permission denied") {
 		t.Fatalf("%+v", states)
 	}
 	p, notes := pool.New(devices), ""

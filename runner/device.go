@@ -68,7 +68,6 @@ type Options struct {
 	Log    io.Writer   // what simulated devices print, beside what goes with a failed action's output; nil discards it
 	// Simulate starts a simulated device; nil: there are none.
 	Simulate func(context.Context, SimulatedOptions) (Simulated, error)
-	OwnDisk  bool // simulated devices bring a disk of their own, which goes away with them
 }
 
 // Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, a simulated phone) with the first

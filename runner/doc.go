@@ -1,9 +1,12 @@
-// Package runner runs actions on devices. Device is an executor like any other, so device runs are cached, limited and reported like compiles.
+// Package runner runs actions on devices. Device is an executor, so the cache, limits and reports work for device runs
+// as for compiles.
 //
-// A device is reached by a link: adb for phones, ssh for boards. The way of an action: Execute takes from its platform which device it wants; one is found (devinfo), lent (pool) and leased (lease), or an
-// simulated one is started; what would fail there is found (check); a session pushes what the device lacks (push), waits until it is cool (thermal),
-// runs the command, samples (sample) and pulls; the outputs go to the store. What runs measured is put together by measure, what went wrong is found by
-// diagnose, each for itself.
+// Links reach devices: adb reaches phones, ssh reaches boards. Execute reads the wanted device from the action's
+// platform. It finds (devinfo), takes (pool) and leases (lease) a device, or starts a simulated one, and checks the
+// files (check). A session pushes missing files (push), waits until the device is cool (thermal), runs the command,
+// samples (sample) and pulls outputs into the store. Package measure makes tables of runs, and package diagnose
+// explains failures.
 //
-// The package knows adb and what actions are; it does not know pipelines, models, what a command computes, or how a simulated device is made.
+// The package knows adb and actions. It does not know pipelines, models, the purpose of a command, or how a simulated
+// device is made.
 package runner

@@ -104,7 +104,7 @@ func TestPhonesElsewhere(t *testing.T) {
 
 	// Nobody else reaches them: whose host key is not known, and whose server does not run.
 	why := func(d pool.Device, o ssh.Options) error {
-		return pool.States(t.Context(), []pool.Device{d}, pool.Reach{SSH: o})[0].Why
+		return pool.States(t.Context(), []pool.Device{d}, pool.Reach{SSH: o})[0].Err
 	}
 	if err := why(l.devices[1], s.Options(t)); err == nil || !link.Retryable(err) || !strings.Contains(err.Error(), "Connection refused") {
 		t.Errorf("of a host that is lost: %v", err)

@@ -226,9 +226,6 @@ const maxDisk = 8 << 30
 // disk returns a folder that is a simulated phone's disk. There are as many as phones may run, and they are kept between runs, as a phone's
 // is. Only one phone can have each: one of another process that finds none free gets an empty one, which goes away with it.
 func (d *Device) disk(root string) (data string, release func(), err error) {
-	if d.o.OwnDisk {
-		return "", func() { os.RemoveAll(root) }, nil
-	}
 	var unlock func()
 	for i := 1; i <= d.phones.most && unlock == nil; i++ {
 		name := "data"

@@ -122,6 +122,9 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse,
 		}
 	}
 	dev, err := d.real(ctx, a.Action, serial, soc)
+	if errors.Is(err, devinfo.ErrNoDevice) && d.o.Pool != nil {
+		err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,45 +11,44 @@ import (
 
 // Accuracy are the arguments of kind accuracy.
 type Accuracy struct {
-	Reference    step.Path            `arg:"reference"`
-	References   map[string]step.Path `arg:"references"`
-	Outputs      map[string]step.Path `arg:"outputs,required"`
-	Contexts     map[string]step.Path `arg:"contexts"`
-	CompileTimes map[string]step.Path `arg:"compile_times"`
-	Times        map[string]step.Path `arg:"times"`
-	OnCPU        map[string]step.Path `arg:"on_cpu"`
-	Agree        float64              `arg:"agree" default:"0.9" range:"0..1"`
-	Twins        map[string]step.Path `arg:"twins"`
-	Twin         step.Path            `arg:"twin"`
-	Tokenizer    step.Path            `arg:"tokenizer"`
-	Least        float64              `arg:"least" range:"0..1"`
-	Title        string               `arg:"title"`
+	Reference          step.Path            `arg:"reference,required"`
+	Outputs            map[string]step.Path `arg:"outputs,required"`
+	Contexts           map[string]step.Path `arg:"contexts"`
+	CompileTimes       map[string]step.Path `arg:"compile_times"`
+	Times              map[string]step.Path `arg:"times"`
+	CPUOutputs         map[string]step.Path `arg:"cpu_outputs"`
+	MatchThreshold     float64              `arg:"match_threshold" default:"0.9" range:"0..1"`
+	TruncatedOutputs   map[string]step.Path `arg:"truncated_outputs"`
+	TruncatedReference step.Path            `arg:"truncated_reference"`
+	Tokenizer          step.Path            `arg:"tokenizer"`
+	MinCosine          float64              `arg:"min_cosine" range:"0..1"`
+	Title              string               `arg:"title"`
 }
 
 func accuracySchema() step.Schema {
 	return step.Schema{
-		Summary: "Compares what graphs gave in several ways with what a reference did: words, tokens, cosine, largest error, SQNR, perplexity; names the first that is bad.",
+		Summary: "Compares outputs of graphs with a reference: tokens, cosine, largest error, SQNR, perplexity.",
 		ArgDocs: map[string]string{
-			"reference":     "What `onnx_run` or `htp_emulate` made.",
-			"references":    "In place of reference one for each of the names: truncated twins, each beside the float model cut after as many layers.",
-			"outputs":       "What is compared with it, by name: the same prompt or samples, by other graphs or on something else. They are sorted by name, 2 before 10.",
-			"least":         "The mean cosine that is good enough. The first that has less is named below the table, and is `first_bad`.",
-			"contexts":      "Of the same names, the contexts that they ran from: their sizes and nodes go into the table.",
-			"compile_times": "Likewise how long compiling took, of `htp_context`.",
-			"times":         "Likewise how long answering took.",
-			"on_cpu":        "Likewise what `onnx_run` made of the same quantised graphs, on the CPU: where the outputs are others, the compiler did that without a word, and the line is marked as wrong.",
-			"agree":         "The mean cosine to that, from which on the outputs are the same.",
-			"twins":         "Likewise what truncated twins gave, graphs of the first layers.",
-			"twin":          "What twins are compared with: what the float model's first layers gave.",
-			"tokenizer":     "Graphs of `onnx_llm`, whose tokenizer decodes outputs without words, such as those of a device.",
-			"title":         "What stands over the table.",
+			"reference":     "Outputs of `onnx_run` or `htp_emulate` that the others are compared with.",
+			"outputs":       "Outputs by name, for the same prompt or samples. Rows are sorted by name, 2 before 10.",
+			"min_cosine":    "Minimum mean cosine to the reference. The table's note names the first below it.",
+			"contexts":      "Contexts of `htp_context` by the same names: the table shows their sizes and nodes.",
+			"compile_times": "Times of `htp_context` by the same names.",
+			"times":         "Times of `onnx_run` or `htp_emulate` by the same names.",
+			"cpu_outputs": "Outputs of `onnx_run` with the same quantized graphs, by the same names. " +
+				"If a context's outputs differ, the compiler changed the graph silently, and the row says WRONG.",
+			"match_threshold":     "Minimum mean cosine between `outputs` and `cpu_outputs`.",
+			"truncated_outputs":   "Outputs of truncated models, which have the first layers alone, by the same names.",
+			"truncated_reference": "Outputs of the truncated float model.",
+			"tokenizer":           "Graphs of `onnx_llm`, whose tokenizer decodes outputs without words, such as those of a device.",
+			"title":               "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "table", Class: action.File, Doc: "A line for each, beside the reference's (JSON)."},
-			{Name: "rows", Class: action.Value, Doc: "The same by name, for checks: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, sqnr_db, argmax_equal, perplexity, npu_nodes, cpu_nodes, … } }."},
-			{Name: "plot", Class: action.File, Doc: "The same as a picture (SVG), which says all of it without colour."},
-			{Name: "wrong", Class: action.Value, Doc: "The names of those that say something else than their graphs do on the CPU."},
-			{Name: "first_bad", Class: action.Value, Doc: "The name of the first whose cosine is less than `least`; \"\" if all are good."},
+			{Name: "table", Class: action.File, Doc: "One row per name, after the reference's (JSON)."},
+			{Name: "rows", Class: action.Value, Doc: "The numbers by name: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, sqnr_db, " +
+				"argmax_equal, perplexity, cpu_cosine, npu_nodes, cpu_nodes, … } }."},
+			{Name: "mismatches", Class: action.Value, Doc: "Names whose cosine to `cpu_outputs` is below `match_threshold`."},
+			{Name: "first_below_min", Class: action.Value, Doc: "First name whose cosine is below `min_cosine`; \"\" if all pass."},
 		},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "accuracy" "smollm2" {
@@ -59,35 +58,28 @@ func accuracySchema() step.Schema {
 	}
 }
 
-// Plan plans the comparison, one action for all.
+// Plan plans the comparison, one action for all names.
 func (c Accuracy) Plan(p *step.Plan) {
-	args := map[string]any{"reference": "", "least": c.Least, "agree": c.Agree, "twin": "", "tokenizer": "", "title": c.Title, "table": "table.json", "rows": "rows.json",
-		"first_bad": "first_bad.json", "wrong": "wrong.json", "plot": "plot.svg"}
-	if c.Reference.IsSet() {
-		args["reference"] = c.Reference.InRoot()
+	args := map[string]any{"reference": c.Reference.InRoot(), "min_cosine": c.MinCosine, "match_threshold": c.MatchThreshold, "title": c.Title,
+		"truncated_reference": "", "tokenizer": "", "table": "table.json", "rows": "rows.json", "first_below_min": "first_below_min.json", "mismatches": "mismatches.json"}
+	if c.TruncatedReference.IsSet() != (len(c.TruncatedOutputs) > 0) {
+		p.Fail("truncated_reference", "Incomplete truncated model",
+			"truncated_outputs: compared with truncated_reference. Set both, or neither.")
 	}
-	if c.Twin.IsSet() != (len(c.Twins) > 0) {
-		p.Fail("twin", "Twins without their float one, or it without them", "twins are compared with twin, what the float model's first layers gave: give both, or neither.")
+	if c.TruncatedReference.IsSet() {
+		args["truncated_reference"] = c.TruncatedReference.InRoot()
 	}
-	if c.Twin.IsSet() {
-		args["twin"] = c.Twin.InRoot()
-	}
-	inputs := []action.Input{c.Reference.Input(), c.Twin.Input()}
+	inputs := []action.Input{c.Reference.Input(), c.TruncatedReference.Input()}
 	if c.Tokenizer.IsSet() {
 		args["tokenizer"], inputs = c.Tokenizer.InRoot(), append(inputs, c.Tokenizer.Input())
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Outputs)) {
-		if _, ok := c.References[name]; ok == c.Reference.IsSet() {
-			p.Fail("references", "What to compare with", "%q must have either a reference of its own, in references, or reference, the one of all.", name)
-		}
-	}
-	named := map[string]map[string]step.Path{"outputs": c.Outputs, "references": c.References, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times,
-		"on_cpu": c.OnCPU, "twins": c.Twins}
+	named := map[string]map[string]step.Path{"outputs": c.Outputs, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times,
+		"cpu_outputs": c.CPUOutputs, "truncated_outputs": c.TruncatedOutputs}
 	for _, name := range slices.Sorted(maps.Keys(named)) { // in one order, of errors too
 		of, at := named[name], map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(of)) {
 			if _, ok := c.Outputs[key]; !ok {
-				p.Fail(name, "Nothing to compare", "%s has %q, and outputs has not.", name, key)
+				p.Fail(name, "Nothing to compare", "%s has %q, outputs does not. Add it to outputs.", name, key)
 			}
 			at[key] = of[key].InRoot()
 			inputs = append(inputs, of[key].Input())
@@ -98,7 +90,6 @@ func (c Accuracy) Plan(p *step.Plan) {
 	a := program(p, "compare", args, false, "accuracy").In(inputs...)
 	p.File("table", a.Out("table.json"))
 	p.Output("rows", action.Value, a.Out("rows.json"))
-	p.File("plot", a.Out("plot.svg"))
-	p.Output("wrong", action.Value, a.Out("wrong.json"))
-	p.Output("first_bad", action.Value, a.Out("first_bad.json"))
+	p.Output("mismatches", action.Value, a.Out("mismatches.json"))
+	p.Output("first_below_min", action.Value, a.Out("first_below_min.json"))
 }

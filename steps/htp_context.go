@@ -8,21 +8,22 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/model/placement"
 	"github.com/hexmage/hexmage/qnn"
 )
 
 // HTPContext are the arguments of kind htp_context.
 type HTPContext struct {
-	Graphs         step.Path `arg:"graphs,required"`
-	SoCs           []string  `arg:"socs,nonull"`
-	Optimization   int       `arg:"optimization" range:"1..3"`
-	VTCMMB         int       `arg:"vtcm_mb" range:"1..64"`
-	FixedAddresses bool      `arg:"fixed_addresses" default:"true"`
-	Fallback       bool      `arg:"fallback"`
-	Floats         bool      `arg:"floats"`
-	DLC            bool      `arg:"dlc"`
-	Optrace        bool      `arg:"optrace"`
-	Sharing        bool      `arg:"sharing" default:"true"`
+	Graphs            step.Path `arg:"graphs,required"`
+	SoCs              []string  `arg:"socs,nonull"`
+	OptimizationLevel int       `arg:"optimization_level" range:"1..3"`
+	VTCMMB            int       `arg:"vtcm_mb" range:"1..64"`
+	AllowCPUFallback  bool      `arg:"allow_cpu_fallback"`
+	AllowFP16         bool      `arg:"allow_fp16"`
+	DLC               bool      `arg:"dlc"`
+	Optrace           bool      `arg:"optrace"`
+	ShareWeights      bool      `arg:"share_weights" default:"true"`
+	Title             string    `arg:"title"`
 }
 
 // socsSince is the first release of htp_host that was seen to make one file for several SoCs.
@@ -30,24 +31,28 @@ const socsSince = "2.7.0"
 
 func htpContextSchema() step.Schema {
 	return step.Schema{
-		Summary: "Compiles quantised graphs with the vendor's own HTP compiler for x86 into a context binary for the target, and reads what came out.",
+		Summary: "Compiles graphs with Qualcomm's HTP compiler for x86 into a context binary for the target, and checks the result.",
 		ArgDocs: map[string]string{
-			"graphs":          "A folder of *.onnx with their data, such as `onnx_quantize` made.",
-			"socs":            "Several SoCs, the target's among them, for one file with a context of each: a DLC. For one graph alone.",
-			"optimization":    "How hard the compiler tries; by default its own choice, which is 2.",
-			"vtcm_mb":         "VTCM to compile for, in MB; by default all that the target has, of several SoCs the least.",
-			"fixed_addresses": "Whether the compiler runs without random addresses: it orders something by address, and so two compiles give the same bytes. Without, they may differ, and `--verify` says where.",
-			"fallback":        "Whether nodes may stay on the CPU. Otherwise one that the compiler does not take is an error.",
-			"floats":          "Whether products of quantised tensors may be computed in 16-bit floats. Otherwise that is an error: the compiler does it without a word.",
-			"dlc":             "Whether to write each graph as a DLC too, before it is compiled, for the vendor's own tools. It is an action of its own.",
-			"optrace":         "Whether to compile so that operations can be traced (`profiling = \"optrace\"` of `htp_emulate`). The contexts are the same.",
-			"sharing":         "Whether several graphs have one context, with their weights once, which Hexagon v73 and newer have. Otherwise device/ has a context of each, with weights of its own.",
+			"graphs":             "A folder of *.onnx with their data, such as `onnx_quantize` makes.",
+			"socs":               "Several SoCs, the target among them: one DLC with a context for each. For one graph alone.",
+			"optimization_level": "Optimization level of the compiler; by default its own, 2.",
+			"vtcm_mb":            "VTCM (the NPU's fast memory) to compile for, in MB; by default all that the target has, of several SoCs the least.",
+			"allow_cpu_fallback": "Lets nodes that the NPU does not run stay on the CPU. By default such a node is an error.",
+			"allow_fp16":         "Lets the compiler compute products of quantized tensors in 16-bit floats. By default that is an error: the compiler does it silently.",
+			"dlc":                "Writes each graph as a DLC for Qualcomm's tools, in an action of its own.",
+			"optrace":            "Compiles for `profiling = \"optrace\"` of `htp_emulate`. The contexts are the same.",
+			"share_weights":      "One context for all graphs, with their weights once: Hexagon v73 and newer. Otherwise one context per graph.",
+			"title":              "Title of the placement table.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, without `sharing` one of each, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where; placed.json: the same of each graph with its partitions and tensors, for `fallback`."},
+			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs; without `share_weights` one per graph; with `socs` one file. emulator/GRAPH/: each graph alone, " +
+				"where the emulator cannot load device/. graphs/GRAPH.json: the compiler's graph; GRAPH.trace.json: its nodes' origins. manifest.json; nodes.json: where each node runs; placed.json: partitions and their tensors."},
+			{Name: "placement", Class: action.Value, Doc: "Partitions, nodes on the CPU and their reasons: { npu_nodes, cpu_nodes, partitions, to_npu_bytes, to_cpu_bytes, " +
+				"nodes = [{ graph, name, op, takes, rank, why }], replacements, no_replacement_known, … }."},
+			{Name: "placement_table", Class: action.File, Doc: "The same as a table, with known replacements (JSON)."},
 			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
-			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what the vendor's viewer reads traces by, in device/ and, of contexts for the emulator, GRAPH/; else empty."},
-			{Name: "times", Class: action.File, Doc: "Of each compile the seconds that it took, `seconds`, and the memory that the compiler had at its peak, `peak_mb`, in MB (JSON)."},
+			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what Qualcomm's viewer reads traces by, in device/ and, for the emulator, GRAPH/; else empty."},
+			{Name: "times", Class: action.File, Doc: "Per compile `seconds` and the compiler's peak of memory, `peak_mb`, in MB (JSON)."},
 		},
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example:    `step "htp_context" "lpbq" { graphs = step.onnx_quantize.lpbq.outputs.dir }`,
@@ -62,8 +67,9 @@ type htpTarget struct {
 	VTCMMB   int    `json:"vtcm_mb"`
 }
 
-// Plan plans the compiling, one action for the context and its twins, and one for the DLCs. find looks up a SoC.
-func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error)) {
+// Plan plans one action for all contexts, one for the placement, and one for the DLCs. find looks up a SoC; known has the facts about
+// operations, nil without a catalogue.
+func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error), known *qnn.Facts) {
 	t, libraries := target(p, "A context is compiled for one SoC."), p.Toolchain(htpToolchain)
 	if p.Failed() {
 		return
@@ -73,19 +79,19 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	if p.Failed() {
 		return
 	}
-	args := map[string]any{"graphs": h.Graphs.InRoot(), "libraries": htpLibraries(libraries), "target": own, "fallback": h.Fallback}
-	compile := map[string]any{"floats": h.Floats, "out": "dir", "times": "times.json"}
+	args := map[string]any{"graphs": h.Graphs.InRoot(), "libraries": htpLibraries(libraries), "target": own, "allow_cpu_fallback": h.AllowCPUFallback}
+	compile := map[string]any{"allow_fp16": h.AllowFP16, "out": "dir", "times": "times.json"}
 	if len(socs) > 0 {
 		compile["socs"] = socs
 	}
-	if !h.Sharing {
-		compile["sharing"] = false
+	if !h.ShareWeights {
+		compile["share_weights"] = false
 	}
 	if h.Optrace {
 		compile["schematics"] = "schematics"
 	}
-	if h.Optimization > 0 {
-		compile["optimization"] = h.Optimization
+	if h.OptimizationLevel > 0 {
+		compile["optimization_level"] = h.OptimizationLevel
 	}
 	a := h.action(p, "compile for "+t.SoC, args, compile, "htp_context", "htp_facts", "htp_reasons")
 	p.Tree("dir", a.OutTree("dir"))
@@ -96,7 +102,8 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	} else {
 		p.Tree("schematic")
 	}
-	h.vary(a.Vary(measured, "times.json"))
+	a.Vary(measured, "times.json")
+	h.place(p, a.OutTree("dir"), own.Arch, known)
 	if !h.DLC {
 		p.Tree("dlc")
 		return
@@ -104,14 +111,21 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	d := h.action(p, "write DLCs", args, map[string]any{"out": "dlc"}, "htp_dlc")
 	d.Name = "dlc"
 	p.Tree("dlc", d.OutTree("dlc"))
-	h.vary(d)
 }
 
-// vary says of an action's outputs that they may differ, where they may.
-func (h HTPContext) vary(a *step.Action) {
-	if !h.FixedAddresses {
-		a.Vary("the compiler orders something by address, and fixed_addresses is false")
+// place plans the report of which nodes stay on the CPU.
+func (h HTPContext) place(p *step.Plan, dir action.Input, arch int, known *qnn.Facts) {
+	s := placement.Spec{Title: h.Title, Dir: "dir", Table: "placement_table.json", Out: "placement.json"}
+	if s.Title == "" {
+		s.Title = p.At.Name
 	}
+	if known != nil {
+		s.Arch, s.UnsupportedOps, s.Precisions = "v"+strconv.Itoa(arch), known.UnsupportedOps, known.Precisions
+	}
+	a := step.Tool(p, "", "report nodes on the CPU", placement.Tool, s).In(dir.As("dir"))
+	a.Name = "placement"
+	p.Output("placement", action.Value, a.Out(s.Out))
+	p.File("placement_table", a.Out(s.Table))
 }
 
 func (h HTPContext) action(p *step.Plan, description string, args, more map[string]any, of string, others ...string) *step.Action {
@@ -119,27 +133,24 @@ func (h HTPContext) action(p *step.Plan, description string, args, more map[stri
 		more[k] = v
 	}
 	a := computes(p, program(p, description, more, true, of, append(others, "htp_compile")...)).In(h.Graphs.Input()) // ONNX Runtime folds constants before it compiles
-	if h.FixedAddresses {
-		a.Set(action.PropertyAddresses, action.AddressesFixed)
-	}
-	return a
+	return a.Set(action.PropertyAddresses, action.AddressesFixed)                                                    // the compiler orders something by address
 }
 
 // compiled is the SoC with the VTCM that the step asks for.
 func (h HTPContext) compiled(p *step.Plan, t qnn.Target) htpTarget {
 	arch, err := strconv.Atoi(strings.TrimPrefix(t.Arch, "v"))
 	if err != nil {
-		p.Fail("", "No HTP", "%s has the Hexagon %s, which is no HTP that contexts are compiled for.", t.SoC, t.Arch)
+		p.Fail("", "No HTP", "%s: contexts cannot be compiled for its Hexagon %s. Choose another SoC.", t.SoC, t.Arch)
 	}
 	made := htpTarget{t.SoC, t.SoCModel, arch, t.VTCMMB}
 	switch {
 	case h.VTCMMB > 0:
 		made.VTCMMB = h.VTCMMB
 	case t.VTCMMB == 0:
-		p.Fail("", "How much VTCM?", "It is not known how much VTCM %s has, and without that the compiler takes it for some. Say it: vtcm_mb = 8.", t.SoC)
+		p.Fail("", "Unknown VTCM size", "%s: the catalog has no VTCM size. Set vtcm_mb, for example vtcm_mb = 8.", t.SoC)
 	}
 	if t.VTCMMB > 0 && h.VTCMMB > t.VTCMMB {
-		p.Fail("vtcm_mb", "More VTCM than there is", "%s has %d MB of VTCM, and the compiler would take %d without a word. Ask for less, or leave vtcm_mb out.", t.SoC, t.VTCMMB, h.VTCMMB)
+		p.Fail("vtcm_mb", "Too much VTCM", "%s has %d MB of VTCM, not %d; the compiler does not check it. Lower vtcm_mb, or remove it.", t.SoC, t.VTCMMB, h.VTCMMB)
 	}
 	return made
 }

@@ -14,13 +14,13 @@ type HTPEmulate struct {
 
 func htpEmulateSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs contexts on the vendor's emulator of the HTP, on this machine, at no phone's speed. A language model answers a prompt.",
+		Summary: "Runs contexts on Qualcomm's emulator of the HTP for x86, not at a phone's speed. A language model answers a prompt.",
 		ArgDocs: saidDocs(map[string]string{
-			"context":   "What `htp_context` made. Of several graphs in one context, other than a language model's, the folder of one: `emulator/GRAPH` in it.",
-			"profiling": "Has the vendor's runtime say where the time goes: `basic`, of the whole graph; `detailed`, of each node; `optrace`, for the vendor's viewer, of a context compiled with `optrace = true`.",
+			"context":   "Folder of `htp_context`. If one context has several graphs of no language model, the folder of one: `emulator/GRAPH`.",
+			"profiling": "Level of a QNN profile: `basic` for the whole graph, `detailed` per node, `optrace` for Qualcomm's viewer, with a context compiled with `optrace = true`.",
 		}),
 		Outputs: append(saidOutputs(), step.OutputSpec{Name: "profile", Class: action.Tree,
-			Doc: "With `profiling` for each graph GRAPH.csv, which `npu_profile` reads, and GRAPH_qnn.log, for the vendor's viewer; else empty. Its cycles are the emulator's: no performance."}),
+			Doc: "With `profiling` per graph GRAPH.csv, which `npu_profile` reads, and GRAPH_qnn.log, for Qualcomm's viewer; else empty. Cycles and times are not a device's."}),
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example: `step "htp_emulate" "lpbq" {
   context = step.htp_context.lpbq.outputs.dir
@@ -29,7 +29,7 @@ func htpEmulateSchema() step.Schema {
 	}
 }
 
-// Plan plans the answering.
+// Plan plans the run.
 func (h HTPEmulate) Plan(p *step.Plan) {
 	args := map[string]any{"libraries": htpLibraries(p.Toolchain(htpToolchain))}
 	if h.Profiling != "" {

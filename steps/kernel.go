@@ -38,7 +38,6 @@ func kernelTestSchema() step.Schema {
 		Toolchains: []string{"qairt", "hexagon", "llvm", "qemu"},
 		Example: `step "kernel_test" "ops" {
   source = step.patch.ops.outputs.dir
-  archs  = ["v79"]
 
   case "SiLU" {
     input {
@@ -126,23 +125,18 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 // choose removes all ops from the package except the selected ones, and generates an interface for these.
 func (k *kernels) choose(p *oppackage.Package) error {
 	ops := oppackage.Ops(p.Files)
-	wanted := map[string]bool{}
+	matches := func(pattern, f string) bool {
+		ok, err := path.Match(pattern, f)
+		return err == nil && ok
+	}
 	for _, pattern := range k.only {
-		some := false
-		for _, f := range ops {
-			if ok, err := path.Match(pattern, f); err != nil {
-				return fmt.Errorf("sources: %q: %w", pattern, err)
-			} else if ok {
-				wanted[f], some = true, true
-			}
-		}
-		if !some {
+		if !slices.ContainsFunc(ops, func(f string) bool { return matches(pattern, f) }) {
 			return fmt.Errorf("sources: no source matches %s: use one of %s", pattern, strings.Join(ops, ", "))
 		}
 	}
 	p.Files = slices.DeleteFunc(slices.Clone(p.Files), func(f string) bool {
-		dir, ext := path.Dir(f), path.Ext(f)
-		return ext == ".cpp" && (dir == "src" || dir == "src/ops" && !wanted[f])
+		chosen := slices.ContainsFunc(k.only, func(pattern string) bool { return matches(pattern, f) })
+		return path.Ext(f) == ".cpp" && (path.Dir(f) == "src" || path.Dir(f) == "src/ops" && !chosen)
 	})
 	p.Interface = path.Join(k.p.At.Dir(), "interface", p.Name+"Interface.cpp")
 	k.config = new(string) // the op config names the other ops too
@@ -174,10 +168,11 @@ func (k kernels) dsp(a oppackage.Arch, hvx string, shell, library action.Input) 
 		Arch: a.Compiled, HVX: hvx}
 }
 
-// at returns a library at the path that its action writes.
-func at(library action.Input) action.Input {
-	library.Path = library.Spec.Path
-	return library
+// library links objects. It returns the library at the path that its action writes.
+func (k kernels) library(a oppackage.Arch, pkg oppackage.Package, objects []action.Input) action.Input {
+	lib := k.link(a, pkg, objects)
+	lib.Path = lib.Spec.Path
+	return lib
 }
 
 // referenceHVX is the HVX version of all emulators.
@@ -190,7 +185,7 @@ func (k kernels) reference(pkg oppackage.Package) action.Input {
 	pkg.HVX = oppackage.HVXFlags(referenceHVX)
 	pkg.Extras = append(slices.Clone(pkg.Extras), oppackage.Extra{Defines: []string{"REFERENCE_OP"}})
 	_, objects := k.compile(a, pkg)
-	return at(k.link(a, pkg, objects))
+	return k.library(a, pkg, objects)
 }
 
 // test builds the library for an arch and runs the cases. It compiles by way of assembly text, in which the test finds instructions
@@ -212,7 +207,7 @@ func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, shell, reference 
 		spec.Sources = append(spec.Sources, kerneltest.Source{Path: source.Path, Assembly: assembly.Path})
 		read = append(read, assembly)
 	}
-	lib := at(k.link(a, pkg, objects))
+	lib := k.library(a, pkg, objects)
 	spec.Tested = k.dsp(a, hvx, shell, lib)
 	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, spec)
 	return test.In(append(read, lib)...).SetEnv(k.p.Env).Out(out).As(a.Version + ".txt")

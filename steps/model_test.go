@@ -117,9 +117,9 @@ func TestUpstreamsQuantiser(t *testing.T) {
 			argv: "programs/mllm_native.py", told: []string{`"architecture":"llama"`, `"block_size":32`}},
 		"ours, blocks":        {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
 		"a simulation, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
-		"upstream's":          {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
-		"upstream's on GPU":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
-		"of another text":     {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},
+		"upstream's":          {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantize.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
+		"upstream's on GPU":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantize.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
+		"of another text":     {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantize.py", told: []string{`text"`}},
 		"upstream's llama":    {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
 	} {
 		c.args["model"] = str("/hub")

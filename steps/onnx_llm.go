@@ -7,24 +7,24 @@ import (
 
 // ONNXLLM are the arguments of kind onnx_llm.
 type ONNXLLM struct {
-	Model     step.Path   `arg:"model,required"`
-	Licenses  []step.Path `arg:"licenses"`
-	Context   int         `arg:"context" default:"256" range:"2..32768"`
-	Chunk     int         `arg:"chunk" default:"32" range:"1..4096"`
-	Layers    int         `arg:"layers" range:"1..1000"`
-	Embedding string      `arg:"embedding" default:"inside" oneof:"inside outside"`
+	Model      step.Path   `arg:"model,required"`
+	Licenses   []step.Path `arg:"licenses"`
+	ContextLen int         `arg:"context_len" default:"256" range:"2..32768"`
+	ARLen      int         `arg:"ar_len" default:"32" range:"1..4096"`
+	Layers     int         `arg:"layers" range:"1..1000"`
+	Embedding  string      `arg:"embedding" default:"inside" oneof:"inside outside"`
 }
 
 func onnxLLMSchema() step.Schema {
 	return step.Schema{
-		Summary: "Makes static ONNX graphs of a language model: prefill of a chunk and decode of a token, with the key/value cache as inputs and outputs.",
+		Summary: "Exports a language model as two static ONNX graphs, prefill and decode, with the key/value cache as inputs and outputs.",
 		ArgDocs: map[string]string{
-			"model":     "A folder in the Hugging Face layout, or a GGUF file: of Llama, Qwen2 or Qwen3 architecture.",
-			"licenses":  "Files with the texts of the model's license, or folders of them. Those of the model's own folder need no argument. All go along to device/ of `htp_context`.",
-			"context":   "Tokens that the cache holds: prompt and answer together.",
-			"chunk":     "Tokens that prefill takes at once; a longer prompt takes several.",
-			"layers":    "Only the first layers: a truncated twin, to find out where a difference begins.",
-			"embedding": "Whether the graphs look the rows of tokens up (`inside`), or are given them (`outside`): then the table, which may be the largest part of a small model, is a file beside the contexts, in 16-bit floats.",
+			"model":       "A folder in the Hugging Face layout, or a GGUF file: of Llama, Qwen2 or Qwen3 architecture.",
+			"licenses":    "Files with the texts of the model's license, or folders of them. Those of the model's own folder need no argument. `htp_context` copies them to device/.",
+			"context_len": "Tokens that the cache holds: prompt and answer together.",
+			"ar_len":      "Tokens per prefill call. A longer prompt takes several calls.",
+			"layers":      "Number of layers of a truncated model, from the first: shows in which layer a difference begins.",
+			"embedding":   "`inside`: the graphs look up the rows of tokens. `outside`: the CPU does, in a file beside the contexts, with 16-bit floats. The table may be the largest part of a small model.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree,
 			Doc: "prefill.onnx, decode.onnx, weights.bin that both share, arch.json, tokenizer.json, and chat_template.jinja and special_tokens.json if the model has a chat template; licenses/; with the embedding outside embedding.bin."}},
@@ -39,9 +39,10 @@ func (o ONNXLLM) Plan(p *step.Plan) {
 	for _, l := range o.Licenses {
 		licenses, inputs = append(licenses, l.InRoot()), append(inputs, l.Input())
 	}
-	args := map[string]any{"model": o.Model.InRoot(), "licenses": licenses, "context": o.Context, "chunk": o.Chunk, "embedding": o.Embedding, "out": "dir"}
+	args := map[string]any{"model": o.Model.InRoot(), "licenses": licenses, "context_len": o.ContextLen, "ar_len": o.ARLen,
+		"embedding": o.Embedding, "out": "dir"}
 	if o.Layers > 0 {
 		args["layers"] = o.Layers
 	}
-	p.Tree("dir", program(p, "make static graphs", args, false, "onnx_llm").In(inputs...).OutTree("dir"))
+	p.Tree("dir", program(p, "export static graphs", args, false, "onnx_llm").In(inputs...).OutTree("dir"))
 }

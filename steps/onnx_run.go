@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Said are the arguments of the kinds that run graphs: a language model answers a prompt, any other graph gets samples.
+// Said are the arguments of kinds that run graphs: a prompt for a language model, samples for any other graph.
 type Said struct {
 	Prompt  string    `arg:"prompt"`
 	System  string    `arg:"system"`
@@ -19,12 +19,12 @@ type Said struct {
 
 func saidDocs(more map[string]string) map[string]string {
 	docs := map[string]string{
-		"prompt":  "What a language model is asked, put into its chat template.",
-		"system":  "What the template's system message says, if anything.",
-		"tokens":  "Tokens of the answer, at most; it ends before where the model says so. With the prompt they must fit into the cache.",
-		"text":    "A text file that the model reads, as much as its cache holds, to compare what it thinks of each token. By default a few lines of ours.",
-		"choices": "Whether a language model answers three dozen questions of ours, too: which of three words goes on with a sentence.",
-		"inputs":  "For any other graph, in place of a prompt: a folder of samples, *.npz files with the graph's inputs by name.",
+		"prompt":  "Prompt for a language model, put into its chat template.",
+		"system":  "System message of the chat template.",
+		"tokens":  "Maximum number of tokens of the answer. With the prompt they must fit into the cache.",
+		"text":    "Text file for perplexity and logits, as much as the cache holds; by default a few lines that hexmage has.",
+		"choices": "Also answers three dozen multiple-choice questions: which of three words continues a sentence.",
+		"inputs":  "Samples for any other graph: a folder of *.npz files with the graph's inputs by name.",
 	}
 	maps.Copy(docs, more)
 	return docs
@@ -32,16 +32,16 @@ func saidDocs(more map[string]string) map[string]string {
 
 func saidOutputs() []step.OutputSpec {
 	return []step.OutputSpec{
-		{Name: "dir", Class: action.Tree, Doc: "said.json: prompt, tokens and words, and with `choices` which word was taken for the likeliest, of each question, 0 being right; said.npy and text.npy: logits before each token of the answer, and after each of the text. Of samples: their outputs, by the samples' names."},
-		{Name: "words", Class: action.Value, Doc: "The same as said.json, for checks and other steps; of samples how many there were."},
-		{Name: "times", Class: action.File, Doc: "Seconds a chunk of the prompt and a token of the answer, or a sample (JSON)."},
+		{Name: "dir", Class: action.Tree, Doc: "said.json: prompt, tokens, text, and with `choices` the chosen word per question, 0 being right. said.npy and text.npy: logits before each token of the answer, and after each of the text. For samples their outputs, by the samples' names."},
+		{Name: "words", Class: action.Value, Doc: "The same as said.json, for checks and other steps; for samples their number."},
+		{Name: "times", Class: action.File, Doc: "Seconds per prefill call and per token of the answer, or per sample (JSON)."},
 	}
 }
 
-// plan plans the run, nil where it cannot; more are arguments for the vendor's emulator, nil for ONNX Runtime's own kernels.
+// plan plans the run, nil where it cannot; more has arguments of Qualcomm's emulator, nil for ONNX Runtime's CPU kernels.
 func (s Said) plan(p *step.Plan, graphs step.Path, more map[string]any) *step.Action {
 	if (s.Prompt == "") != s.Inputs.IsSet() {
-		p.Fail("prompt", "Neither prompt nor inputs, or both", "A language model takes a prompt, any other graph inputs: a folder of samples.")
+		p.Fail("prompt", "Neither prompt nor inputs, or both", "prompt or inputs: set prompt for a language model, inputs for any other graph.")
 		return nil
 	}
 	of, on := "onnx_say", "on the CPU"
@@ -67,7 +67,7 @@ func (s Said) plan(p *step.Plan, graphs step.Path, more map[string]any) *step.Ac
 	programs := []string{of}
 	if maps.Copy(args, more); more != nil {
 		args["program"] = of
-		on, programs = "on the vendor's emulator", []string{"guarded", of}
+		on, programs = "on Qualcomm's emulator", []string{"guarded", of}
 	}
 	a := computes(p, program(p, "run "+on, args, more != nil, programs[0], programs[1:]...)).In(inputs...) // the emulator's graphs may have nodes for the CPU
 	p.Tree("dir", a.OutTree("dir"))
@@ -84,8 +84,8 @@ type ONNXRun struct {
 
 func onnxRunSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs graphs on ONNX Runtime's own kernels, on this machine's CPU: the reference for what an NPU says. A language model answers a prompt.",
-		ArgDocs: saidDocs(map[string]string{"graphs": "What `onnx_llm` or `onnx_quantize` made, or any ONNX graph."}),
+		Summary: "Runs graphs on ONNX Runtime's CPU kernels, as a reference for the NPU. A language model answers a prompt.",
+		ArgDocs: saidDocs(map[string]string{"graphs": "Graphs of `onnx_llm` or `onnx_quantize`, or any ONNX graph."}),
 		Outputs: saidOutputs(), Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_run" "float" {
   graphs = step.onnx_llm.smollm2.outputs.dir
@@ -94,5 +94,5 @@ func onnxRunSchema() step.Schema {
 	}
 }
 
-// Plan plans the answering.
+// Plan plans the run.
 func (o ONNXRun) Plan(p *step.Plan) { o.plan(p, o.Graphs, nil) }

@@ -59,7 +59,7 @@ func TestHTPContextPlan(t *testing.T) {
 	}
 
 	p, said := plan("2.7.0", map[string]cty.Value{"socs": texts("SM8350", "SM8750"), "dlc": cty.True})
-	if said != "" || len(p.Specs) != 2 {
+	if said != "" || len(p.Specs) != 3 {
 		t.Fatalf("%q, %+v", said, p.Specs)
 	}
 	var got struct {
@@ -79,18 +79,13 @@ func TestHTPContextPlan(t *testing.T) {
 	if d := cmp.Diff(one, got.Target) + cmp.Diff([]map[string]any{other, least}, got.SoCs); d != "" {
 		t.Error(d)
 	}
-	const orders = "the compiler orders something by address, and fixed_addresses is false"
-	for fixed, want := range map[bool][]action.Output{
-		true:  {{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}},
-		false: {{Path: "dir", Tree: true, Varies: orders}, {Path: "times.json", Varies: "it has measured times"}},
-	} {
-		p, _ := plan("2.7.0", map[string]cty.Value{"fixed_addresses": cty.BoolVal(fixed)})
-		if len(p.Specs) != 1 {
-			t.Fatalf("%+v", p.Specs)
-		}
-		if d := cmp.Diff(want, p.Specs[0].Outputs); d != "" || (p.Specs[0].Platform[action.PropertyAddresses] == action.AddressesFixed) != fixed {
-			t.Errorf("%v: %v, %s", fixed, p.Specs[0].Platform, d)
-		}
+	p, _ = plan("2.7.0", nil)
+	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}}
+	if len(p.Specs) != 2 {
+		t.Fatalf("%+v", p.Specs)
+	}
+	if d := cmp.Diff(want, p.Specs[0].Outputs); d != "" || p.Specs[0].Platform[action.PropertyAddresses] != action.AddressesFixed {
+		t.Errorf("%v: %s", p.Specs[0].Platform, d)
 	}
 }
 
@@ -107,7 +102,7 @@ func TestHTPContextOptrace(t *testing.T) {
 	}
 	p, diags := w.Kinds()["htp_context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Target: target, Toolchains: tools,
 		Args: map[string]cty.Value{"graphs": cty.StringVal("net.onnx"), "optrace": cty.True}})
-	if diags.HasErrors() || len(p.Specs) != 1 {
+	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatal(diags)
 	}
 	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}, {Path: "schematics", Tree: true, Varies: "it has addresses of the compiler's memory"}}
@@ -177,19 +172,24 @@ func TestHTPEmulatePlan(t *testing.T) {
 	}
 }
 
-// TestFallbackPlan: the tool is told all facts about operations that stay on the CPU, and the types that the target's arch takes.
-func TestFallbackPlan(t *testing.T) {
+// TestPlacementPlan: htp_context gives the report all facts about unsupported operations and about types.
+func TestPlacementPlan(t *testing.T) {
 	w := fetchWorkspace(t)
 	target, diags := w.Catalogue().Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	p, diags := w.Kinds()["fallback"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "fallback", Name: "x"}}, Target: target, Args: map[string]cty.Value{"compiled": cty.StringVal("net.pte")}})
-	if diags.HasErrors() || len(p.Specs) != 1 {
+	tools := map[string]step.Toolchain{}
+	for _, name := range []string{"onnx", "htp_host", "gnu_runtime"} {
+		tools[name] = compatToolchain(name, "2.7.0", "pypi")
+	}
+	p, diags := w.Kinds()["htp_context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Target: target, Toolchains: tools,
+		Args: map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}})
+	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatal(diags)
 	}
 	var got placement.Spec
-	for _, in := range p.Specs[0].Inputs {
+	for _, in := range p.Specs[1].Inputs {
 		if in.Path == "args.json" {
 			if err := json.Unmarshal(in.Content.Data, &got); err != nil {
 				t.Fatal(err)
@@ -197,7 +197,8 @@ func TestFallbackPlan(t *testing.T) {
 		}
 	}
 	known := w.Catalogue().Facts
-	if len(known.Refused) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.Refused, known.Refused) || !cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Compiled != "in/compiled/net.pte" || got.Title != "x" {
+	if len(known.UnsupportedOps) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.UnsupportedOps, known.UnsupportedOps) ||
+		!cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Dir != "dir" || got.Title != "x" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -247,9 +248,8 @@ func TestComputes(t *testing.T) {
 	}{
 		{"onnx_run", "", []map[string]cty.Value{net, prompt}, true},
 		{"onnx_quantize", "", []map[string]cty.Value{net}, true},
-		{"onnx_bisect", "", []map[string]cty.Value{net}, true},
-		{"aimet_quantize", "", []map[string]cty.Value{net}, true},
-		{"quark_quantize", "", []map[string]cty.Value{net}, true},
+		{"onnx_quantize", "", []map[string]cty.Value{net, {"method": cty.StringVal("aimet")}}, true},
+		{"onnx_quantize", "", []map[string]cty.Value{net, {"method": cty.StringVal("quark")}}, true},
 		{"htp_context", "", []map[string]cty.Value{net}, true},
 		{"htp_emulate", "", []map[string]cty.Value{{"context": cty.StringVal("dir")}, prompt}, true},
 		{"python", "onnx", []map[string]cty.Value{script}, true},
@@ -260,6 +260,9 @@ func TestComputes(t *testing.T) {
 	} {
 		one, other := plan(c.kind, "x86-64-v3", c.environment, c.args...), plan(c.kind, "x86-64-v4", c.environment, c.args...)
 		for i, s := range one {
+			if strings.HasSuffix(s.Name, "placement") {
+				continue // it computes nothing
+			}
 			level, has := s.Platform[action.PropertyCPULevel]
 			if has != c.has || has && level != "x86-64-v3" || (key(s) != key(other[i])) != c.has {
 				t.Errorf("%s of %q, action %d: level %q, another level has another key: %v", c.kind, c.environment, i, level, key(s) != key(other[i]))

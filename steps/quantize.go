@@ -79,7 +79,7 @@ func (q Quantize) Plan(p *step.Plan) {
 	}
 	args := map[string]any{"sources": q.PyMLLM.InRoot(), "architecture": q.Architecture, "model": q.Model.InRoot(), "block_size": q.BlockSize, "calibration": at,
 		"samples": q.NumSamples, "max_length": q.MaxLength, "device": q.Device, "out": "dir"}
-	a := programIn(p, quantizerToolchain, "quantise with upstream's train.py on "+q.Device, args, "mllm_quantise").In(q.PyMLLM.Input(), q.Model.Input(), in)
+	a := programIn(p, quantizerToolchain, "quantise with upstream's train.py on "+q.Device, args, "mllm_quantize").In(q.PyMLLM.Input(), q.Model.Input(), in)
 	if q.Device == "cuda" {
 		a.Set(action.PropertyPool, "gpu=1")
 		p.Programs("nvidia-smi")

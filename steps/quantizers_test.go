@@ -2,6 +2,7 @@ package steps_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -53,44 +54,64 @@ func arguments(t *testing.T, s action.Spec) map[string]any {
 	return got
 }
 
-// TestForeignQuantisers: what graphs are given is taken in the environment that knows tokens, and quantising happens in the quantiser's own, with nothing of the first.
-func TestForeignQuantisers(t *testing.T) {
-	for kind, environment := range map[string]string{"aimet_quantize": "aimet"} {
-		p, said := planOf(t, kind, map[string]cty.Value{"graphs": cty.StringVal("net"), "samples": cty.NumberIntVal(3)}, "onnx", environment)
+// TestQuantizeMethods: a quantizer with an environment of its own gets samples that the environment onnx collects, and none of its programs. An
+// argument that the method ignores is rejected.
+func TestQuantizeMethods(t *testing.T) {
+	args := func(method string, more map[string]cty.Value) map[string]cty.Value {
+		all := map[string]cty.Value{"graphs": cty.StringVal("net"), "samples": cty.NumberIntVal(3), "method": cty.StringVal(method)}
+		maps.Copy(all, more)
+		return all
+	}
+	for _, method := range []string{"aimet", "quark"} {
+		p, said := planOf(t, "onnx_quantize", args(method, nil), "onnx", method)
 		if said != "" || len(p.Specs) != 2 {
-			t.Fatalf("%s: %q, %d actions", kind, said, len(p.Specs))
+			t.Fatalf("%s: %q, %d actions", method, said, len(p.Specs))
 		}
-		for i, want := range []string{"onnx", environment} {
+		for i, want := range []string{"onnx", method} {
 			s := p.Specs[i]
-			if !strings.Contains(s.Args[0], want+"/bin/python3") && !strings.HasPrefix(s.Args[0], "toolchains/"+want) {
-				t.Errorf("%s: action %d is %q", kind, i, s.Args)
+			if !strings.HasPrefix(s.Args[0], "toolchains/"+want) {
+				t.Errorf("%s: action %d is %q", method, i, s.Args)
 			}
 			has := func(name string) bool {
 				return slices.ContainsFunc(s.Inputs, func(in action.Input) bool { return in.Path == "programs/"+name })
 			}
 			if i == 1 && (has("tokens.py") || has("calibrate.py") || !has("foreign.py")) {
-				t.Errorf("%s has programs that are not its own: %+v", kind, s.Inputs)
+				t.Errorf("%s has programs that are not its own: %+v", method, s.Inputs)
 			}
 		}
 		if got := arguments(t, p.Specs[0]); got["samples"] != 3. || got["calibration"] != "calibration.txt" {
-			t.Errorf("%s: %v", kind, got)
+			t.Errorf("%s: %v", method, got)
+		}
+		if has := len(p.Outputs["encodings"].Parts) == 1; has != (method == "aimet") {
+			t.Errorf("%s: encodings: %v", method, p.Outputs)
+		}
+	}
+	for method, more := range map[string]map[string]cty.Value{
+		"a16w8": {"high_precision_layers": cty.TupleVal([]cty.Value{cty.StringVal("0")})},
+		"aimet": {"symmetric": cty.True},
+		"lpbq":  {"activation_bits": cty.NumberIntVal(8)},
+		"ort":   {"kv": cty.StringVal("uint8")},
+		"quark": {"ranges": cty.StringVal("tf_enhanced")},
+	} {
+		if _, said := planOf(t, "onnx_quantize", args(method, more), "onnx", "aimet", "quark"); !strings.Contains(said, "method \""+method+"\" ignores ") {
+			t.Errorf("%s: %q", method, said)
 		}
 	}
 }
 
-// TestTwinsOfAccuracy: twins are compared with something.
-func TestTwinsOfAccuracy(t *testing.T) {
+// TestTruncatedOutputs: outputs of truncated models need a reference.
+func TestTruncatedOutputs(t *testing.T) {
 	one := cty.MapVal(map[string]cty.Value{"a": cty.StringVal("a")})
-	args := map[string]cty.Value{"reference": cty.StringVal("r"), "outputs": one, "twins": one}
-	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, "give both, or neither") {
+	args := map[string]cty.Value{"reference": cty.StringVal("r"), "outputs": one, "truncated_outputs": one}
+	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, "Set both, or neither") {
 		t.Error(said)
 	}
-	args["twin"] = cty.StringVal("f")
+	args["truncated_reference"] = cty.StringVal("f")
 	if _, said := planOf(t, "accuracy", args, "onnx"); said != "" {
 		t.Error(said)
 	}
-	args["on_cpu"] = cty.MapVal(map[string]cty.Value{"b": cty.StringVal("b")})
-	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, `on_cpu has "b", and outputs has not`) {
+	args["cpu_outputs"] = cty.MapVal(map[string]cty.Value{"b": cty.StringVal("b")})
+	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, `cpu_outputs has "b", outputs does not`) {
 		t.Error(said)
 	}
 }

@@ -81,12 +81,10 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	}
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
-		"aimet_quantize":  step.New(aimetQuantizeSchema(), AIMETQuantize.Plan),
 		"hf_folder":       step.New(hfFolderSchema(), asked(w, HFFolder.facts, HFFolder.Plan)),
-		"onnx_bisect":     step.New(onnxBisectSchema(), ONNXBisect.Plan),
 		"accuracy":        step.New(accuracySchema(), Accuracy.Plan),
 		"audit":           step.New(auditSchema(), Audit.Plan),
-		"htp_context":     step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
+		"htp_context":     step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find, w.known()) }),
 		"htp_emulate":     step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"npu_profile":     step.New(npuProfileSchema(), NPUProfile.Plan),
 		"onnx_llm":        step.New(onnxLLMSchema(), asked(w, ONNXLLM.facts, ONNXLLM.Plan)),
@@ -96,7 +94,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"convert":         step.New(convertSchema(), Convert.Plan),
 		"simulated_phone": step.New(simulatedPhoneSchema(), SimulatedPhone.Plan),
 		"exec":            step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
-		"fallback":        step.New(fallbackSchema(), func(f Fallback, p *step.Plan) { f.Plan(p, w.known()) }),
 		"fetch":           step.New(fetchSchema(), Fetch.Plan),
 		"git":             step.New(gitSchema(), Git.Plan),
 		"kernel_test":     step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
@@ -106,7 +103,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"oppackage":       step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
 		"patch":           step.New(patchSchema(), Patch.Plan),
 		"python":          step.New(pythonSchema(), Python.Plan),
-		"quark_quantize":  step.New(quarkQuantizeSchema(), QuarkQuantize.Plan),
 		"rotate_v1":       step.New(rotateV1Schema(), RotateV1.Plan),
 		"quantize_v1":     step.New(quantizeV1Schema(), QuantizeV1.Plan),
 		"quantize":        step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),

@@ -164,7 +164,7 @@ func TestSchemaIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for at, x := range map[string]any{"toolchain": toolchains.Toolchain{}, "release": toolchains.Release{}, "release of facts": qnn.Release{}, "tools": qnn.Tools{}, "soc": qnn.SoC{}, "arch": qnn.Arch{}, "fact": qnn.Ground{}, "other_socs": qnn.OtherSoCs{}, "compat": facts.Rule{}, "refused": qnn.Refused{}, "precision": qnn.Precision{}} {
+	for at, x := range map[string]any{"toolchain": toolchains.Toolchain{}, "release": toolchains.Release{}, "release of facts": qnn.Release{}, "tools": qnn.Tools{}, "soc": qnn.SoC{}, "arch": qnn.Arch{}, "fact": qnn.DefaultProvenance{}, "other_socs": qnn.OtherSoCs{}, "compat": facts.Rule{}, "refused": qnn.UnsupportedOp{}, "precision": qnn.Precision{}} {
 		schema(at, reflect.TypeOf(x))
 	}
 	c, _ := builtin(t)

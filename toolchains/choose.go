@@ -220,8 +220,8 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 	if s := r.Source("installed"); s != nil && !simulated && len(s.Env) > 0 {
 		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
 	}
-	if t.Page != "" && !simulated {
-		fmt.Fprintf(&b, "; get it from its page, %s", t.Page)
+	if t.DownloadPage != "" && !simulated {
+		fmt.Fprintf(&b, "; get it from its page, %s", t.DownloadPage)
 	}
 	if t.Licence != "" && !simulated {
 		fmt.Fprintf(&b, " (%s)", t.Licence)

@@ -2,9 +2,9 @@
 # torchao wants.
 
 toolchain "executorch" {
-  description = "ExecuTorch and PyTorch, an environment of Python's"
-  page        = "https://pytorch.org/executorch"
-  default     = "1.5.1"
+  description   = "ExecuTorch and PyTorch, an environment of Python's"
+  download_page = "https://pytorch.org/executorch"
+  default       = "1.5.1"
 
   release "1.5.1" {
     source "python" {

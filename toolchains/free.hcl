@@ -2,9 +2,9 @@
 # distribution, unpacked without being installed, or from the machine itself where a pipeline says `use = "installed"`.
 
 toolchain "llvm" {
-  description = "clang and lld with the Hexagon and AArch64 back ends"
-  page        = "https://llvm.org"
-  default     = "22"
+  description   = "clang and lld with the Hexagon and AArch64 back ends"
+  download_page = "https://llvm.org"
+  default       = "22"
 
   verify {
     layout = ["usr/bin/clang-22", "usr/bin/clang++-22", "usr/bin/ld.lld-22"]
@@ -57,9 +57,9 @@ toolchain "llvm" {
 
 # NDKs have one of their own, with its other half for phones: a pipeline whose NDK has it is debugged with that.
 toolchain "lldb" {
-  description = "LLDB, the debugger, for programs on the simulated phone"
-  page        = "https://lldb.llvm.org"
-  default     = "22"
+  description   = "LLDB, the debugger, for programs on the simulated phone"
+  download_page = "https://lldb.llvm.org"
+  default       = "22"
 
   verify {
     layout = ["usr/bin/lldb-22"]
@@ -91,9 +91,9 @@ toolchain "lldb" {
 }
 
 toolchain "qemu" {
-  description = "user emulation of AArch64 and Hexagon programs"
-  page        = "https://www.qemu.org"
-  default     = "7.2"
+  description   = "user emulation of AArch64 and Hexagon programs"
+  download_page = "https://www.qemu.org"
+  default       = "7.2"
 
   verify {
     layout = ["usr/bin/qemu-aarch64-static", "usr/bin/qemu-hexagon-static"]
@@ -158,9 +158,9 @@ toolchain "qemu" {
 }
 
 toolchain "adb" {
-  description = "the Android Debug Bridge: client and server"
-  page        = "https://developer.android.com/tools/adb"
-  default     = "29.0.6"
+  description   = "the Android Debug Bridge: client and server"
+  download_page = "https://developer.android.com/tools/adb"
+  default       = "29.0.6"
 
   verify {
     layout = ["usr/bin/adb"]
@@ -205,9 +205,9 @@ toolchain "adb" {
 
 # What programs for arm64 Linux load: the vendor's runtime is built for it, too. The simulated phone has it where it is asked for.
 toolchain "linux_arm64" {
-  description = "C and C++ libraries of arm64 Linux, for the simulated phone"
-  page        = "https://www.debian.org"
-  default     = "12"
+  description   = "C and C++ libraries of arm64 Linux, for the simulated phone"
+  download_page = "https://www.debian.org"
+  default       = "12"
 
   verify {
     elf "usr/lib/aarch64-linux-gnu/*.so*" {
@@ -232,9 +232,9 @@ toolchain "linux_arm64" {
 
 # What programs for arm64 Linux are compiled with, beside a compiler: headers of the C library, without the kernel's, and what they are linked with.
 toolchain "linux_arm64_dev" {
-  description = "C headers and start files of arm64 Linux, for programs that are compiled for it"
-  page        = "https://www.debian.org"
-  default     = "12"
+  description   = "C headers and start files of arm64 Linux, for programs that are compiled for it"
+  download_page = "https://www.debian.org"
+  default       = "12"
 
   verify {
     layout = ["usr/include/stdio.h", "usr/include/aarch64-linux-gnu/bits/types.h", "usr/lib/aarch64-linux-gnu/Scrt1.o", "usr/lib/gcc/aarch64-linux-gnu/12/crtbeginS.o"]
@@ -254,9 +254,9 @@ toolchain "linux_arm64_dev" {
 
 # For tests: a board on this machine. Its users are those of a file that the test writes, which is what nss_wrapper is for.
 toolchain "sshd" {
-  description = "OpenSSH's server and client, for tests of boards"
-  page        = "https://www.openssh.com"
-  default     = "9.2"
+  description   = "OpenSSH's server and client, for tests of boards"
+  download_page = "https://www.openssh.com"
+  default       = "9.2"
 
   verify {
     layout = ["usr/sbin/sshd", "usr/bin/ssh", "usr/bin/ssh-keygen", "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"]
@@ -272,9 +272,9 @@ toolchain "sshd" {
 }
 
 toolchain "busybox" {
-  description = "a static shell with the usual tools, for the simulated phone"
-  page        = "https://busybox.net"
-  default     = "1.35.0"
+  description   = "a static shell with the usual tools, for the simulated phone"
+  download_page = "https://busybox.net"
+  default       = "1.35.0"
 
   verify {
     layout = ["bin/busybox"]
@@ -297,9 +297,9 @@ toolchain "busybox" {
 }
 
 toolchain "make" {
-  description = "GNU make, for building op packages by hand"
-  page        = "https://www.gnu.org/software/make"
-  default     = "4.3"
+  description   = "GNU make, for building op packages by hand"
+  download_page = "https://www.gnu.org/software/make"
+  default       = "4.3"
 
   verify {
     layout = ["usr/bin/make"]
@@ -322,9 +322,9 @@ toolchain "make" {
 }
 
 toolchain "ninja" {
-  description = "the Ninja build system, which hexmage is measured against"
-  page        = "https://ninja-build.org"
-  default     = "1.11.1"
+  description   = "the Ninja build system, which hexmage is measured against"
+  download_page = "https://ninja-build.org"
+  default       = "1.11.1"
 
   verify {
     layout = ["usr/bin/ninja"]
@@ -348,9 +348,9 @@ toolchain "ninja" {
 }
 
 toolchain "unzip" {
-  description = "Info-ZIP's unzip, which hexmage's unpacking is measured against"
-  page        = "https://infozip.sourceforge.net"
-  default     = "6.0"
+  description   = "Info-ZIP's unzip, which hexmage's unpacking is measured against"
+  download_page = "https://infozip.sourceforge.net"
+  default       = "6.0"
 
   verify {
     layout = ["usr/bin/unzip"]
@@ -374,9 +374,9 @@ toolchain "unzip" {
 }
 
 toolchain "zsh" {
-  description = "zsh, for tests of its completion"
-  page        = "https://www.zsh.org"
-  default     = "5.9"
+  description   = "zsh, for tests of its completion"
+  download_page = "https://www.zsh.org"
+  default       = "5.9"
 
   verify {
     layout = ["bin/zsh", "usr/lib/x86_64-linux-gnu/zsh/5.9/zsh/zle.so", "usr/share/zsh/functions/Completion/compinit"]
@@ -391,9 +391,9 @@ toolchain "zsh" {
 }
 
 toolchain "fish" {
-  description = "fish, for tests of its completion"
-  page        = "https://fishshell.com"
-  default     = "3.6.0"
+  description   = "fish, for tests of its completion"
+  download_page = "https://fishshell.com"
+  default       = "3.6.0"
 
   verify {
     layout = ["usr/bin/fish", "usr/share/fish/config.fish", "usr/lib/x86_64-linux-gnu/libpcre2-32.so.0"]
@@ -411,9 +411,9 @@ toolchain "fish" {
 }
 
 toolchain "debootstrap" {
-  description = "debootstrap, which makes root file systems of Debian, for tests of releases"
-  page        = "https://wiki.debian.org/Debootstrap"
-  default     = "1.0.128"
+  description   = "debootstrap, which makes root file systems of Debian, for tests of releases"
+  download_page = "https://wiki.debian.org/Debootstrap"
+  default       = "1.0.128"
 
   verify {
     layout = ["usr/sbin/debootstrap", "usr/share/debootstrap/scripts/bookworm", "usr/share/debootstrap/scripts/trixie"]

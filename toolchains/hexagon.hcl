@@ -1,10 +1,10 @@
 # The Hexagon SDK: the compiler for the DSP, the headers of its operating system, libnative for emulation on the host.
 
 toolchain "hexagon" {
-  description = "Hexagon SDK"
-  page        = "https://softwarecenter.qualcomm.com/catalog/item/Hexagon_SDK"
-  licence     = "free of charge; downloading accepts the licence on that page"
-  default     = "6.4.0.2"
+  description   = "Hexagon SDK"
+  download_page = "https://softwarecenter.qualcomm.com/catalog/item/Hexagon_SDK"
+  licence       = "free of charge; downloading accepts the licence on that page"
+  default       = "6.4.0.2"
 
   # What setup_sdk_env.source sets, and HEXAGON_TOOLS_ROOT, which many makefiles want beside it.
   env "HEXAGON_SDK_ROOT" {

@@ -334,8 +334,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 64331
-  sha256 = "5595d8204796e2b682b8d7d2e0ecb2c0c95bf1d325455dd9760653289bf3b7e4"
+  size   = 64315
+  sha256 = "5187c1cfd557e987de360fec2c79ad92eefa7806ec7e42e94201a098a1cbb26d"
 }
 
 locked "mllm_quantiser" "2.6.0" {

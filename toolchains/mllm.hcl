@@ -2,9 +2,9 @@
 # the project's sources by the pipeline (a `git` step); the simulation is part of hexmage.
 
 toolchain "mllm" {
-  description = "programs of the mllm runtime"
-  page        = "https://github.com/UbiquitousLearning/mllm"
-  default     = "1"
+  description   = "programs of the mllm runtime"
+  download_page = "https://github.com/UbiquitousLearning/mllm"
+  default       = "1"
 
   verify {
     layout = ["bin/mllm-qwen3-aot-sha-c", "bin/mllm-qwen2-aot-c-sha", "bin/mllm-llama-aot-c-sha", "src/runner/main.cc"]
@@ -20,9 +20,9 @@ toolchain "mllm" {
 
 # What mllm's quantiser runs in: PyTorch as the index has it, with CUDA, which is most of its 3 GB. It works without a GPU, too. The versions are those that upstream asks for.
 toolchain "mllm_quantiser" {
-  description = "PyTorch and what goes with it for mllm's quantiser, an environment of Python's"
-  page        = "https://github.com/UbiquitousLearning/mllm"
-  default     = "2.6.0"
+  description   = "PyTorch and what goes with it for mllm's quantiser, an environment of Python's"
+  download_page = "https://github.com/UbiquitousLearning/mllm"
+  default       = "2.6.0"
 
   release "2.6.0" {
     source "python" {

@@ -1,9 +1,9 @@
 # The Android NDK: AArch64 compiler and headers for what runs on the phone's CPU.
 
 toolchain "ndk" {
-  description = "Android NDK"
-  page        = "https://developer.android.com/ndk/downloads"
-  default     = "r28b"
+  description   = "Android NDK"
+  download_page = "https://developer.android.com/ndk/downloads"
+  default       = "r28b"
 
   env "ANDROID_NDK_ROOT" {
     value = "${root}"

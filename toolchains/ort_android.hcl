@@ -4,10 +4,10 @@
 # The provider's page says what goes with what: 2.5.0 and newer with ONNX Runtime 1.26 and newer. Nobody has fetched them where hexmage is developed.
 
 toolchain "ort_android" {
-  description = "ONNX Runtime for Android"
-  licence     = "MIT"
-  page        = "https://onnxruntime.ai/docs/install/#install-on-android"
-  default     = "1.27.0"
+  description   = "ONNX Runtime for Android"
+  licence       = "MIT"
+  download_page = "https://onnxruntime.ai/docs/install/#install-on-android"
+  default       = "1.27.0"
 
   verify {
     layout = ["libonnxruntime.so"]
@@ -27,10 +27,10 @@ toolchain "ort_android" {
 }
 
 toolchain "ort_qnn_android" {
-  description = "ONNX Runtime's QNN execution provider for Android, a plug-in"
-  licence     = "MIT"
-  page        = "https://github.com/onnxruntime/onnxruntime-qnn"
-  default     = "2.6.0"
+  description   = "ONNX Runtime's QNN execution provider for Android, a plug-in"
+  licence       = "MIT"
+  download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
+  default       = "2.6.0"
 
   verify {
     layout = ["libonnxruntime_providers_qnn.so"]

@@ -60,7 +60,7 @@ func (s *PushSet) check() string {
 // inferred only: then the rules of what goes together warn.
 func (c *Catalogue) PushArches(t *Toolchain, r *Release) (arches []string) {
 	for _, a := range c.Arches {
-		if slices.Contains(r.Arches, a.Name) || a.HasHTP() && c.Without(t.Known(r.Release), a.Name).Sure == qnn.Inferred {
+		if slices.Contains(r.Arches, a.Name) || a.HasHTP() && c.Without(t.Known(r.Release), a.Name).Confidence == qnn.Inferred {
 			arches = append(arches, a.Name)
 		}
 	}

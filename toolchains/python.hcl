@@ -2,9 +2,9 @@
 # environment; and, from 3.11 on, for environments (sources of kind python), which want bin/python3 and its library below the root.
 
 toolchain "python" {
-  description = "Python: 3.10 for the SDK's converters, later ones for environments of packages"
-  page        = "https://www.python.org/downloads"
-  default     = "3.10"
+  description   = "Python: 3.10 for the SDK's converters, later ones for environments of packages"
+  download_page = "https://www.python.org/downloads"
+  default       = "3.10"
 
   release "3.10" {
     verify {

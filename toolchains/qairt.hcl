@@ -5,10 +5,10 @@
 # like a browser, and break HTTP/2 streams.
 
 toolchain "qairt" {
-  description = "Qualcomm AI Runtime SDK (QNN)"
-  page        = "https://softwarecenter.qualcomm.com/catalog/item/Qualcomm_AI_Runtime_Community"
-  licence     = "free of charge, no account; downloading accepts the licence on that page"
-  default     = "2.41.0.251128"
+  description   = "Qualcomm AI Runtime SDK (QNN)"
+  download_page = "https://softwarecenter.qualcomm.com/catalog/item/Qualcomm_AI_Runtime_Community"
+  licence       = "free of charge, no account; downloading accepts the licence on that page"
+  default       = "2.41.0.251128"
 
   # What bin/envsetup.sh sets, and QAIRT_SDK_ROOT, which makefiles and newer documents use.
   env "QNN_SDK_ROOT" {

@@ -3,10 +3,10 @@
 # the one that has the CPU backend; for a product take the vendor's own packages.
 
 toolchain "qnnruntime" {
-  description = "Qualcomm's QNN runtime for arm64 Linux, of a third party: CPU, HTP, skels"
-  licence     = "QAIRT's; the package has no text of it"
-  page        = "https://softwarecenter.qualcomm.com/catalog/item/Qualcomm_AI_Runtime_Community"
-  default     = "2.48.0.2"
+  description   = "Qualcomm's QNN runtime for arm64 Linux, of a third party: CPU, HTP, skels"
+  licence       = "QAIRT's; the package has no text of it"
+  download_page = "https://softwarecenter.qualcomm.com/catalog/item/Qualcomm_AI_Runtime_Community"
+  default       = "2.48.0.2"
 
   push_set "htp_runtime" {
     for_each = "arch"

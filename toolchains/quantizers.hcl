@@ -2,9 +2,9 @@
 # GPU. The version is that of mllm_quantiser, so that it is downloaded once.
 
 toolchain "aimet" {
-  description = "Qualcomm's AIMET for ONNX, an environment of Python's"
-  page        = "https://github.com/quic/aimet"
-  default     = "2.42.0"
+  description   = "Qualcomm's AIMET for ONNX, an environment of Python's"
+  download_page = "https://github.com/quic/aimet"
+  default       = "2.42.0"
 
   release "2.42.0" {
     source "python" {
@@ -16,9 +16,9 @@ toolchain "aimet" {
 }
 
 toolchain "quark" {
-  description = "AMD's Quark for ONNX, an environment of Python's"
-  page        = "https://quark.docs.amd.com"
-  default     = "0.13"
+  description   = "AMD's Quark for ONNX, an environment of Python's"
+  download_page = "https://quark.docs.amd.com"
+  default       = "0.13"
 
   release "0.13" {
     source "python" {

@@ -18,11 +18,11 @@ import (
 
 // Toolchain is an SDK or tool, with how its releases are had.
 type Toolchain struct {
-	*qnn.SDK           // its name, and what is true of it wherever it comes from
-	Description string `hcl:"description,optional"`
-	Page        string `hcl:"page,optional"`    // where people get it by hand
-	Licence     string `hcl:"licence,optional"` // what has to be accepted
-	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
+	*qnn.SDK            // its name, and what is true of it wherever it comes from
+	Description  string `hcl:"description,optional"`
+	DownloadPage string `hcl:"download_page,optional"` // where people get it by hand
+	Licence      string `hcl:"licence,optional"`       // what has to be accepted
+	Default      string `hcl:"default,optional"`       // release that is taken when a pipeline names none
 
 	Checks  *verify.Checks `hcl:"verify,block"`
 	EnvVars []*EnvVar      `hcl:"env,block"`
@@ -66,7 +66,8 @@ type Source struct {
 	UserAgent   string           `hcl:"user_agent,optional"`
 	HTTP1       bool             `hcl:"http1,optional"`
 	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Tree        string           `hcl:"tree,optional"`         // of qpm and qsc: digest of the tree
+	Parts       bool             `hcl:"parts,optional"`        // of a zip: read only the members that Only selects
+	Tree        string           `hcl:"tree,optional"`         // of parts, qpm and qsc: digest of the tree
 	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
 
 	Packages     []string      `hcl:"packages,optional"`     // of a deb source

@@ -1,9 +1,9 @@
 # uv chooses and installs the packages of environments of Python's. It is one static program, in a wheel.
 
 toolchain "uv" {
-  description = "uv, which chooses and installs Python packages"
-  page        = "https://docs.astral.sh/uv"
-  default     = "0.13.9"
+  description   = "uv, which chooses and installs Python packages"
+  download_page = "https://docs.astral.sh/uv"
+  default       = "0.13.9"
 
   release "0.13.9" {
     verify {

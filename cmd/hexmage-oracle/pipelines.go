@@ -58,7 +58,7 @@ func pipelines() []pipeline {
 		"samples":     "measured while the program ran",
 		"samples.svg": "samples, drawn",
 	}
-	const app, opPackage, tiny = "pipelines/app.hcl", "pipelines/clip.hcl", "pipelines/tiny-ort.hcl"
+	const app, opPackage, tiny = "pipelines/app.hcl", "pipelines/clip.hcl", "pipelines/onnx-htp.hcl"
 	const main, aot, npu = "pipelines/qwen3-aot-v79.hcl", "modules/mllm-aot/", "modules/llm-npu/"
 	return []pipeline{
 		{
@@ -155,12 +155,12 @@ func pipelines() []pipeline {
 			reports:  measured,
 		},
 		{
-			name:    "tiny-ort",
+			name:    "onnx-htp",
 			folders: shipped,
 			files:   items(0, "a16w8", "lpbq", "a16w4"),
 			prepare: []change{
 				{"items.txt", "a16w4\n", ""},
-				{tiny, "schemes   = var.schemes", "schemes   = local.items"},
+				{tiny, "= var.schemes", "= local.items"},
 				{tiny, "", probe},
 			},
 			source:   "data/lpbq.txt",
@@ -172,11 +172,11 @@ func pipelines() []pipeline {
 			step:     pair{"exec", "item"},
 			more:     change{"items.txt", "lpbq\n", "lpbq\na16w4\n"},
 			fewer:    change{"items.txt", "a16w8\n", ""},
-			variable: "tokens=2",
+			variable: "layers=1",
 			again:    "exec.item",
-			output:   "tiny-ort/contexts.a16w8/manifest.json",
+			output:   "onnx-htp/contexts.a16w8/manifest.json",
 			reports: map[string]string{
-				"table": "has the seconds that each way took",
+				"table": "has the seconds that each scheme took",
 			},
 		},
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
-// download is the state of one Fetch.
+// download is the state of one Fetch or FetchMembers.
 type download struct {
 	client   Client
 	source   Source
@@ -212,11 +212,12 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 
 // start makes the first request and creates the part file.
 func (d *download) start(ctx context.Context, addr string) (*part, *answer, error) {
-	a, err := d.get(ctx, addr, 0, "")
+	a, err := d.get(ctx, addr, 0, -1, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total,
+		Segments: [][2]int64{{0, a.total}}}
 	if m.Total < 0 && d.source.Size > 0 {
 		m.Total = d.source.Size
 	}
@@ -335,7 +336,6 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 	}
 	if d.source.Archive && !d.source.pinned() && strings.HasPrefix(string(r.head), "PK") {
 		// Without a digest only the zip's directory shows a truncation.
-		const maxMembers = 2_000_000
 		if _, err := archive.ListZip(f, r.Size, maxMembers); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotFile, err)
 		}

@@ -1,12 +1,52 @@
 package fetch
 
 import (
+	"archive/zip"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/hexmage/hexmage/internal/archive"
 )
+
+// FuzzZipDirectory: the pieces that are read of an archive lie within it, in order, whatever its bytes are.
+func FuzzZipDirectory(f *testing.F) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range []string{"a", "d/b"} {
+		w, err := z.Create(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, _ = w.Write([]byte(name))
+	}
+	if err := z.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ms, err := archive.ListZip(bytes.NewReader(b), int64(len(b)), 1000)
+		if err != nil {
+			return
+		}
+		for _, end := range []int64{int64(len(b)), int64(len(b) / 2)} {
+			at := int64(0)
+			segs, kept := extents(ms, end, func(string) bool { return true }, 10)
+			for _, s := range segs {
+				if s[0] < at || s[1] < s[0] || s[1] > end {
+					t.Fatalf("pieces %v up to %d", segs, end)
+				}
+				at = s[1]
+			}
+			if kept != len(ms) {
+				t.Errorf("%d of %d members", kept, len(ms))
+			}
+		}
+	})
+}
 
 // FuzzMessage: whatever a server sends, what is shown of it is one line without anything that a terminal obeys.
 func FuzzMessage(f *testing.F) {
@@ -40,7 +80,7 @@ func FuzzContentRange(f *testing.F) {
 func FuzzPartState(f *testing.F) {
 	dir := f.TempDir()
 	p, err := newPart(filepath.Join(dir, "seed"),
-		partMeta{URL: "https://x", Validator: `"1"`, Total: 100}, true)
+		partMeta{URL: "https://x", Validator: `"1"`, Total: 100, Segments: [][2]int64{{0, 40}, {60, 100}}}, true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -55,7 +95,7 @@ func FuzzPartState(f *testing.F) {
 	f.Add(seed, 80)
 	f.Add(seed[:len(seed)-1], 80)
 	f.Add(seed, 10)
-	f.Add([]byte(`{"total":-1}`+"\n\x05\x00\x00\x00\x00\x00\x00\x00"), 5)
+	f.Add([]byte(`{"total":-1,"segments":[[0,-1]]}`+"\n\x05\x00\x00\x00\x00\x00\x00\x00"), 5)
 	f.Fuzz(func(t *testing.T, state []byte, size int) {
 		name := filepath.Join(t.TempDir(), "p")
 		if err := os.WriteFile(name, make([]byte, min(max(size, 0), 1000)), 0o644); err != nil {
@@ -69,8 +109,8 @@ func FuzzPartState(f *testing.F) {
 			return
 		}
 		defer p.close()
-		if p.done < 0 || p.done > int64(max(size, 0)) || p.meta.Total >= 0 && p.done > p.meta.Total {
-			t.Errorf("%d bytes of %d in a file of %d", p.done, p.meta.Total, size)
+		if at, end, ok := p.next(); p.done < 0 || p.end() > int64(max(size, 0)) || ok && end >= 0 && at >= end {
+			t.Errorf("%d bytes of segments %v in a file of %d", p.done, p.meta.Segments, size)
 		}
 	})
 }

@@ -79,8 +79,9 @@ func (d *download) connect() *http.Client {
 // answer is a server's response with the requested bytes or the whole file.
 type answer struct {
 	*http.Response
-	total  int64 // -1: unknown
-	cancel func()
+	start, end int64 // end is exclusive; -1: unknown
+	total      int64 // -1: unknown
+	cancel     func()
 }
 
 func (a *answer) close() {
@@ -90,14 +91,14 @@ func (a *answer) close() {
 
 func (a *answer) partial() bool { return a.StatusCode == http.StatusPartialContent }
 
-// get requests the bytes from start to the end of the file. With a validator the server sends the whole file if it
-// changed.
-func (d *download) get(ctx context.Context, addr string, start int64, validator string) (*answer, error) {
-	a, err := d.ask(ctx, addr, start, validator)
+// get requests the bytes from start up to end (-1: the end of the file), without a Range header for the whole file.
+// With a validator the server sends the whole file if it changed.
+func (d *download) get(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
+	a, err := d.ask(ctx, addr, start, end, validator)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.place(a, start); err != nil {
+	if err := d.place(a, start, end); err != nil {
 		a.close()
 		if errors.Is(err, ErrRefused) {
 			err = &statusError{err, a.StatusCode}
@@ -107,7 +108,7 @@ func (d *download) get(ctx context.Context, addr string, start int64, validator 
 	return a, nil
 }
 
-func (d *download) ask(ctx context.Context, addr string, start int64, validator string) (*answer, error) {
+func (d *download) ask(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, addr, nil)
 	if err != nil {
 		return nil, errors.New("invalid address")
@@ -119,8 +120,12 @@ func (d *download) ask(ctx context.Context, addr string, start int64, validator 
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept", cmp.Or(d.source.Accept, "*/*"))
 	req.Header.Set("Accept-Encoding", "identity")
-	if start > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", start))
+	if start > 0 || end >= 0 {
+		to := ""
+		if end >= 0 {
+			to = strconv.FormatInt(end-1, 10)
+		}
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%s", start, to))
 		if validator != "" {
 			req.Header.Set("If-Range", validator)
 		}
@@ -130,7 +135,7 @@ func (d *download) ask(ctx context.Context, addr string, start int64, validator 
 	resp, err := d.http.Do(req.WithContext(own))
 	if err == nil {
 		resp.Body = &pacedBody{ReadCloser: resp.Body, client: d.client, cancel: cancel}
-		return &answer{Response: resp, total: -1, cancel: cancel}, nil
+		return &answer{Response: resp, total: -1, end: -1, cancel: cancel}, nil
 	}
 	cancel()
 	var wrapped *url.Error
@@ -168,18 +173,19 @@ func (d *download) transient(err error) error {
 func (d *download) downgrade() bool { return d.broken2.Load() && !d.http1 }
 
 // place reads from the response's header which bytes of the file it has.
-func (d *download) place(a *answer, start int64) error {
+func (d *download) place(a *answer, start, end int64) error {
 	switch code := a.StatusCode; {
 	case code == http.StatusPartialContent:
-		first, _, total, ok := contentRange(a.Header.Get("Content-Range"))
-		if !ok || first != start || strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
+		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
+		if !ok || first != start || end >= 0 && last > end ||
+			strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
 			return fmt.Errorf("%w: range %.60q instead of one from byte %d", errNoRanges,
 				a.Header.Get("Content-Range"), start)
 		}
-		a.total = total
+		a.start, a.end, a.total = first, last, total
 		return d.sizeFits(total)
 	case code == http.StatusOK:
-		a.total = a.ContentLength
+		a.end, a.total = a.ContentLength, a.ContentLength
 		if enc := a.Header.Get("Content-Encoding"); !d.source.pinned() && d.packed(a, enc) {
 			return fmt.Errorf("%w: the server compresses it (Content-Encoding: %.20q) against the request: set "+
 				"sha256, or use another address", ErrNotFile, enc)

@@ -23,7 +23,7 @@ type part struct {
 
 	syncEvery int64 // bytes between two syncs; 0: none
 
-	done   int64 // bytes
+	done   int64 // bytes, in the order of the segments
 	synced int64
 	sums   *sums // hash of the done bytes; nil: not needed
 }
@@ -34,6 +34,9 @@ type partMeta struct {
 	Validator string `json:"validator,omitempty"` // strong ETag or date, for If-Range
 	Digest    string `json:"digest,omitempty"`    // of the source: a part of another pin is of no use
 	Total     int64  `json:"total"`               // bytes of the whole file; -1: unknown
+
+	// Segments are the wanted pieces of the file in order, by start and end. The end -1 is that of the file.
+	Segments [][2]int64 `json:"segments"`
 }
 
 const (
@@ -79,18 +82,31 @@ func oldPart(path string, pinned bool) *part {
 	}
 	p := &part{path: path}
 	meta, slot, found := bytes.Cut(b, []byte("\n"))
-	if !found || len(slot) != 8 || json.Unmarshal(meta, &p.meta) != nil {
+	if !found || len(slot) != 8 || json.Unmarshal(meta, &p.meta) != nil || !sound(p.meta) {
 		return nil
 	}
 	p.slot = int64(len(meta)) + 1
 	p.done = int64(binary.LittleEndian.Uint64(slot))
 	p.synced = p.done
 	info, err := os.Stat(path)
-	if err != nil || p.done < 0 || p.done > info.Size() || p.meta.Total >= 0 && p.done > p.meta.Total ||
-		p.open(pinned) != nil {
+	if err != nil || p.done < 0 || p.end() > info.Size() || p.open(pinned) != nil {
 		return nil
 	}
 	return p
+}
+
+// sound reports whether the segments are in order and within the file.
+func sound(m partMeta) bool {
+	at := int64(0)
+	for i, s := range m.Segments {
+		last := i == len(m.Segments)-1
+		if s[0] < at || max(s[0], s[1]) > 1<<50 || s[1] < s[0] && !(s[1] == -1 && last) ||
+			m.Total >= 0 && s[1] > m.Total {
+			return false
+		}
+		at = s[1]
+	}
+	return true
 }
 
 func (p *part) open(pinned bool) (err error) {
@@ -118,12 +134,34 @@ func removePart(path string) {
 	_ = os.Remove(path)
 }
 
-// complete reports whether no byte is missing.
-func (p *part) complete() bool { return p.meta.Total >= 0 && p.done >= p.meta.Total }
+// next returns the offset of the next missing byte and the end of its segment, -1 if unknown. ok is false if no byte
+// is missing.
+func (p *part) next() (at, end int64, ok bool) {
+	left := p.done
+	for _, s := range p.meta.Segments {
+		if s[1] < 0 || left < s[1]-s[0] {
+			return s[0] + left, s[1], true
+		}
+		left -= s[1] - s[0]
+	}
+	return 0, 0, false
+}
+
+// end returns the smallest size of a data file that has the done bytes.
+func (p *part) end() int64 {
+	if at, _, ok := p.next(); ok && p.done > 0 {
+		return at
+	}
+	if n := len(p.meta.Segments); n > 0 && p.done > 0 {
+		return p.meta.Segments[n-1][1]
+	}
+	return 0
+}
 
 // write puts the next bytes into the file, and notes that they are there.
 func (p *part) write(b []byte) error {
-	if _, err := p.data.WriteAt(b, p.done); err != nil {
+	at, _, _ := p.next()
+	if _, err := p.data.WriteAt(b, at); err != nil {
 		return err
 	}
 	p.done += int64(len(b))
@@ -148,7 +186,7 @@ func (p *part) note() error {
 	return err
 }
 
-// sum hashes the bytes on disk, and makes write hash the following ones.
+// sum hashes the bytes on disk, and makes write hash the following ones. It needs a part with one segment.
 func (p *part) sum(s Source) error {
 	p.sums = newSums(s)
 	from := io.NewSectionReader(p.data, 0, p.done)

@@ -37,7 +37,7 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 	}
 	d.http = d.connect()
 	defer func() { d.http.CloseIdleConnections() }()
-	err = d.persist(ctx, func() (err error) {
+	err = d.persist(ctx, nil, func() (err error) {
 		b, at, err = d.small(ctx, addr, limit)
 		return err
 	})
@@ -45,7 +45,7 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 }
 
 func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte, string, error) {
-	a, err := d.get(ctx, addr, 0, "")
+	a, err := d.get(ctx, addr, 0, -1, "")
 	if err != nil {
 		return nil, "", err
 	}
@@ -93,29 +93,4 @@ func Status(err error) int {
 		return e.code
 	}
 	return 0
-}
-
-// persist calls f until it succeeds or its error is permanent.
-func (d *download) persist(ctx context.Context, f func() error) error {
-	for failures := 0; ; {
-		err := f()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		var t *transientError
-		if !errors.As(err, &t) {
-			return err
-		}
-		if d.downgrade() {
-			d.http1 = true
-			d.http.CloseIdleConnections()
-			d.http = d.connect()
-		}
-		if err := d.bear(ctx, t, &failures, false); err != nil {
-			return err
-		}
-	}
 }

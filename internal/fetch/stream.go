@@ -7,18 +7,34 @@ import (
 	"strings"
 )
 
-// fill downloads the missing bytes. a is the open response for the first missing byte, or nil.
-func (d *download) fill(ctx context.Context, addr string, p *part, a *answer) error {
-	if p.complete() {
-		if a != nil {
-			a.close()
+// fill downloads the missing bytes with one request a segment. first is the open response for the first missing byte,
+// or nil.
+func (d *download) fill(ctx context.Context, addr string, p *part, first *answer) error {
+	for {
+		at, end, ok := p.next()
+		if !ok || end < 0 && d.source.Size > 0 && at >= d.source.Size {
+			if first != nil {
+				first.close()
+			}
+			return nil
 		}
-		return nil
+		if err := d.stream(ctx, addr, p, first); err != nil || end < 0 {
+			return err
+		}
+		first = nil
 	}
-	at := p.done
+}
+
+// stream reads the rest of a segment from the open response a, or from a new request if a is nil.
+func (d *download) stream(ctx context.Context, addr string, p *part, a *answer) error {
+	at, end, _ := p.next()
+	upTo := end
+	if end == p.meta.Total {
+		upTo = -1 // the simplest request
+	}
 	if a == nil {
 		var err error
-		if a, err = d.get(ctx, addr, at, p.meta.Validator); err != nil {
+		if a, err = d.get(ctx, addr, at, upTo, p.meta.Validator); err != nil {
 			return err
 		}
 		if err := d.same(p, a, at); err != nil {
@@ -27,7 +43,7 @@ func (d *download) fill(ctx context.Context, addr string, p *part, a *answer) er
 		}
 	}
 	defer a.close()
-	return d.read(ctx, p, a)
+	return d.read(ctx, p, end, a)
 }
 
 // same returns an error unless the response belongs to the same version of the file as the part.
@@ -46,9 +62,9 @@ func (d *download) same(p *part, a *answer, from int64) error {
 	return errNoRanges // the whole file in place of a range
 }
 
-// read writes the response to the part file.
-func (d *download) read(ctx context.Context, p *part, a *answer) error {
-	at, end := p.done, p.meta.Total
+// read writes the response to the segment that ends at end.
+func (d *download) read(ctx context.Context, p *part, end int64, a *answer) error {
+	at, _, _ := p.next()
 	buf := make([]byte, 256<<10)
 	for {
 		room := int64(len(buf))
@@ -56,6 +72,9 @@ func (d *download) read(ctx context.Context, p *part, a *answer) error {
 			room = min(room, end-at)
 		}
 		if room == 0 {
+			if end < p.meta.Total {
+				return p.note()
+			}
 			room = 1 // the server must not send more
 		}
 		n, err := a.Body.Read(buf[:room])

@@ -117,8 +117,8 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent},
 		http: d.http}
 	sum := ""
-	err := plain.persist(ctx, func() error {
-		a, err := plain.ask(ctx, addr, 0, "")
+	err := plain.persist(ctx, nil, func() error {
+		a, err := plain.ask(ctx, addr, 0, -1, "")
 		if err != nil {
 			return err
 		}

@@ -2,17 +2,13 @@ package inspect_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 
@@ -23,21 +19,6 @@ func describe(t testing.TB, raw []byte) (inspect.Description, error) {
 		t.Fatal(err)
 	}
 	return inspect.Describe(path)
-}
-
-// pte is an ExecuTorch program with a context in its second segment, wrapped or not, as ExecuTorch 1.x lays one out.
-func pte(context []byte) []byte {
-	delegate := flatbuffer.Fields{0: "QnnBackend"}
-	plan := flatbuffer.Fields{0: "forward", 6: []flatbuffer.Fields{{0: "aten::add"}, {0: "aten::add"}}, 7: []flatbuffer.Fields{delegate}}
-	program := flatbuffer.Write(flatbuffer.Fields{0: uint32(0), 1: []flatbuffer.Fields{plan}, 4: []flatbuffer.Fields{{0: uint64(0), 1: uint64(16)}, {0: uint64(16), 1: uint64(len(context))}}})
-	le := binary.LittleEndian
-	b := le.AppendUint32(nil, le.Uint32(program)+36)
-	b = append(append(b, "ET12eh00"...), 32, 0, 0, 0)
-	b = le.AppendUint64(b, uint64(len(program)+36))
-	b = le.AppendUint64(b, uint64(len(program)+36))
-	b = append(b, make([]byte, 40-len(b))...)
-	b = append(b, program[4:]...)
-	return append(append(b, make([]byte, 16)...), context...)
 }
 
 // TestOtherFormats: what is told of each kind of file, in the text for people.
@@ -60,9 +41,7 @@ func TestOtherFormats(t *testing.T) {
 		"EPContext":      {qnnctxtest.Real(t, "points.onnx"), "onnx", []string{"with compiled contexts (EPContext)", "in mm_ctx_qnn.bin", "QNNExecutionProvider, v2.51.0.260929181845"}},
 		"EPContext with its context": {qnnctxtest.Real(t, "embedded.onnx"), "onnx", []string{"within, 48.0 KiB at 142", "QNNExecutionProvider_12722735674823233625_1_0 " + inner,
 			"float32   [4×16]         x"}},
-		"pte":          {pte(context), "pte", []string{"ExecuTorch program (.pte) of 1 methods", "aten::add 2", "QnnBackend 1", inner}},
-		"pte, wrapped": {pte(wrapped), "pte", []string{inner}},
-		"wrapped":      {wrapped, "qnn-context", []string{"SM8750 (model 69)"}},
+		"wrapped": {wrapped, "qnn-context", []string{"SM8750 (model 69)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := describe(t, c.raw)
@@ -95,9 +74,6 @@ func TestDamagedFormats(t *testing.T) {
 		want string
 	}{
 		"a context cut off":        {cut(context, 1), "truncated"},
-		"a program cut off":        {cut(pte(context), 1), "cut off"},
-		"a program's context":      {pte(damaged), "FlatBuffer"},
-		"a program cut early":      {pte(context)[:60], "a program of"},
 		"an ONNX model cut off":    {cut(qnnctxtest.Real(t, "points.onnx"), 1), "cut off"},
 		"the context in a model":   {bytes.Replace(qnnctxtest.Real(t, "embedded.onnx"), []byte{0, 0, 0, 2, 0, 0, 0, 3}, []byte{0, 0, 0, 9, 0, 0, 0, 3}, 1), "it begins with"},
 		"wrapping without context": {append([]byte{0xcd, 0xab, 0x78, 0x56}, make([]byte, 300)...), "has none"},
@@ -109,25 +85,6 @@ func TestDamagedFormats(t *testing.T) {
 		}
 		if !strings.Contains(said, c.want) {
 			t.Errorf("%s: %s, want %q", name, said, c.want)
-		}
-	}
-}
-
-// A context in a program and in a file of its own are described alike.
-func TestContextWithin(t *testing.T) {
-	context := qnnctxtest.Real(t, "2.48-shared.bin")
-	alone, err := describe(t, context)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, raw := range map[string][]byte{"pte": pte(context)} {
-		d, err := describe(t, raw)
-		if err != nil || len(d.Program.Contexts) != 1 {
-			t.Fatalf("%s: %+v, %v", name, d.Program, err)
-		}
-		c := d.Program.Contexts[0]
-		if diff := cmp.Diff(*alone.Context, c.Context); diff != "" || !bytes.HasPrefix(raw[c.Offset:], context) {
-			t.Errorf("%s: at %d\n%s", name, c.Offset, diff)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC, .pte), an ELF file, a QNN context binary, or an SDK
+// Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC), an ELF file, a QNN context binary, or an SDK
 // as a folder or a zip file.
 //
 // It looks at bytes, never at names, and bounds all that it reads. It does not run, load or unpack anything, and it does not know
@@ -22,24 +22,22 @@ import (
 	"github.com/hexmage/hexmage/model/dlc"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/onnx"
-	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // ErrUnknown is the error for a file in none of this package's formats.
-var ErrUnknown = errors.New("neither a model (safetensors, .mllm, ONNX, DLC, .pte), nor ELF, zip or a QNN context binary")
+var ErrUnknown = errors.New("neither a model (safetensors, .mllm, ONNX, DLC), nor ELF, zip or a QNN context binary")
 
 // Description is the identity of a file. Exactly one of the fields after Size is set.
 type Description struct {
 	Path     string       `json:"path"`
-	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, onnx, dlc, pte, elf, qnn-context, zip, folder
+	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, onnx, dlc, elf, qnn-context, zip, folder
 	Size     int64        `json:"size"`   // in bytes; for a folder, the sum of its files
 	Tensors  *Tensors     `json:"tensors,omitempty"`
 	ELF      *ELF         `json:"elf,omitempty"`
 	ONNX     *onnx.Model  `json:"onnx,omitempty"`
 	DLC      *dlc.File    `json:"dlc,omitempty"`
-	Program  *Program     `json:"program,omitempty"`
 	Context  *qnnctx.Info `json:"context,omitempty"`
 	Contents *Contents    `json:"contents,omitempty"`
 
@@ -166,9 +164,6 @@ func (d *Description) read(f *os.File) error {
 		err = d.qnnContext(f, 0)
 	case magic == wrapMagic:
 		err = d.wrapped(f)
-	case flat(head, pte.Magic):
-		d.Format = "pte"
-		d.Program, err = describePTE(f, d.Size)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		err = d.zip(f)
 	case onnx.Is(head):
@@ -215,9 +210,11 @@ func unwrap(r *io.SectionReader) (at int64, ok bool) {
 	return 0, false
 }
 
-// flat tells whether a file begins as a FlatBuffer of that kind.
-func flat(head []byte, magic string) bool {
-	return len(head) >= flatHeader && string(head[4:flatHeader]) == magic
+// InnerContext is a context binary within another file.
+type InnerContext struct {
+	Name    string      `json:"name,omitempty"`
+	Offset  int64       `json:"offset"`
+	Context qnnctx.Info `json:"context"`
 }
 
 // onnx describes a model. ONNX has no mark of its own: a file that only begins like one is not known.

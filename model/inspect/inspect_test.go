@@ -169,7 +169,6 @@ func FuzzDescribe(f *testing.F) {
 	for _, name := range []string{"2.51-SM8750.bin", "prefill.dlc", "points.onnx", "prefill.onnx"} {
 		f.Add(qnnctxtest.Real(f, name))
 	}
-	f.Add(pte(nil))
 	f.Add([]byte("\x7fELF\x01\x01\x01"))
 	var z bytes.Buffer
 	w := zip.NewWriter(&z)

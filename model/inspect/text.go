@@ -49,8 +49,6 @@ func (d Description) String() string {
 		onnxText(l, d.ONNX, d.Contexts)
 	case d.DLC != nil:
 		dlcText(l, d.DLC)
-	case d.Program != nil:
-		d.Program.text(l)
 	case d.Tensors != nil:
 		d.Tensors.text(l)
 	case d.Contents != nil:
@@ -81,8 +79,6 @@ func (d Description) headline() string {
 		return fmt.Sprintf("%s of %d nodes, %s", kind, d.ONNX.Nodes, size)
 	case d.DLC != nil:
 		return d.dlcHeadline(size)
-	case d.Program != nil:
-		return fmt.Sprintf("ExecuTorch program (.pte) of %d methods, %s", len(d.Program.Methods), size)
 	case d.Tensors != nil:
 		return fmt.Sprintf("%s model of %d tensors, %s", d.Format, d.Tensors.Count, size)
 	case d.Contents != nil:
@@ -317,21 +313,6 @@ func dlcText(l *lines, f *dlc.File) {
 		inner(l, c.Name, &c.Context)
 	}
 	for _, w := range f.Warnings {
-		l.add("warning", w)
-	}
-}
-
-func (p *Program) text(l *lines) {
-	l.add("format", fmt.Sprintf("version %d", p.Version))
-	for _, m := range p.Methods {
-		l.add("method", m.Name)
-		l.add("  ops", countText(slices.Sorted(maps.Keys(m.Ops)), m.Ops))
-		l.add("  delegates", countText(slices.Sorted(maps.Keys(m.Delegates)), m.Delegates))
-	}
-	for _, c := range p.Contexts {
-		inner(l, fmt.Sprintf("at %d", c.Offset), &c.Context)
-	}
-	for _, w := range p.Warnings {
 		l.add("warning", w)
 	}
 }

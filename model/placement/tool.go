@@ -3,38 +3,108 @@ package placement
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "fallback/2"
+// Tool is the tool's name, and its behavior version: raise it whenever an output changes.
+const Tool tool.Name[Spec] = "placement/1"
 
 // Spec says what to read.
 type Spec struct {
-	Title      string           `json:"title"`    // of the table
-	Compiled   string           `json:"compiled"` // what Read takes
-	Refused    []*qnn.Refused   `json:"refused,omitempty"`
-	Arch       string           `json:"arch,omitempty"` // that it was compiled for, v79
-	Precisions []*qnn.Precision `json:"precisions,omitempty"`
-	Top        int              `json:"top"`   // nodes that the table shows
-	Table      string           `json:"table"` // the file for the table
-	Out        string           `json:"out"`   // the file for the Placed
+	Title          string               `json:"title"` // of the table
+	Dir            string               `json:"dir"`   // of htp_context, with placed.json
+	UnsupportedOps []*qnn.UnsupportedOp `json:"unsupported_ops,omitempty"`
+	Arch           string               `json:"arch,omitempty"` // that the graphs were compiled for: v79
+	Precisions     []*qnn.Precision     `json:"precisions,omitempty"`
+	Table          string               `json:"table"` // file for the table
+	Out            string               `json:"out"`   // file for the Report
 }
+
+// Bounds of what is read and shown.
+const (
+	maxDocument = 256 << 20 // bytes
+	maxLines    = 20
+	maxWhy      = 100 // runes of a reason in the table
+)
 
 // Run is the tool.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
-	graphs, err := Read(s.Compiled)
+	raw, err := boundedfile.Read(filepath.Join(s.Dir, "placed.json"), maxDocument)
 	if err != nil {
 		return err
 	}
-	p := Of(graphs, &qnn.Facts{Refused: s.Refused, Precisions: s.Precisions}, s.Arch)
-	if err := write(s.Out, p); err != nil {
+	var graphs []Graph
+	if err := json.Unmarshal(raw, &graphs); err != nil {
+		return fmt.Errorf("placed.json: %w", err)
+	}
+	r := Of(graphs, &qnn.Facts{UnsupportedOps: s.UnsupportedOps, Precisions: s.Precisions}, s.Arch)
+	if err := write(s.Out, r); err != nil {
 		return err
 	}
-	return write(s.Table, p.show(s.Title, s.Arch, s.Top, len(graphs) > 1))
+	return write(s.Table, r.table(s.Title, s.Arch))
+}
+
+// row is a row of report.Table.
+type row struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Value any    `json:"value"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// table returns a report.Table: the nodes on the CPU, the numbers, and the facts about their operations.
+func (r Report) table(title, arch string) map[string]any {
+	lines := [][]string{}
+	for _, n := range r.Nodes[:min(maxLines, len(r.Nodes))] {
+		why := n.Why
+		if r := []rune(why); len(r) > maxWhy {
+			why = string(r[:maxWhy-1]) + "…"
+		}
+		lines = append(lines, []string{n.Graph, n.Name, n.Op, strings.Join(n.Takes, ", "), why})
+	}
+	rows := []row{
+		{"npu_nodes", "nodes on the NPU", r.NPUNodes, ""},
+		{"cpu_nodes", "nodes on the CPU", r.CPUNodes, ""},
+		{"partitions", "partitions on the NPU", r.Partitions, ""},
+		{"to_npu_bytes", "from the CPU to the NPU", r.ToNPU, "bytes"},
+		{"to_cpu_bytes", "from the NPU to the CPU", r.ToCPU, "bytes"},
+		{"between_bytes", "from partition to partition", r.Between, "bytes"},
+	}
+	if r.UnknownSize > 0 {
+		rows = append(rows, row{"unknown_size", "crossing tensors of unknown size", r.UnknownSize, ""})
+	}
+	t := map[string]any{"title": title, "rows": rows, "note": r.advice(arch)}
+	if len(lines) > 0 {
+		t["lines"], t["columns"] = lines, []map[string]string{{"name": "graph", "label": "graph"}, {"name": "node", "label": "node on the CPU"},
+			{"name": "op", "label": "op"}, {"name": "takes", "label": "takes"}, {"name": "why", "label": "why"}}
+	}
+	return t
+}
+
+// advice returns a line for each operation.
+func (r Report) advice(arch string) string {
+	var lines []string
+	for _, f := range r.Replacements {
+		op := f.Op
+		if f.Rank > 0 {
+			op = fmt.Sprintf("tensors of %d dimensions or more", f.Rank)
+		}
+		lines = append(lines, fmt.Sprintf("Replace %s by %s (%s: %s).", op, f.Change, f.Confidence, f.Source))
+	}
+	for _, p := range r.SupportedTypes {
+		lines = append(lines, fmt.Sprintf("%s runs %s as %s (%s: %s).", arch, p.Ops[0], strings.Join(p.Takes[arch], ", "), p.Confidence, p.Source))
+	}
+	if len(r.UnknownReplacement) > 0 {
+		lines = append(lines, fmt.Sprintf("No replacement is known for %s.", strings.Join(r.UnknownReplacement, ", ")))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func write(file string, v any) error {

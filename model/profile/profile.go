@@ -1,180 +1,198 @@
-// Package profile reads what the vendor's runtime says of where a graph's time goes (QNN's profiling), as the CSV that ONNX Runtime's QNN provider and
-// qnn-profile-viewer write: of the whole, and of each node.
+// Package profile reads the CSV of a QNN profile, as ONNX Runtime's QNN provider and qnn-profile-viewer write it, and reports where a graph's time goes: totals,
+// and each node's cycles.
 //
-// One enters it with Parse and Of, or as a tool. It knows how events are named. It reads none of the vendor's logs, whose format nobody documents, does not know
-// who ran the graph, and does not judge what is slow.
+// Its entry is the tool. It does not know who ran the graph, and does not read Qualcomm's logs, whose format is not documented.
 package profile
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Emulated is what must stand wherever numbers of the vendor's emulator do.
-const Emulated = "Of the vendor's x86 emulator: its cycles and times are this machine's, no performance of an NPU."
+// Emulated is the note of each profile from Qualcomm's emulator.
+const Emulated = "From Qualcomm's x86 emulator: cycles and times are those of this machine, not of a device."
 
-// Profile is where a graph's time goes. Of several runs each number is the median, of an even number of them the lower one: so it was measured.
+// Profile is where a graph's time goes. Each number is the median of all runs.
 type Profile struct {
-	Emulator bool    `json:"emulator"` // the numbers are the emulator's: no performance
+	Emulator bool    `json:"emulator"`
 	Note     string  `json:"note,omitempty"`
 	Runs     int     `json:"runs"`
-	Cycles   float64 `json:"cycles"`   // of the whole graph, 0 where the profile does not say
-	Assigned float64 `json:"assigned"` // the part of all runs' cycles that nodes have; above 1 where some ran at the same time
-	Totals   []Total `json:"totals"`   // of the whole, in the profile's order
-	Nodes    []Node  `json:"nodes"`    // those that take most first
-	Ops      []Op    `json:"ops"`      // nodes by operation, likewise
-	Silent   []Node  `json:"silent"`   // nodes of the compiler's graph that the profile does not name
+	Cycles   float64 `json:"cycles"` // of the whole graph, 0 if the profile does not have them
+	Totals   []Total `json:"totals"` // in the profile's order
+	Nodes    []Node  `json:"nodes"`  // most cycles first
 }
 
-// Total is something that was said of the whole: of loading, of running.
+// Total is a number about the whole: loading, running.
 type Total struct {
-	Name  string  `json:"name"`  // the vendor's
-	Unit  string  `json:"unit"`  // us, cycles, count, bytes
-	Value float64 `json:"value"` // the median
-	Least float64 `json:"least"`
-	Most  float64 `json:"most"`
-	Times int     `json:"times"` // how often it was said
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"` // us, cycles, count, bytes
+	Value float64 `json:"value"`
 }
 
 // Node is a node of the compiler's graph.
 type Node struct {
 	Name   string   `json:"name"`
-	Op     string   `json:"op"`     // QNN's operation, "" where it is not known
-	ONNX   []string `json:"onnx"`   // the nodes of the ONNX graph that it was made of
-	Cycles float64  `json:"cycles"` // the median; 0: it has none of its own, since another node does its work
-	Least  float64  `json:"least"`
-	Most   float64  `json:"most"`
-	Share  float64  `json:"share"` // of the sum of all nodes' cycles, 0 to 1
+	Op     string   `json:"op"`     // QNN's operation, "" if unknown
+	ONNX   []string `json:"onnx"`   // nodes of the ONNX graph that it was made of
+	Cycles float64  `json:"cycles"` // 0: another node does its work
+	Share  float64  `json:"share"`  // of the sum of all nodes' cycles, 0 to 1
 }
 
-// Op is all nodes with one operation.
-type Op struct {
-	Op    string  `json:"op"`
-	Nodes int     `json:"nodes"`
-	Share float64 `json:"share"`
-}
+// Bounds of a profile.
+const (
+	maxBytes = 64 << 10 // of a line
+	maxLines = 4 << 20
+	maxIntro = 100 // lines before the table
+	columns  = 7
+)
 
 // wholeCycles is the event whose parts are the nodes.
 const wholeCycles = "Accelerator (execute) time (cycles)"
 
-// node finds a node's name in that of an event: "conv:OpId_17 (cycles)", "Input OpId_2 (cycles)"; or its number, "OpId_25 (cycles)", where the compiler gave none.
+// node matches the name of a node's event: "conv:OpId_17 (cycles)", "Input OpId_2 (cycles)"; "OpId_25 (cycles)" has only a number.
 var node = lazyregexp.New(`^(?:(.+?)[: ])?(OpId_\d+) \(cycles\)$`)
 
-// values are what was said of one thing, run by run.
-type values struct {
+var errNoProfile = errors.New(`no line "Msg Timestamp,Message,Time,…": not a profile as CSV. Convert a log: qnn-profile-viewer --input_log LOG --output CSV`)
+
+// event is a line of the table.
+type event struct {
 	name, unit string
-	all        []float64
+	value      float64
+	root       bool
 }
 
-// Of makes a profile of events. made are the nodes of the compiler's graph, by name, with what is known of them, nil where it is not.
-func Of(events []Event, made map[string]Node) (Profile, error) {
-	totals, nodes := newSeries(), newSeries()
-	for _, e := range events {
-		if e.Root {
-			totals.add(e.Name, e.Name, e.Unit, e.Value)
-		} else if m := node.FindStringSubmatch(e.Name); m != nil && e.Unit == "CYCLES" {
-			nodes.add(e.Name, cmp.Or(m[1], m[2]), e.Unit, e.Value) // with the number: two may have one name
+// Parse reads a profile. Neither writer quotes: names may have commas, the columns before them have none. made has the nodes of the compiler's graph by name, nil if
+// they are unknown. An error names the line.
+func Parse(r io.Reader, made map[string]Node) (Profile, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxBytes)
+	order, totals, nodes := []Total{}, values{}, values{}
+	begun, sources := false, false
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimRight(lines.Text(), "\r \t")
+		switch {
+		case !begun:
+			if begun, sources = header(line); !begun && n == maxIntro {
+				return Profile{}, errNoProfile
+			}
+		case line == "":
+		case n > maxLines:
+			return Profile{}, fmt.Errorf("more than %d lines: profile fewer runs", maxLines)
+		default:
+			e, err := parse(line, sources)
+			if err != nil {
+				return Profile{}, fmt.Errorf("line %d: %w", n, err)
+			}
+			switch {
+			case e.unit == "OBJECT": // no number
+			case e.root:
+				if totals[e.name] == nil {
+					order = append(order, Total{Name: e.name, Unit: strings.ToLower(e.unit)})
+				}
+				totals[e.name] = append(totals[e.name], e.value)
+			case e.unit == "CYCLES" && node.MatchString(e.name):
+				nodes[e.name] = append(nodes[e.name], e.value) // with the number: two nodes may have one name
+			}
 		}
 	}
-	if len(totals.list) == 0 {
-		return Profile{}, errors.New("the profile has no events: nothing was run")
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return Profile{}, fmt.Errorf("a line has more than %d bytes", maxBytes)
+	case err != nil:
+		return Profile{}, err
+	case !begun:
+		return Profile{}, errNoProfile
+	case len(order) == 0:
+		return Profile{}, errors.New("no events: the graph did not run")
 	}
-	p := Profile{Totals: []Total{}, Nodes: []Node{}, Ops: []Op{}, Silent: []Node{}}
-	whole := 0.0
-	for _, v := range totals.list {
-		t := Total{Name: v.name, Unit: strings.ToLower(v.unit), Times: len(v.all)}
-		t.Value, t.Least, t.Most = v.spread()
-		p.Totals = append(p.Totals, t)
-		if strings.Contains(v.name, "(execute") {
-			p.Runs = max(p.Runs, t.Times)
-		}
-		if v.name == wholeCycles {
-			p.Cycles, whole = t.Value, v.sum()
-		}
-	}
-	p.fill(nodes.list, made)
-	if whole > 0 {
-		sum := 0.0
-		for _, v := range nodes.list {
-			sum += v.sum()
-		}
-		p.Assigned = sum / whole
-	}
-	return p, nil
+	return profile(order, totals, nodes, made), nil
 }
 
-// fill puts in the nodes, and what is known of them.
-func (p *Profile) fill(nodes []*values, made map[string]Node) {
-	named, ops, sum := map[string]bool{}, map[string]*Op{}, 0.0
-	for _, v := range nodes {
-		n := made[v.name]
-		n.Name = v.name
-		n.Cycles, n.Least, n.Most = v.spread()
-		p.Nodes, named[v.name] = append(p.Nodes, n), true
+// header tells whether a line is the table's head, and whether it has a column with ONNX nodes at its end.
+func header(line string) (is, sources bool) {
+	names := strings.Split(strings.ReplaceAll(line, ", ", ","), ",")
+	if len(names) < columns || names[0] != "Msg Timestamp" || names[columns-1] != "Event Identifier" {
+		return false, false
+	}
+	return true, len(names) > columns && names[columns] == "ONNX Source Ops"
+}
+
+func parse(line string, sources bool) (event, error) {
+	f := strings.SplitN(line, ",", columns)
+	if len(f) < columns {
+		return event{}, fmt.Errorf("%d columns instead of %d: the file may be cut off", len(f), columns)
+	}
+	name := strings.TrimSpace(f[6])
+	if i := strings.LastIndexByte(name, ','); sources && i >= 0 {
+		name = name[:i]
+	}
+	e := event{name: printable(name), unit: f[3], root: f[5] == "ROOT"}
+	if !e.root && f[5] != "SUB-EVENT" {
+		return event{}, fmt.Errorf("event level %.40q is not ROOT or SUB-EVENT", f[5])
+	}
+	if e.unit == "OBJECT" {
+		return e, nil
+	}
+	var err error
+	if e.value, err = strconv.ParseFloat(f[2], 64); err != nil || math.IsNaN(e.value) || math.IsInf(e.value, 0) || e.value < 0 {
+		return event{}, fmt.Errorf("value %.40q of %.80q is not a number", f[2], e.name)
+	}
+	return e, nil
+}
+
+// printable replaces control characters of names.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// values are those of an event, run by run.
+type values map[string][]float64
+
+// profile makes a Profile of totals, by name in order, and of nodes.
+func profile(order []Total, totals, nodes values, made map[string]Node) Profile {
+	p := Profile{Totals: order, Nodes: []Node{}}
+	for i, t := range order {
+		p.Totals[i].Value = totals.median(t.Name)
+		if strings.Contains(t.Name, "(execute") {
+			p.Runs = max(p.Runs, len(totals[t.Name]))
+		}
+		if t.Name == wholeCycles {
+			p.Cycles = p.Totals[i].Value
+		}
+	}
+	sum := 0.0
+	for event := range nodes {
+		m := node.FindStringSubmatch(event)
+		n := made[cmp.Or(m[1], m[2])]
+		n.Name, n.Cycles, n.ONNX = cmp.Or(m[1], m[2]), nodes.median(event), append([]string{}, n.ONNX...)
+		p.Nodes = append(p.Nodes, n)
 		sum += n.Cycles
 	}
 	for i := range p.Nodes {
-		n := &p.Nodes[i]
-		if n.ONNX == nil {
-			n.ONNX = []string{}
-		}
 		if sum > 0 {
-			n.Share = n.Cycles / sum
-		}
-		of := cmp.Or(n.Op, n.Name) // Input and Output have no operation
-		if ops[of] == nil {
-			ops[of] = &Op{Op: of}
-		}
-		ops[of].Nodes++
-		ops[of].Share += n.Share
-	}
-	slices.SortStableFunc(p.Nodes, func(a, b Node) int { return cmp.Compare(b.Cycles, a.Cycles) })
-	for _, o := range ops {
-		p.Ops = append(p.Ops, *o)
-	}
-	slices.SortFunc(p.Ops, func(a, b Op) int { return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.Op, b.Op)) })
-	if len(nodes) == 0 { // the profile is of the whole alone
-		return
-	}
-	for name, n := range made {
-		if !named[name] {
-			n.Name = name
-			p.Silent = append(p.Silent, n)
+			p.Nodes[i].Share = p.Nodes[i].Cycles / sum
 		}
 	}
-	slices.SortFunc(p.Silent, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.Nodes, func(a, b Node) int { return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), strings.Compare(a.Name, b.Name)) })
+	return p
 }
 
-// series are values in the order in which they first came.
-type series struct {
-	list []*values
-	by   map[string]*values
-}
-
-func newSeries() *series { return &series{by: map[string]*values{}} }
-
-func (s *series) add(key, name, unit string, value float64) {
-	v := s.by[key]
-	if v == nil {
-		v = &values{name: name, unit: unit}
-		s.by[key], s.list = v, append(s.list, v)
-	}
-	v.all = append(v.all, value)
-}
-
-func (v *values) sum() (s float64) {
-	for _, x := range v.all {
-		s += x
-	}
-	return s
-}
-
-// spread is the median with the least and the largest.
-func (v *values) spread() (median, least, most float64) {
-	sorted := slices.Sorted(slices.Values(v.all))
-	return sorted[(len(sorted)-1)/2], sorted[0], sorted[len(sorted)-1]
+// median returns the lower one of an even number of values: a value that was measured.
+func (v values) median(of string) float64 {
+	return slices.Sorted(slices.Values(v[of]))[(len(v[of])-1)/2]
 }

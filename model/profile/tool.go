@@ -3,97 +3,64 @@ package profile
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "npu-profile/1"
+// Tool is the tool's name, and its behavior version: raise it whenever an output changes.
+const Tool tool.Name[Spec] = "npu-profile/2"
 
-// maxFile bounds a profile and a trace, in bytes.
-const maxFile = 512 << 20
+// maxTrace bounds a trace, in bytes.
+const maxTrace = 512 << 20
 
 // Spec says what to read.
 type Spec struct {
-	Title    string             `json:"title"`              // of the table
-	Profile  string             `json:"profile"`            // GRAPH.csv, or a folder with one
-	Graphs   string             `json:"graphs,omitempty"`   // a folder with GRAPH.trace.json: of which ONNX nodes the compiler made which of its own
-	Emulator bool               `json:"emulator,omitempty"` // the vendor's emulator ran it
-	Sampled  map[string]float64 `json:"sampled,omitempty"`  // what a phone was asked for meanwhile, by metric
-	Top      int                `json:"top"`                // nodes that the table shows
-	Table    string             `json:"table"`              // the file for the table
-	Out      string             `json:"out"`                // the file for the Profile
+	Title    string `json:"title"`              // of the table
+	Profile  string `json:"profile"`            // GRAPH.csv
+	Graphs   string `json:"graphs,omitempty"`   // a folder with GRAPH.trace.json: the ONNX nodes of each node
+	Emulator bool   `json:"emulator,omitempty"` // Qualcomm's emulator ran it
+	Top      int    `json:"top"`                // nodes in the table
+	Table    string `json:"table"`              // file for the table
+	Out      string `json:"out"`                // file for the Profile
 }
 
 // Run is the tool.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
-	file, err := find(s.Profile)
-	if err != nil {
-		return err
+	name := filepath.Base(s.Profile)
+	var made map[string]Node
+	if s.Graphs != "" {
+		trace := filepath.Join(s.Graphs, strings.TrimSuffix(name, ".csv")+".trace.json")
+		raw, err := boundedfile.Read(trace, maxTrace)
+		if err != nil {
+			return err
+		}
+		if made, err = ParseTrace(raw); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(trace), err)
+		}
 	}
-	f, err := os.Open(file)
+	f, err := os.Open(s.Profile)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	events, err := Parse(f)
+	p, err := Parse(f, made)
 	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(file), err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	var made map[string]Node
-	if s.Graphs != "" {
-		if made, err = traced(filepath.Join(s.Graphs, strings.TrimSuffix(filepath.Base(file), ".csv")+".trace.json")); err != nil {
-			return err
-		}
-	}
-	p, err := Of(events, made)
-	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(file), err)
-	}
-	if p.Note = proof(s.Sampled); s.Emulator {
-		p.Emulator, p.Note = true, strings.TrimSpace(p.Note+" "+Emulated)
+	if s.Emulator {
+		p.Emulator, p.Note = true, Emulated
 	}
 	if err := write(s.Out, p); err != nil {
 		return err
 	}
-	return write(s.Table, p.show(s.Title, s.Top, s.Sampled))
-}
-
-// find returns the CSV: the file itself, or the one in a folder.
-func find(at string) (string, error) {
-	st, err := os.Stat(at)
-	if err != nil || !st.IsDir() {
-		return at, err
-	}
-	names, err := filepath.Glob(filepath.Join(at, "*.csv"))
-	if err != nil || len(names) == 1 {
-		return strings.Join(names, ""), err
-	}
-	for i := range names {
-		names[i] = filepath.Base(names[i])
-	}
-	if len(names) == 0 {
-		return "", fmt.Errorf("%s has no *.csv: was it run with profiling?", filepath.Base(at))
-	}
-	return "", fmt.Errorf("%s has a profile of each of %d graphs: name one, such as profile/%s. There are %s", filepath.Base(at), len(names), names[0], strings.Join(names, ", "))
-}
-
-// traced reads of which nodes of an ONNX graph the compiler made which of its own, as ONNX Runtime's QNN provider writes it down.
-func traced(file string) (map[string]Node, error) {
-	raw, err := boundedfile.Read(file, maxFile)
-	if err != nil {
-		return nil, err
-	}
-	made, err := ParseTrace(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
-	}
-	return made, nil
+	return write(s.Table, p.table(s.Title, s.Top))
 }
 
 // ParseTrace reads a trace (qnn_op_trace.json of ONNX Runtime's QNN provider): the compiler's nodes by name.
@@ -114,7 +81,7 @@ func ParseTrace(raw []byte) (map[string]Node, error) {
 		return nil, err
 	}
 	if len(t.Graphs) == 0 {
-		return nil, fmt.Errorf("there are no graphs in it")
+		return nil, errors.New("no graphs")
 	}
 	made := map[string]Node{}
 	for _, g := range t.Graphs {
@@ -129,6 +96,51 @@ func ParseTrace(raw []byte) (map[string]Node, error) {
 		}
 	}
 	return made, nil
+}
+
+// row is a row of report.Table.
+type row struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	Value any    `json:"value"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// table returns a report.Table: the nodes with most cycles, then the totals.
+func (p Profile) table(title string, top int) map[string]any {
+	rows, lines := []row{}, [][]string{}
+	rest := 0.0
+	for i, n := range p.Nodes {
+		if i < top {
+			lines = append(lines, []string{n.Name, n.Op, strconv.Itoa(len(n.ONNX)), strconv.FormatFloat(n.Cycles, 'f', -1, 64), percent(n.Share)})
+		} else {
+			rest += n.Share
+		}
+	}
+	if more := len(p.Nodes) - top; more > 0 {
+		rows = append(rows, row{"others", fmt.Sprintf("%d other nodes", more), percent(rest), "%"})
+	}
+	rows = append(rows, row{"runs", "runs", p.Runs, ""})
+	for _, t := range p.Totals {
+		rows = append(rows, row{key(t.Name), t.Name, t.Value, t.Unit})
+	}
+	t := map[string]any{"title": title, "note": p.Note, "rows": rows}
+	if len(lines) > 0 {
+		cycles := "cycles"
+		if p.Emulator {
+			cycles = "emulator's cycles"
+		}
+		t["lines"], t["columns"] = lines, []map[string]string{{"name": "node", "label": "node"}, {"name": "op", "label": "op"},
+			{"name": "onnx", "label": "ONNX nodes"}, {"name": "cycles", "label": cycles}, {"name": "share", "label": "share", "unit": "%"}}
+	}
+	return t
+}
+
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) }
+
+// key is a name for programs: "QNN (execute) time" is "qnn_execute_time".
+func key(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }), "_")
 }
 
 func write(file string, v any) error {

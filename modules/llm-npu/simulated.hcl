@@ -11,7 +11,7 @@ profile "simulated" {
   locals {
     name     = "a small Qwen2"
     ops      = "${path.module}/../../oppackage/example/LLaMAPackage"
-    hvx      = "v66" # all that qemu runs right
+    hvx      = "v66"                             # all that qemu runs right
     int8     = step.convert.floats.outputs.model # the simulated programs read floats, not int8 and 4 bits
     q4k      = step.convert.floats.outputs.model
     vocab    = step.vocab.small.outputs.vocab

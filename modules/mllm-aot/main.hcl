@@ -61,10 +61,10 @@ variable "calibration" {
   description = "Profiles device and emulator: a text file whose paragraphs the quantiser watches the model read; by default a few of ours"
 }
 
-variable "context" {
+variable "context_len" {
   type        = number
   default     = 256
-  description = "Profile emulator: tokens that the cache holds, prompt and answer together"
+  description = "Profile emulator: tokens that the key/value cache holds, prompt and answer together"
 }
 
 variable "tokens" {
@@ -73,16 +73,16 @@ variable "tokens" {
   description = "Profile emulator: tokens of the answer, at most"
 }
 
-variable "sharing" {
+variable "share_weights" {
   type        = bool
   default     = true
-  description = "Profile emulator: one context with prefill and decode that has the weights once; false compiles a context of each graph, in half the memory"
+  description = "Profile emulator: prefill and decode share their weights in one context; false compiles one context each, in half the memory"
 }
 
-variable "near" {
+variable "min_cosine" {
   type        = number
   default     = 0.9
-  description = "Profile emulator: cosine that the quantised model's words are to have to the float model's, on average; misread block scales make 0.88 of 0.99"
+  description = "Profile emulator: minimum mean cosine between quantized and float logits. Wrong block scales drop it from 0.99 to 0.88"
 }
 
 variable "serial" {

@@ -8,13 +8,14 @@ profile "emulator" {
   toolchain "linux_arm64" {}
 
   locals {
-    linux  = true
-    npu    = false
-    device = step.simulated_phone.phone.outputs.image # null with a board
-    env    = {}
-
-    android_compiler = []
-    on_android       = {}
+    linux    = true
+    where    = "ONNX Runtime's own kernels in the NPU's place"
+    device   = step.simulated_phone.phone.outputs.image # null with a board
+    compiler = local.on_linux.compiler
+    runtime  = local.on_linux.runtime
+    graphs   = { "graphs/" = module.host.quantized[var.scheme] }
+    options  = ["--processor", "graphs"]
+    env      = {}
   }
 
   step "simulated_phone" "phone" {

@@ -1,4 +1,4 @@
-# A language model on a phone or Linux board: one C program on ONNX Runtime answers a prompt from the context that ort-llm compiled. emulator.hcl and device.hcl
+# A language model on a phone or Linux board: one C program on ONNX Runtime answers a prompt from the context that onnx-htp compiled. emulator.hcl and device.hcl
 # have the parts that only one profile needs.
 
 module {
@@ -34,7 +34,7 @@ variable "tokens" {
   description = "Tokens of the answer, at most"
 }
 
-variable "context" {
+variable "context_len" {
   type        = number
   default     = 128
   description = "Tokens that the key/value cache holds: prompt and answer together"
@@ -57,36 +57,27 @@ variable "runtime" {
   }
 }
 
-toolchain "onnx" {}
 toolchain "adb" {}
-toolchain "llvm" {}
-toolchain "linux_arm64_dev" {}
-toolchain "ort_linux_arm64" {}
-toolchain "htp_linux_arm64" { when = local.npu }
+toolchain "llvm" { when = local.linux }
+toolchain "linux_arm64_dev" { when = local.linux }
+toolchain "onnx" {}
+toolchain "ort_linux_arm64" { when = local.linux }
 
 locals {
   context = module.host.contexts[var.scheme]
-  where   = local.npu ? "the NPU" : "ONNX Runtime's own kernels in the NPU's place"
-  arch    = upper(target.arch)
-
-  # QnnHtp and its stub load on the processor, the skel loads on the NPU of one arch.
-  qnn = ["libQnnHtp.so", "libQnnSystem.so", "libQnnHtp${local.arch}Stub.so", "libQnnHtp${local.arch}Skel.so"]
-  on_linux = !local.linux ? {} : merge(
-    { "libonnxruntime.so" = "${toolchain.ort_linux_arm64.dir}/onnxruntime/capi/libonnxruntime.so.1.31.1" },
-    { for name in local.npu ? concat(["libonnxruntime_providers_qnn.so"], local.qnn) : [] : name => "${toolchain.htp_linux_arm64.dir}/onnxruntime_qnn/${name}" },
-  )
-  compiler = local.linux ? [
-    "${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld",
-  ] : local.android_compiler
+  on_linux = !local.linux ? null : {
+    compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
+    runtime  = { "libonnxruntime.so" = "${toolchain.ort_linux_arm64.dir}/onnxruntime/capi/libonnxruntime.so.1.31.1" }
+  }
 }
 
 module "host" {
-  source  = "ort-llm"
-  model   = var.model
-  schemes = [var.scheme]
-  prompt  = var.prompt
-  tokens  = var.tokens
-  context = var.context
+  source      = "onnx-htp"
+  model       = var.model
+  schemes     = [var.scheme]
+  prompt      = var.prompt
+  tokens      = var.tokens
+  context_len = var.context_len
 }
 
 step "exec" "program" {
@@ -100,17 +91,12 @@ step "run" "device" {
   title  = "${target.soc} on ${local.where}"
   device = local.device
   serial = var.board == "" ? null : var.board
-  push = merge(
-    {
-      "answer"     = step.exec.program.outputs.bin
-      "prompt.txt" = "${module.host.emulated[var.scheme]}/prompt.txt"
-      "context/"   = "${local.context}/device"
-    },
-    local.npu ? {} : { "graphs/" = module.host.quantised[var.scheme] },
-    { for name, from in local.linux ? local.on_linux : local.on_android : "runtime/${name}" => from },
-  )
-  argv = concat(var.launcher, ["./answer", "--context", "context", "--prompt", "prompt.txt", "--tokens", tostring(var.tokens), "--runtime", "runtime", "--report", "said"],
-  local.npu ? [] : ["--processor", "graphs"])
+  push = merge(local.graphs, { for name, from in local.runtime : "runtime/${name}" => from }, {
+    "answer"     = step.exec.program.outputs.bin
+    "prompt.txt" = "${module.host.emulated[var.scheme]}/prompt.txt"
+    "context/"   = "${local.context}/device"
+  })
+  argv = concat(var.launcher, ["./answer", "--context", "context", "--prompt", "prompt.txt", "--tokens", tostring(var.tokens), "--runtime", "runtime", "--report", "said"], local.options)
   env  = merge({ LD_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime" }, local.env)
   pull = ["said/said.json", "said/said.npy", "said/times.json"]
 }

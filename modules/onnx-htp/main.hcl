@@ -1,149 +1,406 @@
-# Any graph for the HTP, with nothing but public packages.
+# An ONNX graph or a language model for the HTP, from public packages alone. emulator.hcl and device.hcl profile it.
 
 module {
-  description = "An ONNX graph with fixed shapes through Qualcomm's HTP compiler and emulator for x86, beside itself on the CPU"
+  description = "An ONNX graph or a language model through Qualcomm's HTP compiler and emulator for x86: each quantization scheme beside the float model"
 }
 
 variable "model" {
+  type        = optional(string)
+  description = "Language model: a Hugging Face folder or a GGUF (Llama, Qwen2, Qwen3)"
+}
+
+variable "graph" {
   type        = string
   default     = ""
-  description = "The graph: an .onnx file, float or with QuantizeLinear and DequantizeLinear; by default a small example"
+  description = "Any other graph in place of a language model: an .onnx file with fixed shapes, or example, a small one"
 }
 
 variable "samples" {
   type        = string
   default     = ""
-  description = "A folder of samples, *.npz files with the graph's inputs by name: to calibrate with, and to compare with; by default the example's"
+  description = "Graph: a folder of *.npz files with its inputs by name, for calibration and comparison; without them the graph is compiled and does not run. Language model: a text file for calibration, a prompt per line"
 }
 
-variable "quantise" {
+variable "schemes" {
+  type        = optional(set(string))
+  description = "Quantization schemes, by default a16w8, for a language model also lpbq, for a graph without samples none: a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8; or none, for a model that is quantized already or to compile 16-bit floats"
+  validation {
+    condition = length(setsubtract(coalesce(var.schemes, []), [
+      "none", "a16w8", "a16w4", "lpbq", "lpbq_rotated", "mobilequant", "ort", "aimet_a16w8", "aimet_a8w8", "quark_a16w8", "quark_a8w8",
+    ])) == 0
+    error_message = "schemes: none, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8 and quark_a8w8 are known."
+  }
+}
+
+variable "prompt" {
+  type        = string
+  default     = "What is the capital of France?"
+  description = "Language model: prompt, put into its chat template"
+}
+
+variable "tokens" {
+  type        = number
+  default     = 12
+  description = "Language model: maximum number of tokens of the answer"
+}
+
+variable "context_len" {
+  type        = number
+  default     = 128
+  description = "Language model: tokens that the key/value cache holds, prompt and answer together"
+}
+
+variable "ar_len" {
+  type        = number
+  default     = 32
+  description = "Language model: tokens per prefill call"
+}
+
+variable "layers" {
+  type        = optional(number)
+  description = "Language model: number of layers, from the first. Truncated models show in which layer a scheme breaks"
+}
+
+variable "kv" {
+  type        = string
+  default     = "uint16"
+  description = "Language model: type of the key/value cache, uint16 or uint8"
+}
+
+variable "num_shards" {
+  type        = number
+  default     = 1
+  description = "Language model: number of contexts that the layers are cut into"
+}
+
+variable "embedding" {
+  type        = string
+  default     = "inside"
+  description = "Language model: the graphs look up the rows of tokens (inside), or the CPU does, in a file beside the contexts (outside)"
+}
+
+variable "share_weights" {
   type        = bool
   default     = true
-  description = "Whether to quantise it, a16w8; otherwise it is compiled as it is: quantised as it stands there, or in 16-bit floats"
+  description = "Language model: prefill and decode share their weights in one context"
 }
 
-variable "fallback" {
+variable "text" {
+  type        = string
+  default     = ""
+  description = "Language model: text file for perplexity and cosine; by default a few lines"
+}
+
+variable "choices" {
   type        = bool
   default     = false
-  description = "Whether nodes that the NPU does not take may stay on the CPU"
+  description = "Language model: answers three dozen multiple-choice questions"
 }
 
-variable "optimization" {
+variable "licenses" {
+  type        = list(string)
+  default     = []
+  description = "Language model: files with the texts of its license, or folders of them; contexts.NAME/device has all texts"
+}
+
+variable "min_cosine" {
   type        = optional(number)
-  description = "How hard the compiler tries: 1, 2 or 3; by default its own choice, which is 2"
+  description = "Minimum mean cosine to the float model; by default 0.99 for a graph and none for a language model"
 }
 
-variable "optrace" {
+variable "match_threshold" {
+  type        = number
+  default     = 0.9
+  description = "Minimum mean cosine of the emulator's outputs to those of the same quantized graph on the CPU"
+}
+
+variable "allow_cpu_fallback" {
   type        = bool
   default     = false
-  description = "Whether it is compiled so that the vendor's runtime can trace its operations"
+  description = "Lets nodes that the NPU does not run stay on the CPU"
 }
 
-variable "htp_host" {
-  type        = optional(string)
-  description = "The release of the vendor's compiler, such as 2.4.0, where what loads the context is older than the newest"
+variable "max_partitions" {
+  type        = optional(number)
+  description = "Maximum number of partitions on the NPU"
 }
 
-variable "least" {
+variable "allow_fp16" {
+  type        = bool
+  default     = false
+  description = "Lets the compiler compute products of quantized tensors in 16-bit floats"
+}
+
+variable "optimization_level" {
+  type        = optional(number)
+  description = "Optimization level of the compiler: 1, 2 or 3; by default its own, 2"
+}
+
+variable "profiling" {
+  type        = string
+  default     = ""
+  description = "Profile of the runtime: basic, for the whole graph; detailed, per node; optrace, also a trace for Qualcomm's viewer. By default none"
+  validation {
+    condition     = contains(["", "basic", "detailed", "optrace"], var.profiling)
+    error_message = "profiling is basic, detailed or optrace."
+  }
+}
+
+variable "top" {
   type        = number
-  default     = 0.99
-  description = "The cosine that is good enough, of the worst output of the worst sample"
+  default     = 20
+  description = "Number of nodes in the profile's table"
 }
 
-toolchain "htp_host" { version = var.htp_host }
+variable "serial" {
+  type        = string
+  default     = ""
+  description = "Profile device: serial number of the phone that runs the profile"
+}
+
+toolchain "htp_host" { version = local.htp_host }
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
+toolchain "aimet" { when = length(setintersection(local.schemes, ["aimet_a16w8", "aimet_a8w8"])) > 0 }
+toolchain "quark" { when = length(setintersection(local.schemes, ["quark_a16w8", "quark_a8w8"])) > 0 }
 
 locals {
-  model   = var.model == "" ? "${step.python.example.outputs.dir}/net.onnx" : var.model
-  samples = var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
+  settings = { # arguments of onnx_quantize that differ from its defaults
+    a16w8        = { method = "a16w8" }
+    a16w4        = { method = "a16w4" }
+    lpbq         = { method = "lpbq" }
+    lpbq_rotated = { method = "lpbq", rotate = true }
+    mobilequant  = { method = "mobilequant" }
+    ort          = { method = "ort" }
+    aimet_a16w8  = { method = "aimet" }
+    aimet_a8w8   = { method = "aimet", activation_bits = 8 }
+    quark_a16w8  = { method = "quark" }
+    quark_a8w8   = { method = "quark", activation_bits = 8, symmetric = true }
+  }
+  levels = { quark_a8w8 = 1 } # at its own level the compiler makes an op of float norms that it cannot compile: docs/quantizers.md
+
+  llm     = var.graph == ""
+  example = var.graph == "example"
+  runs    = local.llm || local.example || var.samples != ""
+  name    = local.llm ? "model" : basename(var.graph)
+  schemes = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : local.runs ? ["a16w8"] : ["none"]) : var.schemes
+  prompt  = local.llm ? var.prompt : ""
+  graph   = local.example ? "${step.python.example.outputs.dir}/net.onnx" : var.graph
+  samples = local.example && var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
+  inputs  = local.llm ? "" : local.samples
+  float   = local.llm ? step.onnx_llm.float.outputs.dir : local.graph
+  graphs  = merge({ none = local.float }, { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.dir })
 }
 
 step "python" "example" {
-  when        = var.model == "" || var.samples == ""
+  when        = local.example
   environment = toolchain.onnx.dir
   script      = "${path.module}/example.py"
   args        = ["example"]
   output "dir" { tree = "example" }
 }
 
-step "onnx_quantize" "net" {
-  when        = var.quantise
-  graphs      = local.model
-  calibration = local.samples
+step "onnx_llm" "float" {
+  when        = local.llm
+  model       = var.model
+  context_len = var.context_len
+  ar_len      = var.ar_len
+  layers      = var.layers
+  embedding   = var.embedding
+  licenses    = var.licenses
 }
 
-step "htp_context" "net" {
-  graphs   = var.quantise ? step.onnx_quantize.net.outputs.dir : local.model
-  fallback = var.fallback
-  optrace  = var.optrace
-
-  optimization = var.optimization
+step "onnx_run" "float" {
+  description = "outputs of the float model"
+  when        = local.runs
+  graphs      = local.float
+  inputs      = local.inputs
+  prompt      = local.prompt
+  tokens      = var.tokens
+  text        = var.text
+  choices     = var.choices
 }
 
-step "onnx_run" "net" {
-  description = "what the graph says as it is"
-  graphs      = local.model
-  inputs      = local.samples
+step "onnx_quantize" "scheme" {
+  for_each        = { for scheme, of in local.settings : scheme => of if contains(local.schemes, scheme) }
+  graphs          = local.float
+  calibration     = local.samples
+  method          = each.value.method
+  rotate          = try(each.value.rotate, null)
+  activation_bits = try(each.value.activation_bits, null)
+  symmetric       = try(each.value.symmetric, null)
+  kv              = contains(["a16w8", "a16w4", "lpbq", "mobilequant"], each.value.method) ? var.kv : null
+  num_shards      = var.num_shards
 }
 
-step "onnx_run" "quantised" {
-  description = "what the quantised graph says on the CPU"
-  when        = var.quantise
-  graphs      = step.onnx_quantize.net.outputs.dir
-  inputs      = local.samples
+step "htp_context" "scheme" {
+  for_each           = local.schemes
+  title              = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}"
+  graphs             = local.graphs[each.key]
+  share_weights      = var.share_weights
+  allow_cpu_fallback = var.allow_cpu_fallback
+  allow_fp16         = var.allow_fp16
+  optimization_level = var.optimization_level == null ? try(local.levels[each.key], null) : var.optimization_level
+  optrace            = var.profiling == "optrace"
 }
 
-step "htp_emulate" "net" {
-  description = "what the NPU would say"
-  context     = step.htp_context.net.outputs.dir
-  inputs      = local.samples
+step "htp_emulate" "scheme" {
+  description = "outputs on Qualcomm's emulator"
+  for_each    = local.runs ? local.schemes : []
+  context     = step.htp_context.scheme[each.key].outputs.dir
+  inputs      = local.inputs
+  prompt      = local.prompt
+  tokens      = var.tokens
+  text        = var.text
+  choices     = var.choices
+  profiling   = local.profiling
 }
 
-step "accuracy" "net" {
-  title         = "${var.model == "" ? "the example" : basename(var.model)} for ${target.soc}, Hexagon ${target.arch}"
-  least         = var.least
-  reference     = step.onnx_run.net.outputs.dir
-  outputs       = merge({ htp = step.htp_emulate.net.outputs.dir }, var.quantise ? { cpu = step.onnx_run.quantised.outputs.dir } : {})
-  contexts      = { htp = step.htp_context.net.outputs.dir }
-  compile_times = { htp = step.htp_context.net.outputs.times }
-  times         = { htp = step.htp_emulate.net.outputs.times }
+step "onnx_run" "scheme" {
+  description = "outputs of the same graphs on the CPU"
+  for_each    = local.runs ? local.schemes : []
+  graphs      = local.graphs[each.key]
+  inputs      = local.inputs
+  prompt      = local.prompt
+  tokens      = var.tokens
+  text        = var.text
+  choices     = var.choices
 }
 
-check "near" {
-  description = "the NPU's outputs are near the CPU's"
-  condition   = step.accuracy.net.outputs.first_bad == ""
-  error_message = join("", [
-    "${step.accuracy.net.outputs.first_bad} has a cosine of ${format("%.4f", step.accuracy.net.outputs.rows[step.accuracy.net.outputs.first_bad].cosine)}, ",
-    "and ${var.least} is wanted. ", {
-      cpu = "Quantising did that: give samples that are like what the graph will see, and more of them."
-      htp = "The compiler did that: it takes some node otherwise than ONNX Runtime. Look first at softmaxes of 8 bits whose zero point is not the type's least number, then at halves of the graph."
-    }[step.accuracy.net.outputs.first_bad],
-  ])
+step "accuracy" "schemes" {
+  when            = local.runs
+  title           = local.llm ? "${target.soc}, Hexagon ${target.arch}: ${var.prompt}" : "${local.name} for ${target.soc}, Hexagon ${target.arch}"
+  min_cosine      = var.min_cosine == null ? (local.llm ? 0 : 0.99) : var.min_cosine
+  match_threshold = var.match_threshold
+  reference       = step.onnx_run.float.outputs.dir
+  outputs         = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+  cpu_outputs     = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
+  contexts        = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
+  compile_times   = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
+  times           = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
 }
 
-output "context" {
-  description = "device/: the context; manifest.json; nodes.json: which node runs where"
-  value       = step.htp_context.net.outputs.dir
+check "accuracy" {
+  when          = local.runs
+  description   = "each scheme is near the float model"
+  condition     = step.accuracy.schemes.outputs.first_below_min == ""
+  error_message = "${step.accuracy.schemes.outputs.first_below_min}: mean cosine to the float model is below min_cosine. If the column \"to the CPU\" is as low, the compiler changed the graph: look at softmaxes of 8 bits whose zero point is not the type's minimum, then bisect the graph. Otherwise quantization did: use more samples, or samples like real inputs."
+}
+
+check "compiler" {
+  when          = local.runs
+  description   = "the emulator computes what ONNX Runtime computes"
+  severity      = "warning"
+  condition     = length(step.accuracy.schemes.outputs.mismatches) == 0
+  error_message = "The emulator's outputs differ from those of the same graph on the CPU: ${join(", ", step.accuracy.schemes.outputs.mismatches)}. The compiler changed these graphs silently."
+}
+
+check "partitions" {
+  description   = "the NPU runs each graph in few partitions"
+  condition     = var.max_partitions == null || alltrue([for scheme, s in step.htp_context.scheme : s.outputs.placement.partitions <= coalesce(var.max_partitions, 0)])
+  error_message = "More than ${coalesce(var.max_partitions, 0)} partitions: nodes on the CPU separate them. The table of placement lists replacements."
+}
+
+output "contexts" {
+  description = "per scheme device/ for a phone, emulator/, graphs/, manifest.json, nodes.json"
+  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
+}
+
+output "placement" {
+  description = "per scheme partitions, nodes on the CPU with reasons, and replacements"
+  show        = "table"
+  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.placement_table if var.allow_cpu_fallback }
+}
+
+output "placed" {
+  description = "the same for checks"
+  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.placement }
+}
+
+output "profile" {
+  description = "per scheme the profile as CSV"
+  value       = local.profiles
+}
+
+output "hot_nodes" {
+  description = "per scheme the nodes with most cycles"
+  show        = "table"
+  value       = { for scheme, s in step.npu_profile.scheme : scheme => s.outputs.table }
+}
+
+output "nodes" {
+  description = "per scheme all nodes and totals of the profile (JSON)"
+  value       = { for scheme, s in step.npu_profile.scheme : scheme => s.outputs.nodes }
+}
+
+output "log" {
+  description = "per scheme the log that Qualcomm's viewer reads, of a phone"
+  value       = local.logs
 }
 
 output "schematic" {
-  description = "with optrace what the vendor's viewer reads traces by"
-  value       = var.optrace ? step.htp_context.net.outputs.schematic : null
+  description = "per scheme what Qualcomm's viewer reads traces by, with optrace"
+  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.schematic if var.profiling == "optrace" }
 }
 
-output "samples" {
-  description = "what it was run on"
-  value       = local.samples
+output "metrics" {
+  description = "per scheme measurements of the phone"
+  show        = "table"
+  value       = local.metrics
+}
+
+output "encodings" {
+  description = "per scheme of AIMET the float graphs with AIMET's encodings, for Qualcomm's converters"
+  value       = { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.encodings if local.settings[scheme].method == "aimet" }
+}
+
+output "float" {
+  description = "outputs of the float model, for accuracy"
+  value       = step.onnx_run.float.outputs.dir
+}
+
+output "float_times" {
+  description = "seconds that they took"
+  value       = step.onnx_run.float.outputs.times
+}
+
+output "graphs" {
+  description = "the float graphs"
+  value       = local.float
+}
+
+output "quantized" {
+  description = "per scheme the quantized graphs"
+  value       = { for scheme in local.schemes : scheme => local.graphs[scheme] }
+}
+
+output "emulated" {
+  description = "per scheme outputs on the emulator, for accuracy"
+  value       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+}
+
+output "on_cpu" {
+  description = "per scheme outputs of the same graphs on the CPU, for accuracy"
+  value       = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
+}
+
+output "compile_times" {
+  description = "per scheme seconds and memory of the compiler"
+  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
+}
+
+output "times" {
+  description = "per scheme seconds on the emulator"
+  value       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
 }
 
 output "rows" {
   description = "the table's numbers, for checks"
-  value       = step.accuracy.net.outputs.rows
+  value       = step.accuracy.schemes.outputs.rows
 }
 
 output "table" {
-  description = "the NPU's outputs beside the CPU's"
+  description = "each scheme beside the float model"
   show        = "table"
-  value       = step.accuracy.net.outputs.table
+  value       = step.accuracy.schemes.outputs.table
 }

@@ -11,36 +11,36 @@
 # a release's own block says what is in it, that counts.
 
 fact "arch" "since.tools" {
-  sure   = "documented"
-  source = "Qualcomm 80-N3040-23: tools releases"
+  confidence = "documented"
+  source     = "Qualcomm 80-N3040-23: tools releases"
 }
 
 fact "arch" "since.llvm" {
-  sure   = "observed"
-  source = "the distribution's packages, tried; llvm-project#120773, #120983, #164922"
+  confidence = "observed"
+  source     = "the distribution's packages, tried; llvm-project#120773, #120983, #164922"
 }
 
 fact "arch" "since.qairt" {
-  sure   = "inferred"
-  source = "executorch: devices and versions"
+  confidence = "inferred"
+  source     = "executorch: devices and versions"
 }
 
 fact "arch" "features" {
-  sure   = "observed"
-  source = "executorch: feature matrix"
+  confidence = "observed"
+  source     = "executorch: feature matrix"
 }
 
 # What a context may take: the compiler refuses a graph of more with "limit is 2097152 KB", seen for v68 and, without the SoC, twice more. Of v81 somebody
 # says that 3.6 GB did not load and 1.81 GB did (a model card, qwen3_5_4b_HNPU).
 fact "arch" "context_mb" {
-  sure   = "inferred"
-  source = "executorch#17782 saw the limit for v68; qualcomm/ai-hub-models#274, #22 without the SoC"
+  confidence = "inferred"
+  source     = "executorch#17782 saw the limit for v68; qualcomm/ai-hub-models#274, #22 without the SoC"
 }
 
 # What a process of the DSP can map, all contexts and buffers together: the default of llama.cpp, about 3.2 GB.
 fact "arch" "process_mb" {
-  sure   = "inferred"
-  source = "llama.cpp#22487: what its backend takes a session to map"
+  confidence = "inferred"
+  source     = "llama.cpp#22487: what its backend takes a session to map"
 }
 
 arch "v60" {
@@ -69,12 +69,12 @@ arch "v68" {
   context_mb = 2048
   since      = { tools = "8.4", llvm = "14", qairt = "2.13" }
   fact "since.qairt" {
-    sure   = "observed"
-    source = "what is in 2.13.0.230725"
+    confidence = "observed"
+    source     = "what is in 2.13.0.230725"
   }
   fact "context_mb" {
-    sure   = "observed"
-    source = "executorch#17782, for SA8295: limit is 2097152 KB"
+    confidence = "observed"
+    source     = "executorch#17782, for SA8295: limit is 2097152 KB"
   }
 }
 
@@ -83,8 +83,8 @@ arch "v69" {
   context_mb = 2048
   since      = { tools = "8.5", llvm = "14", qairt = "2.13" }
   fact "since.qairt" {
-    sure   = "observed"
-    source = "what is in 2.13.0.230725"
+    confidence = "observed"
+    source     = "what is in 2.13.0.230725"
   }
 }
 
@@ -99,8 +99,8 @@ arch "v73" {
   process_mb = 3052
   since      = { tools = "8.6", llvm = "16", qairt = "2.13" }
   fact "since.qairt" {
-    sure   = "observed"
-    source = "what is in 2.13.0.230725"
+    confidence = "observed"
+    source     = "what is in 2.13.0.230725"
   }
 }
 
@@ -110,8 +110,8 @@ arch "v75" {
   process_mb = 3052
   since      = { tools = "8.7", llvm = "20", qairt = "2.16" }
   fact "since.qairt" {
-    sure   = "observed"
-    source = "XiaoMi/StableDiffusionOnDevice#14, libraries of 2.16.0.231029"
+    confidence = "observed"
+    source     = "XiaoMi/StableDiffusionOnDevice#14, libraries of 2.16.0.231029"
   }
 }
 
@@ -122,8 +122,8 @@ arch "v79" {
   since      = { tools = "8.8", llvm = "20", qairt = "2.30" }
   seen       = { qairt = "2.37.0" } # llm.npu reproduction report
   fact "since.qairt" {
-    sure   = "documented"
-    source = "an engineer of the vendor, executorch#7550"
+    confidence = "documented"
+    source     = "an engineer of the vendor, executorch#7550"
   }
 }
 
@@ -139,11 +139,11 @@ arch "v85" {
   since = { tools = "21.0", qairt = "2.51" }
   note  = "SoCs with it are known by what the compiler of QAIRT 2.51 says of them only"
   fact "since.tools" {
-    sure   = "inferred"
-    source = "makefiles that pair them; the vendor's table is cut off there"
+    confidence = "inferred"
+    source     = "makefiles that pair them; the vendor's table is cut off there"
   }
   fact "since.qairt" {
-    sure   = "observed"
-    source = "what the compiler of 2.51 writes into a context; GenieX#1254: not yet in July 2026"
+    confidence = "observed"
+    source     = "what the compiler of 2.51 writes into a context; GenieX#1254: not yet in July 2026"
   }
 }

@@ -8,285 +8,285 @@
 # --- target and QAIRT -----------------------------------------------------------------------------------------------------
 
 compat "qairt-arch" {
-  summary  = "The SDK does not know the target"
-  argument = "version"
-  when     = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch) && has_htp(target.arch)
-  reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)} and none for ${target.arch}, the Hexagon arch of ${target.soc}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\", or finds no skel (0x80000406)"
-  remedy   = first_with("qairt", target.arch) == "" ? "no release of the catalogue has ${target.arch}: add a newer one in toolchains/*.hcl of the workspace" : "take QAIRT ${first_with("qairt", target.arch)} or newer: ${target.arch} is first in that"
-  sure     = sure_without("qairt", target.arch)
-  source   = source_without("qairt", target.arch)
+  summary    = "The SDK does not know the target"
+  argument   = "version"
+  when       = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch) && has_htp(target.arch)
+  reason     = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)} and none for ${target.arch}, the Hexagon arch of ${target.soc}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\", or finds no skel (0x80000406)"
+  remedy     = first_with("qairt", target.arch) == "" ? "no release of the catalogue has ${target.arch}: add a newer one in toolchains/*.hcl of the workspace" : "take QAIRT ${first_with("qairt", target.arch)} or newer: ${target.arch} is first in that"
+  confidence = confidence_without("qairt", target.arch)
+  source     = source_without("qairt", target.arch)
 }
 
 compat "qairt-soc" {
-  summary  = "The SDK does not know the target"
-  argument = "version"
-  when     = older(qairt.version, soc.min_sdk) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
-  reason   = "QAIRT ${qairt.version} does not know ${soc.name}${soc.marketing == "" ? "" : " (${soc.marketing})"}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\""
-  remedy   = "take QAIRT ${or(first_since("qairt", soc.min_sdk), soc.min_sdk)} or newer: ${soc.min_sdk} is the first said to know it"
-  sure     = sure("soc", soc.name, "min_sdk")
-  source   = source("soc", soc.name, "min_sdk")
+  summary    = "The SDK does not know the target"
+  argument   = "version"
+  when       = older(qairt.version, soc.min_sdk) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
+  reason     = "QAIRT ${qairt.version} does not know ${soc.name}${soc.marketing_name == "" ? "" : " (${soc.marketing_name})"}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\""
+  remedy     = "take QAIRT ${or(first_since("qairt", soc.min_sdk), soc.min_sdk)} or newer: ${soc.min_sdk} is the first said to know it"
+  confidence = confidence("soc", soc.name, "min_sdk")
+  source     = source("soc", soc.name, "min_sdk")
 }
 
 compat "soc-id-as-model" {
-  summary  = "An Android soc_id is used as soc_model"
-  argument = "soc_model"
-  when     = target.soc_model != soc.soc_model && soc_with_id(target.soc_model) != ""
-  reason   = "the target's soc_model is ${target.soc_model}, which is what Android calls ${soc_with_id(target.soc_model)} in /sys/devices/soc0/soc_id; QNN counts differently and refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
-  remedy   = "leave soc_model out of the target block: for ${soc.name} it is ${soc.soc_model}"
-  sure     = "observed"
-  source   = "qairt-builder: socmodel-debug-brief"
+  summary    = "An Android soc_id is used as soc_model"
+  argument   = "soc_model"
+  when       = target.soc_model != soc.soc_model && soc_with_id(target.soc_model) != ""
+  reason     = "the target's soc_model is ${target.soc_model}, which is what Android calls ${soc_with_id(target.soc_model)} in /sys/devices/soc0/soc_id; QNN counts differently and refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
+  remedy     = "leave soc_model out of the target block: for ${soc.name} it is ${soc.soc_model}"
+  confidence = "observed"
+  source     = "qairt-builder: socmodel-debug-brief"
 }
 
 compat "soc-model" {
-  summary  = "soc_model is that of another SoC"
-  argument = "soc_model"
-  when     = target.soc_model != soc.soc_model && soc_with_id(target.soc_model) == ""
-  reason   = "the target's soc_model is ${target.soc_model}${soc_with_model(target.soc_model) == "" ? ", which the catalogue does not have" : ", which is ${soc_with_model(target.soc_model)}"}; that of ${soc.name} is ${soc.soc_model}"
-  remedy   = "leave soc_model out of the target block, or correct the SoC's record in toolchains/*.hcl of the workspace"
-  sure     = sure("soc", soc.name, "soc_model")
-  source   = source("soc", soc.name, "soc_model")
+  summary    = "soc_model is that of another SoC"
+  argument   = "soc_model"
+  when       = target.soc_model != soc.soc_model && soc_with_id(target.soc_model) == ""
+  reason     = "the target's soc_model is ${target.soc_model}${soc_with_model(target.soc_model) == "" ? ", which the catalogue does not have" : ", which is ${soc_with_model(target.soc_model)}"}; that of ${soc.name} is ${soc.soc_model}"
+  remedy     = "leave soc_model out of the target block, or correct the SoC's record in toolchains/*.hcl of the workspace"
+  confidence = confidence("soc", soc.name, "soc_model")
+  source     = source("soc", soc.name, "soc_model")
 }
 
 compat "target-arch" {
-  severity = "warning" # sources disagree about a few
-  summary  = "The target's arch is not the SoC's"
-  argument = "arch"
-  when     = target.arch != soc.arch
-  reason   = "the target says ${target.arch}, the catalogue says ${soc.arch} for ${soc.name}${soc.note == "" ? "" : " (${soc.note})"}: what is built for another arch does not load (0x80000406)"
-  remedy   = "leave arch out of the target block, unless you know better"
-  sure     = sure("soc", soc.name, "arch")
-  source   = source("soc", soc.name, "arch")
+  severity   = "warning" # sources disagree about a few
+  summary    = "The target's arch is not the SoC's"
+  argument   = "arch"
+  when       = target.arch != soc.arch
+  reason     = "the target says ${target.arch}, the catalogue says ${soc.arch} for ${soc.name}${soc.note == "" ? "" : " (${soc.note})"}: what is built for another arch does not load (0x80000406)"
+  remedy     = "leave arch out of the target block, unless you know better"
+  confidence = confidence("soc", soc.name, "arch")
+  source     = source("soc", soc.name, "arch")
 }
 
 compat "target-vtcm" {
-  summary  = "The target has less VTCM"
-  argument = "vtcm_mb"
-  when     = soc.vtcm_mb > 0 && target.vtcm_mb > soc.vtcm_mb
-  reason   = "the target says ${target.vtcm_mb} MB of VTCM, ${soc.name} has ${soc.vtcm_mb}: a context for more does not load (\"Request feature vtcm size … unsupported\", error 5005)"
-  remedy   = "leave vtcm_mb out of the target block, or set at most ${soc.vtcm_mb}"
-  sure     = sure("soc", soc.name, "vtcm_mb")
-  source   = source("soc", soc.name, "vtcm_mb")
+  summary    = "The target has less VTCM"
+  argument   = "vtcm_mb"
+  when       = soc.vtcm_mb > 0 && target.vtcm_mb > soc.vtcm_mb
+  reason     = "the target says ${target.vtcm_mb} MB of VTCM, ${soc.name} has ${soc.vtcm_mb}: a context for more does not load (\"Request feature vtcm size … unsupported\", error 5005)"
+  remedy     = "leave vtcm_mb out of the target block, or set at most ${soc.vtcm_mb}"
+  confidence = confidence("soc", soc.name, "vtcm_mb")
+  source     = source("soc", soc.name, "vtcm_mb")
 }
 
 compat "soc-htp" {
-  summary  = "The target has no HTP"
-  argument = "soc"
-  when     = !has_htp(target.arch)
-  reason   = "${target.soc} has Hexagon ${target.arch}, which has no HTP: QNN reaches it through another backend (DSP), for which nothing here is built"
-  remedy   = "choose a SoC with v68 or newer: `hexmage compat` lists them"
-  sure     = "documented"
-  source   = "QNN: supported devices"
+  summary    = "The target has no HTP"
+  argument   = "soc"
+  when       = !has_htp(target.arch)
+  reason     = "${target.soc} has Hexagon ${target.arch}, which has no HTP: QNN reaches it through another backend (DSP), for which nothing here is built"
+  remedy     = "choose a SoC with v68 or newer: `hexmage compat` lists them"
+  confidence = "documented"
+  source     = "QNN: supported devices"
 }
 
 compat "soc-first-sdk" {
-  severity = "note"
-  when     = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch)
-  reason   = "nobody has published which QAIRT is the first that knows ${soc.name}: here only its arch counts"
-  remedy   = "take a recent one"
-  sure     = "inferred"
-  source   = "catalogue"
+  severity   = "note"
+  when       = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch)
+  reason     = "nobody has published which QAIRT is the first that knows ${soc.name}: here only its arch counts"
+  remedy     = "take a recent one"
+  confidence = "inferred"
+  source     = "catalogue"
 }
 
 compat "soc-unsure" {
-  severity = "note"
-  when     = soc.note != ""
-  reason   = "${soc.name}: ${soc.note}"
-  sure     = "inferred"
-  source   = "catalogue"
+  severity   = "note"
+  when       = soc.note != ""
+  reason     = "${soc.name}: ${soc.note}"
+  confidence = "inferred"
+  source     = "catalogue"
 }
 
 compat "upstream-chipset" {
-  severity = "note"
-  when     = !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
-  reason   = "upstream's table of chips takes htp_chipset ${soc.name} for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}: what its compiler makes for it is for the other one"
-  remedy   = "compile with another compiler, or mend its table"
-  sure     = "observed"
-  source   = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
+  severity   = "note"
+  when       = !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
+  reason     = "upstream's table of chips takes htp_chipset ${soc.name} for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}: what its compiler makes for it is for the other one"
+  remedy     = "compile with another compiler, or mend its table"
+  confidence = "observed"
+  source     = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
 }
 
 compat "context-chipset" {
-  severity = "warning"
-  summary  = "Upstream's compiler takes the SoC for another"
-  when     = step.kind == "context" && !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
-  reason   = "context ${step.name} names ${soc.name} to upstream's compiler, whose table of chips takes that for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}"
-  remedy   = "mend its table, or see that what it makes loads on the phone"
-  sure     = "observed"
-  source   = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
+  severity   = "warning"
+  summary    = "Upstream's compiler takes the SoC for another"
+  when       = step.kind == "context" && !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
+  reason     = "context ${step.name} names ${soc.name} to upstream's compiler, whose table of chips takes that for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}"
+  remedy     = "mend its table, or see that what it makes loads on the phone"
+  confidence = "observed"
+  source     = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
 }
 
 # --- the Hexagon SDK and its tools ----------------------------------------------------------------------------------------
 
 compat "hexagon-arch" {
-  summary  = "The Hexagon SDK cannot build for the target"
-  argument = "version"
-  when     = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch) && has_htp(target.arch)
-  reason   = "Hexagon SDK ${hexagon.version}${hexagon.tools_version == "" ? "" : " has tools ${hexagon.tools_version}, which"} can build for ${join(", ", hexagon.arches)} and not for ${target.arch}, the arch of ${target.soc}"
-  remedy   = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
-  sure     = sure_without("hexagon", target.arch)
-  source   = source_without("hexagon", target.arch)
+  summary    = "The Hexagon SDK cannot build for the target"
+  argument   = "version"
+  when       = length(hexagon.arches) > 0 && !contains(hexagon.arches, target.arch) && has_htp(target.arch)
+  reason     = "Hexagon SDK ${hexagon.version}${hexagon.tools_version == "" ? "" : " has tools ${hexagon.tools_version}, which"} can build for ${join(", ", hexagon.arches)} and not for ${target.arch}, the arch of ${target.soc}"
+  remedy     = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
+  confidence = confidence_without("hexagon", target.arch)
+  source     = source_without("hexagon", target.arch)
 }
 
 compat "op-tools-arch" {
-  summary  = "The Hexagon tools are too old for a target of the op package"
-  argument = "targets"
-  each     = step.arches
-  when     = !can_build(step.tools_version == "" ? hexagon.tools_version : step.tools_version, each.value)
-  reason   = "${step.kind} ${step.name} wants htp_${each.value}; the Hexagon tools ${step.tools_version == "" ? "${hexagon.tools_version} of Hexagon SDK ${hexagon.version}" : step.tools_version} cannot compile for ${each.value}"
-  remedy   = "take Hexagon SDK ${or(first_with("hexagon", each.value), "with newer tools")} or newer${first_open("hexagon", each.value) == "" ? "" : " (${first_open("hexagon", each.value)} is the first that needs no account)"}: ${each.value} needs tools ${or(first_tools(each.value), "that the catalogue does not know")} or newer"
-  sure     = sure("arch", each.value, "since.tools")
-  source   = source("arch", each.value, "since.tools")
+  summary    = "The Hexagon tools are too old for a target of the op package"
+  argument   = "targets"
+  each       = step.arches
+  when       = !can_build(step.tools_version == "" ? hexagon.tools_version : step.tools_version, each.value)
+  reason     = "${step.kind} ${step.name} wants htp_${each.value}; the Hexagon tools ${step.tools_version == "" ? "${hexagon.tools_version} of Hexagon SDK ${hexagon.version}" : step.tools_version} cannot compile for ${each.value}"
+  remedy     = "take Hexagon SDK ${or(first_with("hexagon", each.value), "with newer tools")} or newer${first_open("hexagon", each.value) == "" ? "" : " (${first_open("hexagon", each.value)} is the first that needs no account)"}: ${each.value} needs tools ${or(first_tools(each.value), "that the catalogue does not know")} or newer"
+  confidence = confidence("arch", each.value, "since.tools")
+  source     = source("arch", each.value, "since.tools")
 }
 
 compat "hexagon-tools-folder" {
-  summary  = "The Hexagon SDK has other tools"
-  argument = "tools_version"
-  each     = step.tools_wanted
-  when     = hexagon.tools_version != "" && each.value != hexagon.tools_version && !hexagon.installed
-  reason   = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, Hexagon SDK ${hexagon.version} has it in tools/HEXAGON_Tools/${hexagon.tools_version}: make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
-  remedy   = "${with_tools(each.value) == "" ? "" : "take Hexagon SDK ${with_tools(each.value)}, which has ${each.value}, or "}leave the version out, as steps \"oppackage\" and \"makefile\" do: they take the tools that the SDK has"
-  sure     = "observed"
-  source   = "mllm: op package Makefile, issues; llm.npu reproduction report"
+  summary    = "The Hexagon SDK has other tools"
+  argument   = "tools_version"
+  each       = step.tools_wanted
+  when       = hexagon.tools_version != "" && each.value != hexagon.tools_version && !hexagon.installed
+  reason     = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, Hexagon SDK ${hexagon.version} has it in tools/HEXAGON_Tools/${hexagon.tools_version}: make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
+  remedy     = "${with_tools(each.value) == "" ? "" : "take Hexagon SDK ${with_tools(each.value)}, which has ${each.value}, or "}leave the version out, as steps \"oppackage\" and \"makefile\" do: they take the tools that the SDK has"
+  confidence = "observed"
+  source     = "mllm: op package Makefile, issues; llm.npu reproduction report"
 }
 
 compat "hexagon-tools-other" {
-  severity = "warning" # people put other tools into an SDK of their own
-  summary  = "The Hexagon SDK came with other tools"
-  argument = "tools_version"
-  each     = step.tools_wanted
-  when     = hexagon.tools_version != "" && each.value != hexagon.tools_version && hexagon.installed
-  reason   = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, the installed Hexagon SDK ${hexagon.version} says that its own is ${hexagon.tools_version}: unless the other one was added, make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
-  remedy   = "leave the version out, or add the tools with `qpm-cli --extract`"
-  sure     = "observed"
-  source   = "mllm: op package Makefile, issues"
+  severity   = "warning" # people put other tools into an SDK of their own
+  summary    = "The Hexagon SDK came with other tools"
+  argument   = "tools_version"
+  each       = step.tools_wanted
+  when       = hexagon.tools_version != "" && each.value != hexagon.tools_version && hexagon.installed
+  reason     = "${step.kind} ${step.name} looks for the compiler in tools/HEXAGON_Tools/${each.value}, the installed Hexagon SDK ${hexagon.version} says that its own is ${hexagon.tools_version}: unless the other one was added, make ends with \"Cannot retrieve hexagon tools from: …/${each.value}/Tools\""
+  remedy     = "leave the version out, or add the tools with `qpm-cli --extract`"
+  confidence = "observed"
+  source     = "mllm: op package Makefile, issues"
 }
 
 compat "make-sdk-root" {
-  summary  = "A variable of the Makefile is not set"
-  argument = "argv"
-  each     = step.unset_roots
-  reason   = "${step.kind} ${step.name} runs upstream's make for htp_${lower(replace(each.value, "HEXAGON_SDK_ROOT_", ""))}, whose rules use ${each.value}; nothing sets it, and make ends with \"${each.value} is set incorrectly. Cannot retrieve\""
-  remedy   = "build with a step \"oppackage\", or write the Makefile with a step \"makefile\": both know every arch; or pass ${each.value}=$HEXAGON_SDK_ROOT to make"
-  sure     = "observed"
-  source   = "mllm: op package Makefile on main; llm.npu reproduction report"
+  summary    = "A variable of the Makefile is not set"
+  argument   = "argv"
+  each       = step.unset_roots
+  reason     = "${step.kind} ${step.name} runs upstream's make for htp_${lower(replace(each.value, "HEXAGON_SDK_ROOT_", ""))}, whose rules use ${each.value}; nothing sets it, and make ends with \"${each.value} is set incorrectly. Cannot retrieve\""
+  remedy     = "build with a step \"oppackage\", or write the Makefile with a step \"makefile\": both know every arch; or pass ${each.value}=$HEXAGON_SDK_ROOT to make"
+  confidence = "observed"
+  source     = "mllm: op package Makefile on main; llm.npu reproduction report"
 }
 
 # --- op packages ----------------------------------------------------------------------------------------------------------
 
 compat "op-renamed" {
-  summary  = "The op package speaks another SDK's API"
-  argument = "source"
-  each     = step.renamed
-  reason   = "${each.value.at} calls ${each.value.from}(), which the headers of QAIRT ${qairt.version} no longer declare; it is ${each.value.to}() now: compiling ends with \"no member named '${each.value.from}' in '${each.value.receiver}'\""
-  remedy   = "put a step \"patch\" with series = \"${each.value.series}\" before the op package and take its output as the source: rename rule \"${each.value.rule}\" rewrites it"
-  sure     = "observed"
-  source   = "patch series mllm; llm.npu reproduction report"
+  summary    = "The op package speaks another SDK's API"
+  argument   = "source"
+  each       = step.renamed
+  reason     = "${each.value.at} calls ${each.value.from}(), which the headers of QAIRT ${qairt.version} no longer declare; it is ${each.value.to}() now: compiling ends with \"no member named '${each.value.from}' in '${each.value.receiver}'\""
+  remedy     = "put a step \"patch\" with series = \"${each.value.series}\" before the op package and take its output as the source: rename rule \"${each.value.rule}\" rewrites it"
+  confidence = "observed"
+  source     = "patch series mllm; llm.npu reproduction report"
 }
 
 compat "op-target" {
-  severity = "warning"
-  summary  = "The op package is not built for the target"
-  argument = "targets"
-  when     = step.kind == "oppackage" && length(step.arches) > 0 && !contains(step.arches, target.arch)
-  reason   = "${step.kind} ${step.name} is built for ${join(", ", step.arches)} and not for ${target.arch}, the Hexagon arch of ${target.soc}: it will not load there"
-  remedy   = "add htp_${target.arch} to targets"
-  sure     = "documented"
-  source   = "QNN: op packages"
+  severity   = "warning"
+  summary    = "The op package is not built for the target"
+  argument   = "targets"
+  when       = step.kind == "oppackage" && length(step.arches) > 0 && !contains(step.arches, target.arch)
+  reason     = "${step.kind} ${step.name} is built for ${join(", ", step.arches)} and not for ${target.arch}, the Hexagon arch of ${target.soc}: it will not load there"
+  remedy     = "add htp_${target.arch} to targets"
+  confidence = "documented"
+  source     = "QNN: op packages"
 }
 
 compat "op-runtime" {
-  severity = "warning"
-  summary  = "The SDK has no runtime for a target of the op package"
-  argument = "targets"
-  each     = step.kind == "oppackage" ? step.arches : []
-  when     = length(qairt.arches) > 0 && !contains(qairt.arches, each.value)
-  reason   = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)}: the op package for ${each.value} compiles and can be loaded by none of them"
-  remedy   = first_with("qairt", each.value) == "" ? "leave htp_${each.value} out" : "take QAIRT ${first_with("qairt", each.value)} or newer, or leave htp_${each.value} out"
-  sure     = sure_without("qairt", each.value)
-  source   = source_without("qairt", each.value)
+  severity   = "warning"
+  summary    = "The SDK has no runtime for a target of the op package"
+  argument   = "targets"
+  each       = step.kind == "oppackage" ? step.arches : []
+  when       = length(qairt.arches) > 0 && !contains(qairt.arches, each.value)
+  reason     = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)}: the op package for ${each.value} compiles and can be loaded by none of them"
+  remedy     = first_with("qairt", each.value) == "" ? "leave htp_${each.value} out" : "take QAIRT ${first_with("qairt", each.value)} or newer, or leave htp_${each.value} out"
+  confidence = confidence_without("qairt", each.value)
+  source     = source_without("qairt", each.value)
 }
 
 # --- contexts and runs ----------------------------------------------------------------------------------------------------
 
 compat "signed-pd" {
-  summary  = "The SDK does not take the option for a signed protection domain"
-  argument = "signed_pd"
-  when     = step.signed_pd && older(qairt.version, "2.34")
-  reason   = "${step.kind} ${step.name} asks for a signed protection domain, which QAIRT ${qairt.version} does not take: \"Unsupported config option 2\""
-  remedy   = "use the unsigned one: signed_pd = false, in a config of upstream's compiler \"HtpUnsignedPd\"; QAIRT 2.34 is the oldest that upstream supports"
-  sure     = "observed"
-  source   = "mllm: AOT documentation; llm.npu reproduction report"
+  summary    = "The SDK does not take the option for a signed protection domain"
+  argument   = "signed_pd"
+  when       = step.signed_pd && older(qairt.version, "2.34")
+  reason     = "${step.kind} ${step.name} asks for a signed protection domain, which QAIRT ${qairt.version} does not take: \"Unsupported config option 2\""
+  remedy     = "use the unsigned one: signed_pd = false, in a config of upstream's compiler \"HtpUnsignedPd\"; QAIRT 2.34 is the oldest that upstream supports"
+  confidence = "observed"
+  source     = "mllm: AOT documentation; llm.npu reproduction report"
 }
 
 compat "signed-pd-skel" {
-  severity = "warning"
-  summary  = "A signed protection domain takes signed libraries only"
-  argument = "signed_pd"
-  when     = step.signed_pd && qairt.version != "" && !older(qairt.version, "2.34")
-  reason   = "${step.kind} ${step.name} asks for a signed protection domain: the SDK's skel and your op packages are not signed, and a phone without a test signature refuses them (0x80000481)"
-  remedy   = "use the unsigned one, or sign the libraries with the Hexagon SDK's elfsigner.py"
-  sure     = "observed"
-  source   = "fastrpc: AEEStdErr"
+  severity   = "warning"
+  summary    = "A signed protection domain takes signed libraries only"
+  argument   = "signed_pd"
+  when       = step.signed_pd && qairt.version != "" && !older(qairt.version, "2.34")
+  reason     = "${step.kind} ${step.name} asks for a signed protection domain: the SDK's skel and your op packages are not signed, and a phone without a test signature refuses them (0x80000481)"
+  remedy     = "use the unsigned one, or sign the libraries with the Hexagon SDK's elfsigner.py"
+  confidence = "observed"
+  source     = "fastrpc: AEEStdErr"
 }
 
 compat "aot-config" {
-  summary  = "The compiler's config is for another target"
-  argument = "argv"
-  when     = step.aot_arch != "" && (step.aot_arch != target.arch || step.aot_soc != "" && step.aot_soc != target.soc)
-  reason   = "${step.kind} ${step.name} compiles with a config for ${or(step.aot_soc, "another SoC")}, ${step.aot_arch}; the target is ${target.soc}, ${target.arch}: the context does not load there (\"Request feature arch with value … unsupported\")"
-  remedy   = "set htp_chipset to \"${target.soc}\" and htp_arch to \"${upper(target.arch)}\" in the config, or have a step \"context\" write it"
-  sure     = "observed"
-  source   = "executorch#11100"
+  summary    = "The compiler's config is for another target"
+  argument   = "argv"
+  when       = step.aot_arch != "" && (step.aot_arch != target.arch || step.aot_soc != "" && step.aot_soc != target.soc)
+  reason     = "${step.kind} ${step.name} compiles with a config for ${or(step.aot_soc, "another SoC")}, ${step.aot_arch}; the target is ${target.soc}, ${target.arch}: the context does not load there (\"Request feature arch with value … unsupported\")"
+  remedy     = "set htp_chipset to \"${target.soc}\" and htp_arch to \"${upper(target.arch)}\" in the config, or have a step \"context\" write it"
+  confidence = "observed"
+  source     = "executorch#11100"
 }
 
 compat "lpbq" {
-  summary  = "The target cannot run LPBQ"
-  argument = "block_size"
-  when     = step.kind == "quantize" && length(soc.features) > 0 && !contains(soc.features, "lpbq")
-  reason   = "quantize ${step.name} makes weights of 4 bits with scales for blocks (LPBQ), which need Hexagon v73 or newer; ${soc.name} has ${soc.arch}: \"QnnBackend_validateOpConfig failed 3110\""
-  remedy   = "choose a SoC with v73 or newer, or another quantisation"
-  sure     = "observed"
-  source   = "executorch: feature matrix, #17296"
+  summary    = "The target cannot run LPBQ"
+  argument   = "block_size"
+  when       = step.kind == "quantize" && length(soc.features) > 0 && !contains(soc.features, "lpbq")
+  reason     = "quantize ${step.name} makes weights of 4 bits with scales for blocks (LPBQ), which need Hexagon v73 or newer; ${soc.name} has ${soc.arch}: \"QnnBackend_validateOpConfig failed 3110\""
+  remedy     = "choose a SoC with v73 or newer, or another quantisation"
+  confidence = "observed"
+  source     = "executorch: feature matrix, #17296"
 }
 
 compat "context-size" {
-  summary  = "Context too large"
-  argument = "model"
-  when     = arch.context_mb > 0 && step.context_mb > arch.context_mb
-  reason   = "${step.kind} ${step.name}: a context has at least ${step.context_mb} MiB, and Hexagon ${arch.name} loads contexts of at most ${arch.context_mb} MiB: \"limit is ${arch.context_mb * 1024} KB\""
-  remedy   = "use a smaller model; with module ort-llm also 4-bit weights, more shards (splits) or an embedding on the CPU (embedding = \"outside\")"
-  sure     = sure("arch", arch.name, "context_mb")
-  source   = source("arch", arch.name, "context_mb")
+  summary    = "Context too large"
+  argument   = "model"
+  when       = arch.context_mb > 0 && step.context_mb > arch.context_mb
+  reason     = "${step.kind} ${step.name}: a context has at least ${step.context_mb} MiB, and Hexagon ${arch.name} loads contexts of at most ${arch.context_mb} MiB: \"limit is ${arch.context_mb * 1024} KB\""
+  remedy     = "use a smaller model; with module onnx-htp also 4-bit weights, more shards (num_shards) or an embedding on the CPU (embedding = \"outside\")"
+  confidence = confidence("arch", arch.name, "context_mb")
+  source     = source("arch", arch.name, "context_mb")
 }
 
 compat "process-size" {
-  summary  = "Model too large for one process on the DSP"
-  argument = "model"
-  when     = arch.process_mb > 0 && step.process_mb > arch.process_mb
-  reason   = "${step.kind} ${step.name}: contexts and cache take at least ${step.process_mb} MiB together, and a process on Hexagon ${arch.name} maps at most ${arch.process_mb} MiB"
-  remedy   = "use a smaller model, a shorter cache, or several processes"
-  sure     = sure("arch", arch.name, "process_mb")
-  source   = source("arch", arch.name, "process_mb")
+  summary    = "Model too large for one process on the DSP"
+  argument   = "model"
+  when       = arch.process_mb > 0 && step.process_mb > arch.process_mb
+  reason     = "${step.kind} ${step.name}: contexts and cache take at least ${step.process_mb} MiB together, and a process on Hexagon ${arch.name} maps at most ${arch.process_mb} MiB"
+  remedy     = "use a smaller model, a shorter cache, or several processes"
+  confidence = confidence("arch", arch.name, "process_mb")
+  source     = source("arch", arch.name, "process_mb")
 }
 
 compat "soc-id-in-command" {
-  summary  = "An Android soc_id is used as soc_model"
-  argument = "argv"
-  each     = step.soc_models
-  when     = soc_with_model(each.value) == "" && soc_with_id(each.value) != ""
-  reason   = "${step.kind} ${step.name} passes soc_model ${each.value}, which is what Android calls ${soc_with_id(each.value)} in /sys/devices/soc0/soc_id; QNN refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
-  remedy   = "pass ${model_of(soc_with_id(each.value))}, the soc_model of ${soc_with_id(each.value)}: $${target.soc_model} has the target's"
-  sure     = "observed"
-  source   = "qairt-builder: socmodel-debug-brief"
+  summary    = "An Android soc_id is used as soc_model"
+  argument   = "argv"
+  each       = step.soc_models
+  when       = soc_with_model(each.value) == "" && soc_with_id(each.value) != ""
+  reason     = "${step.kind} ${step.name} passes soc_model ${each.value}, which is what Android calls ${soc_with_id(each.value)} in /sys/devices/soc0/soc_id; QNN refuses it: \"Unknown config socModel 0\", \"CREATE_DEVICE: 11\""
+  remedy     = "pass ${model_of(soc_with_id(each.value))}, the soc_model of ${soc_with_id(each.value)}: $${target.soc_model} has the target's"
+  confidence = "observed"
+  source     = "qairt-builder: socmodel-debug-brief"
 }
 
 compat "run-vendor-libraries" {
-  summary  = "The phone's own QNN libraries come first"
-  argument = "env"
-  when     = step.vendor_first != ""
-  reason   = "run ${step.name} pushes QNN libraries and sets LD_LIBRARY_PATH so that ${step.vendor_first} of the phone is searched before them: a stub of another SDK is loaded (\"Stub lib id mismatch\", \"Unable to find a valid interface\")"
-  remedy   = "put the run's folder first, or leave the vendor's folder out"
-  sure     = "observed"
-  source   = "executorch#8762, qai-appbuilder#14; llm.npu reproduction report"
+  summary    = "The phone's own QNN libraries come first"
+  argument   = "env"
+  when       = step.vendor_first != ""
+  reason     = "run ${step.name} pushes QNN libraries and sets LD_LIBRARY_PATH so that ${step.vendor_first} of the phone is searched before them: a stub of another SDK is loaded (\"Stub lib id mismatch\", \"Unable to find a valid interface\")"
+  remedy     = "put the run's folder first, or leave the vendor's folder out"
+  confidence = "observed"
+  source     = "executorch#8762, qai-appbuilder#14; llm.npu reproduction report"
 }
 
 # Rules that look into files are code (package qnn); what can be set of them here is the severity.
@@ -324,39 +324,39 @@ compat "context-soc" {
 # --- releases with a known defect -----------------------------------------------------------------------------------------
 
 compat "qairt-system-abi" {
-  severity = "warning"
-  summary  = "A release with a known defect"
-  argument = "version"
-  when     = !older(qairt.version, "2.44.0") && older(qairt.version, "2.44.1")
-  reason   = "QAIRT ${qairt.version} changed the binary interface of libQnnSystem.so by mistake: programs that were built with another release and use it crash"
-  remedy   = "build everything that uses QnnSystemInterface.h with this release, or take 2.45 or newer, where it is mended"
-  sure     = "documented"
-  source   = "Qualcomm 80-63442-10: API version history"
+  severity   = "warning"
+  summary    = "A release with a known defect"
+  argument   = "version"
+  when       = !older(qairt.version, "2.44.0") && older(qairt.version, "2.44.1")
+  reason     = "QAIRT ${qairt.version} changed the binary interface of libQnnSystem.so by mistake: programs that were built with another release and use it crash"
+  remedy     = "build everything that uses QnnSystemInterface.h with this release, or take 2.45 or newer, where it is mended"
+  confidence = "documented"
+  source     = "Qualcomm 80-63442-10: API version history"
 }
 
 compat "qairt-quantizer" {
-  severity = "note"
-  when     = !older(qairt.version, "2.22.6") && older(qairt.version, "2.23")
-  reason   = "the quantizer of QAIRT ${qairt.version} is known to crash on large transformers"
-  remedy   = "take a newer release"
-  sure     = "observed"
-  source   = "users' reports"
+  severity   = "note"
+  when       = !older(qairt.version, "2.22.6") && older(qairt.version, "2.23")
+  reason     = "the quantizer of QAIRT ${qairt.version} is known to crash on large transformers"
+  remedy     = "take a newer release"
+  confidence = "observed"
+  source     = "users' reports"
 }
 
 compat "qairt-skel-symbol" {
-  severity = "note"
-  when     = qairt.version != "" && !older(qairt.version, "2.48")
-  reason   = "from 2.48.0 on the skel's entry has the version in its name: a skel of the phone's own firmware does not answer (0x80000442)"
-  remedy   = "push the SDK's own skel and put its folder first in ADSP_LIBRARY_PATH"
-  sure     = "observed"
-  source   = "the skels of 2.48.0 and 2.51.0; fastrpc#379"
+  severity   = "note"
+  when       = qairt.version != "" && !older(qairt.version, "2.48")
+  reason     = "from 2.48.0 on the skel's entry has the version in its name: a skel of the phone's own firmware does not answer (0x80000442)"
+  remedy     = "push the SDK's own skel and put its folder first in ADSP_LIBRARY_PATH"
+  confidence = "observed"
+  source     = "the skels of 2.48.0 and 2.51.0; fastrpc#379"
 }
 
 compat "ndk-pages" {
-  severity = "note"
-  when     = older(ndk.version, "r28")
-  reason   = "NDK ${ndk.version} links for pages of 4 KB: phones with 16 KB pages refuse its libraries"
-  remedy   = "take r28 or newer, or link with -Wl,-z,max-page-size=16384"
-  sure     = "observed"
-  source   = "executorch#11518"
+  severity   = "note"
+  when       = older(ndk.version, "r28")
+  reason     = "NDK ${ndk.version} links for pages of 4 KB: phones with 16 KB pages refuse its libraries"
+  remedy     = "take r28 or newer, or link with -Wl,-z,max-page-size=16384"
+  confidence = "observed"
+  source     = "executorch#11518"
 }

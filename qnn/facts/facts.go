@@ -63,14 +63,14 @@ type Release struct {
 }
 
 type content struct {
-	Toolchains []*toolchainBlock `hcl:"toolchain,block"`
-	SoCs       []*qnn.SoC        `hcl:"soc,block"`
-	Arches     []*qnn.Arch       `hcl:"arch,block"`
-	Others     []*qnn.OtherSoCs  `hcl:"other_socs,block"`
-	Grounds    []*qnn.Ground     `hcl:"fact,block"`
-	Rules      []*Rule           `hcl:"compat,block"`
-	Refused    []*qnn.Refused    `hcl:"refused,block"`
-	Precisions []*qnn.Precision  `hcl:"precision,block"`
+	Toolchains     []*toolchainBlock        `hcl:"toolchain,block"`
+	SoCs           []*qnn.SoC               `hcl:"soc,block"`
+	Arches         []*qnn.Arch              `hcl:"arch,block"`
+	Others         []*qnn.OtherSoCs         `hcl:"other_socs,block"`
+	Defaults       []*qnn.DefaultProvenance `hcl:"fact,block"`
+	Rules          []*Rule                  `hcl:"compat,block"`
+	UnsupportedOps []*qnn.UnsupportedOp     `hcl:"unsupported_op,block"`
+	Precisions     []*qnn.Precision         `hcl:"precision,block"`
 }
 
 type toolchainBlock struct {
@@ -196,9 +196,11 @@ func (s *Set) add(c content, file File) (diags hcl.Diagnostics) {
 			maps.Copy(*m.to, *m.from)
 		}
 	}
-	s.Grounds = append(s.Grounds, c.Grounds...)
-	for _, r := range c.Refused {
-		s.Refused = replace(s.Refused, r, func(have *qnn.Refused) bool { return have.Op == r.Op && have.Format == r.Format && have.Rank == r.Rank })
+	s.Defaults = append(s.Defaults, c.Defaults...)
+	for _, r := range c.UnsupportedOps {
+		s.UnsupportedOps = replace(s.UnsupportedOps, r, func(have *qnn.UnsupportedOp) bool {
+			return have.Op == r.Op && have.Format == r.Format && have.Rank == r.Rank
+		})
 	}
 	for _, p := range c.Precisions {
 		s.Precisions = replace(s.Precisions, p, func(have *qnn.Precision) bool { return have.Name == p.Name })
@@ -234,8 +236,8 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 	arch := regexp.MustCompile(`^v\d{2,3}$`)
 	facts := func(kind, name, from string, all []*qnn.Fact) {
 		for _, f := range all {
-			if !slices.Contains([]string{qnn.Documented, qnn.Observed, qnn.Inferred}, f.Sure) || f.Source == "" {
-				bad(kind, name, from, "fact %q: sure is %q, want documented, observed or inferred; and a source.", f.Attribute, f.Sure)
+			if !slices.Contains([]string{qnn.Documented, qnn.Observed, qnn.Inferred}, f.Confidence) || f.Source == "" {
+				bad(kind, name, from, "fact %q: confidence is %q, want documented, observed or inferred; and a source.", f.Attribute, f.Confidence)
 			}
 		}
 	}
@@ -257,20 +259,20 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 		}
 		facts("arch", a.Name, a.From, a.Facts)
 	}
-	for _, r := range s.Refused {
+	for _, r := range s.UnsupportedOps {
 		if !slices.Contains([]string{"onnx", "aten"}, r.Format) {
-			bad("refused", r.Op, "", "format is %q, want onnx or aten.", r.Format)
+			bad("unsupported_op", r.Op, "", "format is %q, want onnx or aten.", r.Format)
 		}
 		if r.Change == "" {
-			bad("refused", r.Op, "", "change is empty, want what to put in its place.")
+			bad("unsupported_op", r.Op, "", "change is empty, want what to put in its place.")
 		}
 		if r.Rank < 0 {
-			bad("refused", r.Op, "", "rank is %d, want a number of dimensions, or none.", r.Rank)
+			bad("unsupported_op", r.Op, "", "rank is %d, want a number of dimensions, or none.", r.Rank)
 		}
 		if r.Op == "*" && r.Rank == 0 {
-			bad("refused", r.Op, "", "it has no rank, want one: \"*\" is any operation on tensors of so many dimensions.")
+			bad("unsupported_op", r.Op, "", "it has no rank, want one: \"*\" is any operation on tensors of so many dimensions.")
 		}
-		facts("refused", r.Op, "", []*qnn.Fact{{Attribute: "change", Sure: r.Sure, Source: r.Source}})
+		facts("unsupported_op", r.Op, "", []*qnn.Fact{{Attribute: "change", Confidence: r.Confidence, Source: r.Source}})
 	}
 	seen := map[string]string{}
 	types := regexp.MustCompile(`^(a8|a16)(a8|a16|w4|w8|w16)?$|^f16$|^f32$`)
@@ -294,10 +296,10 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 				}
 			}
 		}
-		facts("precision", p.Name, "", []*qnn.Fact{{Attribute: "takes", Sure: p.Sure, Source: p.Source}})
+		facts("precision", p.Name, "", []*qnn.Fact{{Attribute: "takes", Confidence: p.Confidence, Source: p.Source}})
 	}
-	for _, g := range s.Grounds {
-		facts("fact", g.Kind, "", []*qnn.Fact{{Attribute: g.Attribute, Sure: g.Sure, Source: g.Source}})
+	for _, g := range s.Defaults {
+		facts("fact", g.Kind, "", []*qnn.Fact{{Attribute: g.Attribute, Confidence: g.Confidence, Source: g.Source}})
 	}
 	return diags
 }

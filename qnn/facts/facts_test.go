@@ -112,7 +112,7 @@ func TestVendorsCompiler(t *testing.T) {
 
 // TestFormatted keeps the files in the canonical format.
 func TestFormatted(t *testing.T) {
-	for _, name := range []string{"arches.hcl", "compat.hcl", "precision.hcl", "refused.hcl", "socs.hcl"} {
+	for _, name := range []string{"arches.hcl", "compat.hcl", "precision.hcl", "unsupported_ops.hcl", "socs.hcl"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -136,11 +136,11 @@ func TestRefused(t *testing.T) {
 		s, _, diags := facts.Load([]facts.File{{Name: "toolchains/x.hcl", Content: []byte(text)}})
 		return s, diags.Error()
 	}
-	const known = "\n  sure = \"observed\"\n  source = \"tried\"\n}\n"
-	s, _ := load("refused \"Cosh\" {\n  format = \"onnx\"\n  change = \"Exp\"" + known + "refused \"*\" {\n  format = \"aten\"\n  rank = 7\n  change = \"Reshape\"" + known +
+	const known = "\n  confidence = \"observed\"\n  source = \"tried\"\n}\n"
+	s, _ := load("unsupported_op \"Cosh\" {\n  format = \"onnx\"\n  change = \"Exp\"" + known + "unsupported_op \"*\" {\n  format = \"aten\"\n  rank = 7\n  change = \"Reshape\"" + known +
 		"precision \"MatMul\" {\n  ops = [\"MatMul\"]\n  takes = { v79 = [\"a8w8\"] }" + known)
 	own := 0
-	for _, r := range s.Refused {
+	for _, r := range s.UnsupportedOps {
 		if r.Source == "tried" {
 			own++
 		}
@@ -149,15 +149,15 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%d of the workspace, %+v", own, p)
 	}
 	for text, want := range map[string]string{
-		"refused \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                     "want onnx or aten.",
-		"refused \"A\" {\n  format = \"onnx\"\n  change = \"\"" + known:                                       "change is empty",
-		"refused \"A\" {\n  format = \"onnx\"\n  rank = -1\n  change = \"B\"" + known:                         "rank is -1",
-		"precision \"x\" {\n  ops = []\n  takes = {}" + known:                                                 "ops is empty",
-		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v79 = [\"a9w8\"] }" + known:                        `v79 takes "a9w8", want types such as`,
-		"refused \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                      "it has no rank, want one",
-		"refused \"A\" {\n  format = \"onnx\"\n  change = \"B\"\n  sure = \"perhaps\"\n  source = \"x\"\n}\n": "want documented, observed or inferred",
-		"precision \"x\" {\n  ops = [\"MatMul\"]\n  takes = {}" + known:                                       "an operation is in one of them",
-		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v78 = [\"a8\"] }" + known:                          "which has no record as an arch",
+		"unsupported_op \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                           "want onnx or aten.",
+		"unsupported_op \"A\" {\n  format = \"onnx\"\n  change = \"\"" + known:                                             "change is empty",
+		"unsupported_op \"A\" {\n  format = \"onnx\"\n  rank = -1\n  change = \"B\"" + known:                               "rank is -1",
+		"precision \"x\" {\n  ops = []\n  takes = {}" + known:                                                              "ops is empty",
+		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v79 = [\"a9w8\"] }" + known:                                     `v79 takes "a9w8", want types such as`,
+		"unsupported_op \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                            "it has no rank, want one",
+		"unsupported_op \"A\" {\n  format = \"onnx\"\n  change = \"B\"\n  confidence = \"perhaps\"\n  source = \"x\"\n}\n": "want documented, observed or inferred",
+		"precision \"x\" {\n  ops = [\"MatMul\"]\n  takes = {}" + known:                                                    "an operation is in one of them",
+		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v78 = [\"a8\"] }" + known:                                       "which has no record as an arch",
 	} {
 		if _, said := load(text); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", text, said)
@@ -218,8 +218,8 @@ func TestNamesOfTheKernel(t *testing.T) {
 	}
 	for name, want := range map[string]string{"X1E80100": "SC8380XP", "QCS9075": "QCS9100", "qcs8275": "QCS8300", "SM8750": "SM8750"} {
 		record, err := s.FindSoC(name)
-		if err != nil || record.Name != want || qnn.OfKernel(name) != want {
-			t.Errorf("%s: %+v, %v; %s", name, record, err, qnn.OfKernel(name))
+		if err != nil || record.Name != want || qnn.SoCFromKernelName(name) != want {
+			t.Errorf("%s: %+v, %v; %s", name, record, err, qnn.SoCFromKernelName(name))
 		}
 	}
 }

@@ -41,7 +41,7 @@ func verdict(found []qnn.Finding) Verdict {
 	v := Verdict{Works: true, Findings: found}
 	for _, f := range found {
 		v.Works = v.Works && f.Severity != qnn.SeverityError
-		v.Doubtful = v.Doubtful || f.Severity == qnn.SeverityWarning && f.Sure == qnn.Inferred
+		v.Doubtful = v.Doubtful || f.Severity == qnn.SeverityWarning && f.Confidence == qnn.Inferred
 	}
 	return v
 }

@@ -14,8 +14,8 @@ precision "MatMul" {
     v81 = ["a16a16", "a16a8", "a16w16", "a16w4", "a16w8", "a8a8", "a8w4", "a8w8", "f16", "f32"]
     v85 = ["a16a16", "a16a8", "a16w16", "a16w4", "a16w8", "a8a8", "a8w4", "a8w8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }
 
 precision "Conv" {
@@ -29,8 +29,8 @@ precision "Conv" {
     v81 = ["a16w16", "a16w4", "a16w8", "a8w4", "a8w8", "f16", "f32"]
     v85 = ["a16w16", "a16w4", "a16w8", "a8w4", "a8w8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }
 
 precision "LayerNormalization" {
@@ -44,8 +44,8 @@ precision "LayerNormalization" {
     v81 = ["a16w8", "a8w8", "f16", "f32"]
     v85 = ["a16w8", "a8w8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }
 
 precision "RMSNormalization" {
@@ -59,8 +59,8 @@ precision "RMSNormalization" {
     v81 = ["a16w16", "a16w8", "a8w8", "f16", "f32"]
     v85 = ["a16w16", "a16w8", "a8w8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }
 
 precision "CumSum" {
@@ -74,8 +74,8 @@ precision "CumSum" {
     v81 = ["a16", "a8", "f16", "f32"]
     v85 = ["a16", "a8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }
 
 precision "units" {
@@ -89,8 +89,8 @@ precision "units" {
     v81 = ["a16", "a8", "f16", "f32"]
     v85 = ["a16", "a8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }
 
 precision "elements" {
@@ -104,6 +104,6 @@ precision "elements" {
     v81 = ["a16", "a8", "f16", "f32"]
     v85 = ["a16", "a8", "f16", "f32"]
   }
-  sure   = "observed"
-  source = "the compiler of QAIRT 2.51.0"
+  confidence = "observed"
+  source     = "the compiler of QAIRT 2.51.0"
 }

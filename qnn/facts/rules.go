@@ -15,16 +15,16 @@ import (
 // Rule says of facts what does not go together. Its expressions may use the objects that Subject lists; a rule is asked when
 // all that it mentions is known.
 type Rule struct {
-	ID       string         `hcl:"id,label"`
-	Severity string         `hcl:"severity,optional"` // error (default), warning, note, off
-	Summary  string         `hcl:"summary,optional"`  // the heading of a diagnostic
-	Source   *hcl.Attribute `hcl:"source,optional"`   // where it is known from
-	Sure     *hcl.Attribute `hcl:"sure,optional"`     // documented, observed or inferred: an inferred one only warns
-	Argument string         `hcl:"argument,optional"` // of the block that the diagnostic points at
-	Each     *hcl.Attribute `hcl:"each,optional"`     // a list: the rule is asked for each element, each.value
-	When     *hcl.Attribute `hcl:"when,optional"`     // true: the rule is broken; without it each element breaks it
-	Reason   *hcl.Attribute `hcl:"reason,optional"`   // what does not go together, and what comes of it
-	Remedy   *hcl.Attribute `hcl:"remedy,optional"`   // what to do
+	ID         string         `hcl:"id,label"`
+	Severity   string         `hcl:"severity,optional"`   // error (default), warning, note, off
+	Summary    string         `hcl:"summary,optional"`    // the heading of a diagnostic
+	Source     *hcl.Attribute `hcl:"source,optional"`     // where it is known from
+	Confidence *hcl.Attribute `hcl:"confidence,optional"` // documented, observed or inferred: an inferred one only warns
+	Argument   string         `hcl:"argument,optional"`   // of the block that the diagnostic points at
+	Each       *hcl.Attribute `hcl:"each,optional"`       // a list: the rule is asked for each element, each.value
+	When       *hcl.Attribute `hcl:"when,optional"`       // true: the rule is broken; without it each element breaks it
+	Reason     *hcl.Attribute `hcl:"reason,optional"`     // what does not go together, and what comes of it
+	Remedy     *hcl.Attribute `hcl:"remedy,optional"`     // what to do
 
 	needs   []string // objects that it mentions
 	insists bool     // a workspace wants it to be an error, however sure it is
@@ -68,7 +68,7 @@ func (r *Rule) check(file string) hcl.Diagnostics {
 		return bad("a rule needs reason, and when or each.")
 	}
 	r.needs = nil
-	for _, a := range []*hcl.Attribute{r.Each, r.When, r.Reason, r.Remedy, r.Source, r.Sure} {
+	for _, a := range []*hcl.Attribute{r.Each, r.When, r.Reason, r.Remedy, r.Source, r.Confidence} {
 		if a == nil {
 			continue
 		}
@@ -173,12 +173,12 @@ func (r *Rule) eval(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 		return nil, nil
 	}
 	f := qnn.Finding{Rule: r.ID, Severity: r.Severity, Argument: r.Argument}
-	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy, &f.Source: r.Source, &f.Sure: r.Sure} {
+	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy, &f.Source: r.Source, &f.Confidence: r.Confidence} {
 		text, ds := textOf(a, ctx)
 		diags = append(diags, ds...)
 		*to = text
 	}
-	if f.Sure == qnn.Inferred && f.Severity == qnn.SeverityError && !r.insists {
+	if f.Confidence == qnn.Inferred && f.Severity == qnn.SeverityError && !r.insists {
 		f.Severity = qnn.SeverityWarning
 	}
 	return []qnn.Finding{f}, diags
@@ -200,10 +200,10 @@ func textOf(a *hcl.Attribute, ctx *hcl.EvalContext) (string, hcl.Diagnostics) {
 }
 
 // KnownFrom says where the rule is known from and how sure that is, of one that rests on records: that it does.
-func (r *Rule) KnownFrom() (source, sure string) {
+func (r *Rule) KnownFrom() (source, confidence string) {
 	for _, i := range qnn.Coded() {
 		if i.ID == r.ID {
-			return i.Source, i.Sure
+			return i.Source, i.Confidence
 		}
 	}
 	static := func(a *hcl.Attribute) string {
@@ -213,7 +213,7 @@ func (r *Rule) KnownFrom() (source, sure string) {
 		text, _ := textOf(a, nil)
 		return text
 	}
-	return static(r.Source), static(r.Sure)
+	return static(r.Source), static(r.Confidence)
 }
 
 // Judge gives the findings of rules that are code the severities that the catalogue has for them, and drops those that nobody

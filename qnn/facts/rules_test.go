@@ -55,7 +55,7 @@ func TestRulesOfAWorkspace(t *testing.T) {
 		"another severity":         {src: "compat \"qairt-system-abi\" {\n severity = \"error\"\n}", about: "qairt", want: "qairt-system-abi:error", text: "libQnnSystem.so by mistake"},
 		"off":                      {src: "compat \"qairt-system-abi\" {\n severity = \"off\"\n}", about: "qairt"},
 		"another condition":        {src: "compat \"qairt-system-abi\" {\n when = qairt.version == \"\"\n}", about: "qairt"},
-		"one of its own":           {src: "compat \"ours\" {\n when = target.soc_model == 69 && contains(soc.features, \"lpbq\")\n reason = \"no ${soc.marketing} with ${qairt.version}\"\n}", about: "qairt", want: "ours:error qairt-system-abi:warning", text: "no Snapdragon 8 Elite with 2.44.0.260225"},
+		"one of its own":           {src: "compat \"ours\" {\n when = target.soc_model == 69 && contains(soc.features, \"lpbq\")\n reason = \"no ${soc.marketing_name} with ${qairt.version}\"\n}", about: "qairt", want: "ours:error qairt-system-abi:warning", text: "no Snapdragon 8 Elite with 2.44.0.260225"},
 		"about what is not known":  {src: "compat \"ours\" {\n when = hexagon.version == \"\"\n reason = \"x\"\n}", about: "", want: "qairt-system-abi:warning"},
 		"for each":                 {src: "compat \"ours\" {\n each = step.arches\n when = each.value != \"v75\"\n reason = \"not ${each.value} of ${step.kind}\"\n severity = \"note\"\n}", about: "step", step: map[string]cty.Value{"kind": cty.StringVal("x"), "name": cty.StringVal("y"), "arches": facts.List([]string{"v73", "v75"})}, want: "ours:note", text: "not v73 of x"},
 		"at a step not of a block": {src: "compat \"ours\" {\n when = qairt.version != \"\"\n reason = \"x\"\n}", about: "step"},

@@ -3,48 +3,48 @@
 # executorch's list; the vendor says it of none. lpai: version of the low-power AI core.
 
 fact "soc" "soc_model" {
-  sure   = "documented"
-  source = "QNN: Qnn_SocModel_t"
+  confidence = "documented"
+  source     = "QNN: Qnn_SocModel_t"
 }
 
 fact "soc" "arch" {
-  sure   = "documented"
-  source = "QNN: supported devices"
+  confidence = "documented"
+  source     = "QNN: supported devices"
 }
 
 fact "soc" "vtcm_mb" {
-  sure   = "observed"
-  source = "executorch#9084; executorch: devices and versions"
+  confidence = "observed"
+  source     = "executorch#9084; executorch: devices and versions"
 }
 
 # What the memory of phones with it can give at most: its fastest clock, twice, on all its channels. A phone may have slower memory, and the NPU
 # gets less than all of it.
 fact "soc" "bandwidth_gbs" {
-  sure   = "inferred"
-  source = "a third party's table of the vendor's product pages (gist.github.com, EwoutH, 754fa40a)"
+  confidence = "inferred"
+  source     = "a third party's table of the vendor's product pages (gist.github.com, EwoutH, 754fa40a)"
 }
 
 fact "soc" "min_sdk" {
-  sure   = "inferred"
-  source = "executorch: devices and versions"
+  confidence = "inferred"
+  source     = "executorch: devices and versions"
 }
 
 soc "SM8350" {
-  marketing = "Snapdragon 888"
-  arch      = "v68"
-  soc_model = 30
-  vtcm_mb   = 4
-  soc_ids   = [415]
-  min_sdk   = "2.14"
-  aliases   = ["SM8350P"]
+  marketing_name = "Snapdragon 888"
+  arch           = "v68"
+  soc_model      = 30
+  vtcm_mb        = 4
+  soc_ids        = [415]
+  min_sdk        = "2.14"
+  aliases        = ["SM8350P"]
 }
 
 soc "SM7325" {
-  marketing = "Snapdragon 778G"
-  arch      = "v68"
-  soc_model = 35
-  vtcm_mb   = 2
-  soc_ids   = [475]
+  marketing_name = "Snapdragon 778G"
+  arch           = "v68"
+  soc_model      = 35
+  vtcm_mb        = 2
+  soc_ids        = [475]
   # Some tables of third parties give 35 for SM8350; that is 30.
   # VTCM: by rwkv-qualcomm; executorch does not list the SoC.
 }
@@ -55,223 +55,223 @@ soc "SM8325" {
   vtcm_mb   = 4
   soc_ids   = [501]
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SM7350" {
-  marketing = "Snapdragon 780G"
-  arch      = "v68"
-  soc_model = 32
-  vtcm_mb   = 2
-  soc_ids   = [450]
+  marketing_name = "Snapdragon 780G"
+  arch           = "v68"
+  soc_model      = 32
+  vtcm_mb        = 2
+  soc_ids        = [450]
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "QCM6490" {
-  marketing = "Dragonwing QCM6490"
-  arch      = "v68"
-  soc_model = 93
-  vtcm_mb   = 2
-  soc_ids   = [497, 498]
-  min_sdk   = "2.37"
-  aliases   = ["QCS6490"]
-  note      = "sources disagree about soc_model: 93 in newer lists (executorch, LiteRT), 35 in the documentation of QAIRT 2.25"
+  marketing_name = "Dragonwing QCM6490"
+  arch           = "v68"
+  soc_model      = 93
+  vtcm_mb        = 2
+  soc_ids        = [497, 498]
+  min_sdk        = "2.37"
+  aliases        = ["QCS6490"]
+  note           = "sources disagree about soc_model: 93 in newer lists (executorch, LiteRT), 35 in the documentation of QAIRT 2.25"
 }
 
 soc "SA8295" {
-  marketing = "Automotive"
-  arch      = "v68"
-  soc_model = 39
-  vtcm_mb   = 8
-  min_sdk   = "2.14"
-  aliases   = ["SA8295P"]
+  marketing_name = "Automotive"
+  arch           = "v68"
+  soc_model      = 39
+  vtcm_mb        = 8
+  min_sdk        = "2.14"
+  aliases        = ["SA8295P"]
 }
 
 soc "SC8280X" {
-  marketing = "Snapdragon 8cx Gen 3"
-  arch      = "v68"
-  soc_model = 37
-  vtcm_mb   = 4
+  marketing_name = "Snapdragon 8cx Gen 3"
+  arch           = "v68"
+  soc_model      = 37
+  vtcm_mb        = 4
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SM8450" {
-  marketing = "Snapdragon 8 Gen 1"
-  arch      = "v69"
-  soc_model = 36
-  vtcm_mb   = 8
-  soc_ids   = [457, 482]
-  min_sdk   = "2.14"
+  marketing_name = "Snapdragon 8 Gen 1"
+  arch           = "v69"
+  soc_model      = 36
+  vtcm_mb        = 8
+  soc_ids        = [457, 482]
+  min_sdk        = "2.14"
 }
 
 soc "SM8475" {
-  marketing = "Snapdragon 8+ Gen 1"
-  arch      = "v69"
-  soc_model = 42
-  vtcm_mb   = 8
-  soc_ids   = [530]
-  min_sdk   = "2.14"
-  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing_name = "Snapdragon 8+ Gen 1"
+  arch           = "v69"
+  soc_model      = 42
+  vtcm_mb        = 8
+  soc_ids        = [530]
+  min_sdk        = "2.14"
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM7450" {
-  marketing = "Snapdragon 7 Gen 1"
-  arch      = "v69"
-  soc_model = 41
-  soc_ids   = [506]
-  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing_name = "Snapdragon 7 Gen 1"
+  arch           = "v69"
+  soc_model      = 41
+  soc_ids        = [506]
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM7475" {
-  marketing     = "Snapdragon 7+ Gen 2"
-  arch          = "v69"
-  soc_model     = 54
-  bandwidth_gbs = 25.6
-  soc_ids       = [591]
-  note          = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing_name = "Snapdragon 7+ Gen 2"
+  arch           = "v69"
+  soc_model      = 54
+  bandwidth_gbs  = 25.6
+  soc_ids        = [591]
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SXR2230P" {
-  marketing = "Snapdragon XR2 Gen 2"
-  arch      = "v69"
-  soc_model = 53
-  vtcm_mb   = 8
-  soc_ids   = [549]
-  min_sdk   = "2.37"
+  marketing_name = "Snapdragon XR2 Gen 2"
+  arch           = "v69"
+  soc_model      = 53
+  vtcm_mb        = 8
+  soc_ids        = [549]
+  min_sdk        = "2.37"
 }
 
 soc "SM8550" {
-  marketing     = "Snapdragon 8 Gen 2"
-  arch          = "v73"
-  soc_model     = 43
-  vtcm_mb       = 8
-  soc_ids       = [519, 536]
-  min_sdk       = "2.23"
-  bandwidth_gbs = 67.2
+  marketing_name = "Snapdragon 8 Gen 2"
+  arch           = "v73"
+  soc_model      = 43
+  vtcm_mb        = 8
+  soc_ids        = [519, 536]
+  min_sdk        = "2.23"
+  bandwidth_gbs  = 67.2
 }
 
 soc "QCS8550" {
-  marketing = "Dragonwing QCS8550"
-  arch      = "v73"
-  soc_model = 66
-  vtcm_mb   = 8
-  note      = "arch and VTCM taken from SM8550, of the same family"
+  marketing_name = "Dragonwing QCS8550"
+  arch           = "v73"
+  soc_model      = 66
+  vtcm_mb        = 8
+  note           = "arch and VTCM taken from SM8550, of the same family"
 }
 
 soc "SM8635" {
-  marketing     = "Snapdragon 8s Gen 3"
-  arch          = "v73"
-  soc_model     = 68
-  vtcm_mb       = 8
-  bandwidth_gbs = 67.2
-  lacks         = ["fp16_relaxed_precision"] # rwkv-qualcomm
+  marketing_name   = "Snapdragon 8s Gen 3"
+  arch             = "v73"
+  soc_model        = 68
+  vtcm_mb          = 8
+  bandwidth_gbs    = 67.2
+  missing_features = ["fp16_relaxed_precision"] # rwkv-qualcomm
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "a draft, executorch#19216; the compiler of QAIRT 2.51 targets 4 MB"
+    confidence = "inferred"
+    source     = "a draft, executorch#19216; the compiler of QAIRT 2.51 targets 4 MB"
   }
 }
 
 soc "SM7675" {
-  marketing     = "Snapdragon 7+ Gen 3"
-  arch          = "v73"
-  soc_model     = 70
-  vtcm_mb       = 4
-  bandwidth_gbs = 67.2
+  marketing_name = "Snapdragon 7+ Gen 3"
+  arch           = "v73"
+  soc_model      = 70
+  vtcm_mb        = 4
+  bandwidth_gbs  = 67.2
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SM6450" {
-  marketing = "Snapdragon 6 Gen 1"
-  arch      = "v73"
-  soc_model = 50
-  soc_ids   = [537]
-  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing_name = "Snapdragon 6 Gen 1"
+  arch           = "v73"
+  soc_model      = 50
+  soc_ids        = [537]
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SM7635" {
-  marketing = "Snapdragon 7s Gen 3" # of common knowledge
-  arch      = "v73"
-  soc_model = 73
-  vtcm_mb   = 2
+  marketing_name = "Snapdragon 7s Gen 3" # of common knowledge
+  arch           = "v73"
+  soc_model      = 73
+  vtcm_mb        = 2
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SM8735" {
-  marketing = "Snapdragon 8s Gen 4"
-  arch      = "v73"
-  soc_model = 85
-  vtcm_mb   = 8
-  note      = "sources disagree about the arch: v73 (rwkv-qualcomm) or v79 (a draft, executorch#19216)"
+  marketing_name = "Snapdragon 8s Gen 4"
+  arch           = "v73"
+  soc_model      = 85
+  vtcm_mb        = 8
+  note           = "sources disagree about the arch: v73 (rwkv-qualcomm) or v79 (a draft, executorch#19216)"
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SC8380XP" {
-  marketing = "Snapdragon X Elite"
-  arch      = "v73"
-  soc_model = 60
-  vtcm_mb   = 8
-  aliases   = ["X1E80100"]
+  marketing_name = "Snapdragon X Elite"
+  arch           = "v73"
+  soc_model      = 60
+  vtcm_mb        = 8
+  aliases        = ["X1E80100"]
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SA8255" {
-  marketing = "Automotive"
-  arch      = "v73"
-  soc_model = 52
-  vtcm_mb   = 8
-  min_sdk   = "2.37"
-  aliases   = ["SA8775", "SA8650", "SA8630"]
+  marketing_name = "Automotive"
+  arch           = "v73"
+  soc_model      = 52
+  vtcm_mb        = 8
+  min_sdk        = "2.37"
+  aliases        = ["SA8775", "SA8650", "SA8630"]
 }
 
 soc "QCS9100" {
-  marketing = "Dragonwing IQ-9075"
-  arch      = "v73"
-  soc_model = 77
-  vtcm_mb   = 8
-  min_sdk   = "2.37"
-  aliases   = ["QCS9075"]
+  marketing_name = "Dragonwing IQ-9075"
+  arch           = "v73"
+  soc_model      = 77
+  vtcm_mb        = 8
+  min_sdk        = "2.37"
+  aliases        = ["QCS9075"]
 }
 
 soc "SSG2115P" {
-  marketing = "Snapdragon AR1 Gen 1"
-  arch      = "v73"
-  soc_model = 46
-  vtcm_mb   = 2
-  soc_ids   = [554]
-  min_sdk   = "2.37"
-  aliases   = ["SAR2130P"]
-  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing_name = "Snapdragon AR1 Gen 1"
+  arch           = "v73"
+  soc_model      = 46
+  vtcm_mb        = 2
+  soc_ids        = [554]
+  min_sdk        = "2.37"
+  aliases        = ["SAR2130P"]
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SSG2125P" {
-  marketing = "Snapdragon AR2 Gen 1"
-  arch      = "v73"
-  soc_model = 58
-  vtcm_mb   = 2
-  soc_ids   = [579]
-  min_sdk   = "2.37"
-  aliases   = ["SAR1130P"]
-  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing_name = "Snapdragon AR2 Gen 1"
+  arch           = "v73"
+  soc_model      = 58
+  vtcm_mb        = 2
+  soc_ids        = [579]
+  min_sdk        = "2.37"
+  aliases        = ["SAR1130P"]
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SXR1230P" {
@@ -284,54 +284,54 @@ soc "SXR1230P" {
 }
 
 soc "SM8650" {
-  marketing     = "Snapdragon 8 Gen 3"
-  arch          = "v75"
-  soc_model     = 57
-  vtcm_mb       = 8
-  soc_ids       = [557]
-  min_sdk       = "2.23"
-  bandwidth_gbs = 76.8
+  marketing_name = "Snapdragon 8 Gen 3"
+  arch           = "v75"
+  soc_model      = 57
+  vtcm_mb        = 8
+  soc_ids        = [557]
+  min_sdk        = "2.23"
+  bandwidth_gbs  = 76.8
 }
 
 soc "SA8620P" {
-  marketing = "Automotive"
-  arch      = "v75"
-  soc_model = 67
-  vtcm_mb   = 8
-  note      = "the arch is said of SA7255 and LiteRT's table; QNN's own list does not have it"
-  aliases   = ["SA7255", "SA8610", "SA8620"]
+  marketing_name = "Automotive"
+  arch           = "v75"
+  soc_model      = 67
+  vtcm_mb        = 8
+  note           = "the arch is said of SA7255 and LiteRT's table; QNN's own list does not have it"
+  aliases        = ["SA7255", "SA8610", "SA8620"]
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "QCS8300" {
-  marketing = "Dragonwing IQ-8275"
-  arch      = "v75"
-  soc_model = 82
-  vtcm_mb   = 8
-  soc_ids   = [675]
-  aliases   = ["QCS8275"]
+  marketing_name = "Dragonwing IQ-8275"
+  arch           = "v75"
+  soc_model      = 82
+  vtcm_mb        = 8
+  soc_ids        = [675]
+  aliases        = ["QCS8275"]
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SM8750" {
-  marketing     = "Snapdragon 8 Elite"
-  arch          = "v79"
-  soc_model     = 69
-  vtcm_mb       = 8
-  soc_ids       = [618, 639]
-  min_sdk       = "2.37"
-  lpai          = "v5"
-  aliases       = ["SM8750P"]
-  bandwidth_gbs = 84.8
+  marketing_name = "Snapdragon 8 Elite"
+  arch           = "v79"
+  soc_model      = 69
+  vtcm_mb        = 8
+  soc_ids        = [618, 639]
+  min_sdk        = "2.37"
+  lpai           = "v5"
+  aliases        = ["SM8750P"]
+  bandwidth_gbs  = 84.8
   fact "bandwidth_gbs" {
-    sure   = "inferred"
-    source = "LPDDR5X at 5300 MHz, geektopia.es on 2024-10-22"
+    confidence = "inferred"
+    source     = "LPDDR5X at 5300 MHz, geektopia.es on 2024-10-22"
   }
 }
 
@@ -343,48 +343,48 @@ soc "SXR2330P" {
 }
 
 soc "SM8850" {
-  marketing     = "Snapdragon 8 Elite Gen 5"
-  arch          = "v81"
-  soc_model     = 87
-  vtcm_mb       = 8
-  soc_ids       = [660, 661, 722, 723, 743]
-  min_sdk       = "2.42"
-  aliases       = ["SM8850P", "SM8847", "SM8847P", "SG8450P"]
-  lpai          = "v6"
-  bandwidth_gbs = 84.8
+  marketing_name = "Snapdragon 8 Elite Gen 5"
+  arch           = "v81"
+  soc_model      = 87
+  vtcm_mb        = 8
+  soc_ids        = [660, 661, 722, 723, 743]
+  min_sdk        = "2.42"
+  aliases        = ["SM8850P", "SM8847", "SM8847P", "SG8450P"]
+  lpai           = "v6"
+  bandwidth_gbs  = 84.8
   fact "bandwidth_gbs" {
-    sure   = "inferred"
-    source = "LPDDR5X at 5300 MHz, lowyat.net in 2025; the width is taken to be its predecessor's"
+    confidence = "inferred"
+    source     = "LPDDR5X at 5300 MHz, lowyat.net in 2025; the width is taken to be its predecessor's"
   }
   # 87 by the headers of 2.36.1; a README of a third party gives 88, which is SC8480XP.
 }
 
 soc "SM8845" {
-  marketing = "Snapdragon 8 Gen 5"
-  arch      = "v81"
-  soc_model = 97
-  vtcm_mb   = 8
-  min_sdk   = "2.42"
+  marketing_name = "Snapdragon 8 Gen 5"
+  arch           = "v81"
+  soc_model      = 97
+  vtcm_mb        = 8
+  min_sdk        = "2.42"
 }
 
 soc "SC8480XP" {
-  marketing = "Snapdragon X2 Elite"
-  arch      = "v81"
-  soc_model = 88
-  vtcm_mb   = 8
-  lpai      = "v5"
+  marketing_name = "Snapdragon X2 Elite"
+  arch           = "v81"
+  soc_model      = 88
+  vtcm_mb        = 8
+  lpai           = "v5"
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SA8797" {
-  marketing = "Automotive"
-  arch      = "v81"
-  soc_model = 72
-  vtcm_mb   = 16
-  min_sdk   = "2.42"
+  marketing_name = "Automotive"
+  arch           = "v81"
+  soc_model      = 72
+  vtcm_mb        = 16
+  min_sdk        = "2.42"
 }
 
 soc "SAR2230P" {
@@ -396,11 +396,11 @@ soc "SAR2230P" {
 }
 
 soc "SW6100" {
-  marketing = "Wearable"
-  arch      = "v81"
-  soc_model = 96
-  vtcm_mb   = 4
-  min_sdk   = "2.42"
+  marketing_name = "Wearable"
+  arch           = "v81"
+  soc_model      = 96
+  vtcm_mb        = 4
+  min_sdk        = "2.42"
 }
 
 # SoCs that nobody has published more of than their numbers: arch and VTCM are what the compiler of QAIRT 2.51 takes for them, which is not always what
@@ -411,16 +411,16 @@ soc "SM8975" {
   soc_model = 103
   vtcm_mb   = 12
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -429,16 +429,16 @@ soc "SM8975L" {
   soc_model = 112
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -447,16 +447,16 @@ soc "SM8950" {
   soc_model = 113
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -465,16 +465,16 @@ soc "SA8787" {
   soc_model = 114
   vtcm_mb   = 16
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -483,16 +483,16 @@ soc "SM8850L" {
   soc_model = 92
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -501,16 +501,16 @@ soc "QCS8845" {
   soc_model = 109
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -519,16 +519,16 @@ soc "SC8440XP" {
   soc_model = 94
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -537,16 +537,16 @@ soc "SM7950" {
   soc_model = 123
   vtcm_mb   = 4
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -556,16 +556,16 @@ soc "CQ8750S" {
   vtcm_mb   = 8
   soc_ids   = [705] # executorch#16465
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -574,16 +574,16 @@ soc "CQ8725S" {
   soc_model = 104
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -592,16 +592,16 @@ soc "QCS8625" {
   soc_model = 90
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -610,16 +610,16 @@ soc "SM7750" {
   soc_model = 86
   vtcm_mb   = 4
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -629,16 +629,16 @@ soc "SM7550" {
   vtcm_mb       = 2
   bandwidth_gbs = 25.6
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -647,16 +647,16 @@ soc "SM6650" {
   soc_model = 74
   vtcm_mb   = 2
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -665,16 +665,16 @@ soc "QCM6690" {
   soc_model = 78
   vtcm_mb   = 2
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
@@ -683,23 +683,23 @@ soc "SC8340XP" {
   soc_model = 120
   vtcm_mb   = 8
   fact "soc_model" {
-    sure   = "observed"
-    source = "the name that the compiler of QAIRT 2.51 writes for the number"
+    confidence = "observed"
+    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
   }
   fact "arch" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 soc "SC7280X" {
-  marketing = "Snapdragon 7c Gen 2"
-  arch      = "v68"
-  soc_model = 44
+  marketing_name = "Snapdragon 7c Gen 2"
+  arch           = "v68"
+  soc_model      = 44
 }
 
 soc "SM7315" {
@@ -707,53 +707,53 @@ soc "SM7315" {
   soc_model = 38
   vtcm_mb   = 2
   fact "vtcm_mb" {
-    sure   = "inferred"
-    source = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
 }
 
 # Without an HTP: QNN runs on their DSP with another backend, and most of what hexmage builds does not.
 
 soc "SM8250" {
-  marketing = "Snapdragon 865"
-  arch      = "v66"
-  soc_model = 21
-  soc_ids   = [356, 455]
-  aliases   = ["QRB5165", "SDM865"]
+  marketing_name = "Snapdragon 865"
+  arch           = "v66"
+  soc_model      = 21
+  soc_ids        = [356, 455]
+  aliases        = ["QRB5165", "SDM865"]
 }
 
 soc "SM7250" {
-  marketing = "Snapdragon 765"
-  arch      = "v66"
-  soc_model = 25
+  marketing_name = "Snapdragon 765"
+  arch           = "v66"
+  soc_model      = 25
 }
 
 soc "SM6350" {
-  marketing = "Snapdragon 690"
-  arch      = "v66"
-  soc_model = 29
-  aliases   = ["SM7225"]
+  marketing_name = "Snapdragon 690"
+  arch           = "v66"
+  soc_model      = 29
+  aliases        = ["SM7225"]
 }
 
 soc "SM6225" {
-  marketing = "Snapdragon 680"
-  arch      = "v66"
-  soc_model = 40
+  marketing_name = "Snapdragon 680"
+  arch           = "v66"
+  soc_model      = 40
 }
 
 soc "SM4350" {
-  marketing = "Snapdragon 480"
-  arch      = "v66"
-  soc_model = 31
-  soc_ids   = [507]
-  aliases   = ["SM6375"]
+  marketing_name = "Snapdragon 480"
+  arch           = "v66"
+  soc_model      = 31
+  soc_ids        = [507]
+  aliases        = ["SM6375"]
 }
 
 soc "SM4250" {
-  marketing = "Snapdragon 460"
-  arch      = "v66"
-  soc_model = 28
-  aliases   = ["QCM4290"]
+  marketing_name = "Snapdragon 460"
+  arch           = "v66"
+  soc_model      = 28
+  aliases        = ["QCM4290"]
 }
 
 # SoCs that QNN's headers number (2.36.1, and LiteRT's table of 2.47) and whose Hexagon arch nobody has published, or that have no

@@ -17,7 +17,7 @@ import (
 //
 // In rules: `target` is what the pipeline builds for (soc, arch, soc_model, vtcm_mb), `arch` its Hexagon arch (name,
 // context_mb, process_mb), `soc` what the catalogue says of that SoC (name,
-// marketing, arch, soc_model, vtcm_mb, soc_ids, min_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
+// marketing_name, arch, soc_model, vtcm_mb, soc_ids, min_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
 // of that name (name, version, build_id, tools_version, revision, arches, core_api, htp_api, context_blob, stand_in, installed), `step` the step
 // (see package steps). Texts that are not known are "", numbers 0, lists empty.
 type Subject struct {
@@ -36,7 +36,7 @@ func (s *Set) variables(f Subject) map[string]cty.Value {
 				"context_mb": number(a.ContextMB), "process_mb": number(a.ProcessMB)})
 		}
 		if soc, err := s.FindSoC(t.SoC); err == nil {
-			vars["soc"] = cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(soc.Name), "marketing": cty.StringVal(soc.Marketing),
+			vars["soc"] = cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(soc.Name), "marketing_name": cty.StringVal(soc.MarketingName),
 				"arch": cty.StringVal(soc.Arch), "soc_model": number(soc.SoCModel), "vtcm_mb": number(soc.VTCMMB), "soc_ids": numbers(soc.AndroidIDs),
 				"min_sdk": cty.StringVal(soc.MinSDK), "features": List(s.Features(soc)), "note": cty.StringVal(soc.Note)})
 		}
@@ -150,12 +150,12 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 		}, "tools_version"),
 		"soc_with_id":    text(func(a ...string) string { return numbered(a[0], s.WithAndroidID) }, "soc_id"),
 		"soc_with_model": text(func(a ...string) string { return numbered(a[0], s.WithModel) }, "soc_model"),
-		// sure and source say how an attribute of a record is known: sure("soc", "SM8750", "min_sdk").
-		"sure":   text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Sure }, "kind", "name", "attribute"),
-		"source": text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Source }, "kind", "name", "attribute"),
-		// sure_without(toolchain, arch) and source_without say on what it rests that the release has no such arch.
-		"sure_without":   text(func(a ...string) string { return without(a[0], a[1]).Sure }, "toolchain", "arch"),
-		"source_without": text(func(a ...string) string { return without(a[0], a[1]).Source }, "toolchain", "arch"),
+		// confidence and source say how an attribute of a record is known: confidence("soc", "SM8750", "min_sdk").
+		"confidence": text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Confidence }, "kind", "name", "attribute"),
+		"source":     text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Source }, "kind", "name", "attribute"),
+		// confidence_without(toolchain, arch) and source_without say on what it rests that the release has no such arch.
+		"confidence_without": text(func(a ...string) string { return without(a[0], a[1]).Confidence }, "toolchain", "arch"),
+		"source_without":     text(func(a ...string) string { return without(a[0], a[1]).Source }, "toolchain", "arch"),
 		// upstream_model(soc): the soc_model that upstream's compiler takes the SoC's name for.
 		"upstream_model": text(func(a ...string) string {
 			if n, ok := s.Upstream[a[0]]; ok {
@@ -181,7 +181,7 @@ func (s *Set) factOf(kind, name, attribute string) qnn.Fact {
 	} else if soc, err := s.FindSoC(name); err == nil {
 		return soc.Fact(&s.Facts, attribute)
 	}
-	return qnn.Fact{Sure: qnn.Inferred, Source: "no record"}
+	return qnn.Fact{Confidence: qnn.Inferred, Source: "no record"}
 }
 
 // answering is a function of texts.

@@ -32,35 +32,3 @@ func (r *Reader) String(t Table, i int) (string, error) {
 	}
 	return s, err
 }
-
-// Int32s returns a list of at most so many numbers with a sign.
-func (r *Reader) Int32s(t Table, i, limit int) ([]int32, error) {
-	list, err := t.Uint32s(i, limit)
-	if err == nil {
-		err = r.take(len(list))
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := make([]int32, len(list))
-	for k, n := range list {
-		out[k] = int32(n)
-	}
-	return out, nil
-}
-
-// Indices returns a list of at most so many places in a list of length all. -1 in it stands for nothing, and is left out.
-func (r *Reader) Indices(t Table, i, limit, all int) ([]int, error) {
-	list, err := r.Int32s(t, i, limit)
-	var out []int
-	for _, n := range list {
-		switch {
-		case n == -1:
-		case n < 0 || int(n) >= all:
-			return nil, fmt.Errorf("%w: an index %d of %d elements", ErrMalformed, n, all)
-		default:
-			out = append(out, int(n))
-		}
-	}
-	return out, err
-}

@@ -8,13 +8,6 @@ import (
 	"strings"
 )
 
-// Forwarded is a socket of this machine, or of the server's, behind which is one of a device.
-type Forwarded struct {
-	Serial string
-	Local  string // "tcp:5000", "localfilesystem:/run/x", …
-	Remote string // "tcp:5000", "localabstract:name", "localfilesystem:/dev/socket/x", "jdwp:PID", …
-}
-
 // Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server choose one. It returns
 // local as it is then. It ends with the server, with the device's link, or by KillForward. One that is there already is an error.
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
@@ -36,22 +29,6 @@ func (d *Device) Forward(ctx context.Context, local, remote string) (string, err
 		return "", fmt.Errorf("adb: forward: %w: %q is no port", ErrProtocol, port)
 	}
 	return at, nil
-}
-
-// Forwards returns what the server forwards to this device.
-func (d *Device) Forwards(ctx context.Context) ([]Forwarded, error) {
-	s, err := d.client.ask(ctx, "host-serial:"+d.serial+":list-forward")
-	if err != nil {
-		return nil, err
-	}
-	all := parseForwards(s)
-	var mine []Forwarded
-	for _, f := range all { // the server lists those of every device
-		if f.Serial == d.serial {
-			mine = append(mine, f)
-		}
-	}
-	return mine, nil
 }
 
 // KillForward ends what Forward began, by its local socket.
@@ -82,15 +59,4 @@ func (d *Device) host(ctx context.Context, service string) (string, error) {
 	}
 	s, err := readString(cn.r)
 	return s, wrap(ctx, err, "%s", serviceName(service))
-}
-
-// parseForwards reads "SERIAL LOCAL REMOTE" lines.
-func parseForwards(s string) []Forwarded {
-	var all []Forwarded
-	for line := range strings.Lines(s) {
-		if w := strings.Fields(line); len(w) == 3 {
-			all = append(all, Forwarded{w[0], w[1], w[2]})
-		}
-	}
-	return all
 }

@@ -16,12 +16,8 @@ import (
 const statSize = 8 + 8 + 4*4 + 8 + 3*8
 
 // Stat returns what the device says about path, following links. One that does not exist is a link.FileError that wraps fs.ErrNotExist.
-// A daemon of before Android 8 follows no links: then a link is a link.FileError.
 func (s *Sync) Stat(ctx context.Context, path string) (link.Stat, error) {
 	st, err := s.stat("STA2", path)
-	if err == nil && !s.can.stat && st.Mode&fs.ModeSymlink != 0 {
-		err = &link.FileError{Op: "stat", Path: path, Message: "it is a link, which this device's daemon cannot follow"}
-	}
 	return st, s.end(ctx, "stat", path, err)
 }
 
@@ -32,9 +28,6 @@ func (s *Sync) Lstat(ctx context.Context, path string) (link.Stat, error) {
 }
 
 func (s *Sync) stat(request, path string) (link.Stat, error) {
-	if !s.can.stat {
-		return s.statV1(path)
-	}
 	if err := s.command(request, path); err != nil {
 		return link.Stat{}, err
 	}
@@ -53,40 +46,6 @@ func (s *Sync) stat(request, path string) (link.Stat, error) {
 		err = newErrno("stat", path, errno)
 	}
 	return st, err
-}
-
-// statV1 is the first version of the request, whose answer knows no errors: all of it is zero.
-func (s *Sync) statV1(path string) (link.Stat, error) {
-	if err := s.command("STAT", path); err != nil {
-		return link.Stat{}, err
-	}
-	id, mode, err := readFrame(s.cn.r)
-	if err != nil {
-		return link.Stat{}, err
-	}
-	if id == "FAIL" {
-		return link.Stat{}, readFail(s.cn.r, mode, "stat", path)
-	}
-	if id != "STAT" {
-		return link.Stat{}, fmt.Errorf("%w: want STAT, got %q", ErrProtocol, id)
-	}
-	st, err := readShort(s.cn.r, mode)
-	if err == nil && mode == 0 {
-		err = newErrno("stat", path, 2)
-	}
-	return st, err
-}
-
-// readShort reads the size and the time that follow the mode in the first version.
-func readShort(r io.Reader, mode uint32) (link.Stat, error) {
-	var b [8]byte
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return link.Stat{}, noEOF(err)
-	}
-	return link.Stat{
-		Mode: link.FileMode(mode), Size: int64(binary.LittleEndian.Uint32(b[:])),
-		Modified: time.Unix(int64(binary.LittleEndian.Uint32(b[4:])), 0),
-	}, nil
 }
 
 func readStat(r io.Reader) (link.Stat, error) {
@@ -113,34 +72,24 @@ func (s *Sync) List(ctx context.Context, path string) ([]link.Entry, error) {
 }
 
 func (s *Sync) list(path string) ([]link.Entry, error) {
-	request, entry := "LIST", "DENT"
-	if s.can.list {
-		request, entry = "LIS2", "DNT2"
-	}
-	if err := s.command(request, path); err != nil {
+	const entry = "DNT2"
+	if err := s.command("LIS2", path); err != nil {
 		return nil, err
 	}
 	var all []link.Entry
 	for {
 		s.cn.within(stallWait)
-		id, first, err := readFrame(s.cn.r)
+		id, errno, err := readFrame(s.cn.r)
 		if err != nil {
 			return nil, err
 		}
 		if id == "FAIL" {
-			return nil, readFail(s.cn.r, first, "list", path)
+			return nil, readFail(s.cn.r, errno, "list", path)
 		}
 		if id != entry && id != "DONE" {
 			return nil, fmt.Errorf("%w: want %s or DONE, got %q", ErrProtocol, entry, id)
 		}
-		var st link.Stat
-		errno := uint32(0)
-		if s.can.list {
-			st, err = readStat(s.cn.r)
-			errno = first
-		} else {
-			st, err = readShort(s.cn.r, first)
-		}
+		st, err := readStat(s.cn.r)
 		if err != nil {
 			return nil, err
 		}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/hexmage/hexmage/runner/link"
 )
 
@@ -25,24 +23,17 @@ const (
 type Sync struct {
 	cn     *conn
 	serial string
-	can    abilities
 	broken error
 	sent   int64
-	packer *zstd.Encoder // nil: nothing was compressed yet
 }
 
-// Sync opens a connection for file transfers, all of which ctx bounds. Files are compressed on their way where the device and the server
-// both announce zstd.
+// Sync opens a connection for file transfers, all of which ctx bounds.
 func (d *Device) Sync(ctx context.Context) (*Sync, error) {
-	can, err := d.abilities(ctx)
-	if err != nil {
-		return nil, err
-	}
 	cn, err := d.open(ctx, "sync:")
 	if err != nil {
 		return nil, err
 	}
-	return &Sync{cn: cn, serial: d.serial, can: can}, nil
+	return &Sync{cn: cn, serial: d.serial}, nil
 }
 
 // Files returns what moves files by the sync service.
@@ -64,7 +55,7 @@ func (t transfer) Push(ctx context.Context, path string, mode fs.FileMode, modif
 	return t.Sent() - before, err
 }
 
-// Sent returns how many bytes of files this connection was given to carry: after compression, if there was any.
+// Sent returns how many bytes of files this connection was given to carry.
 func (s *Sync) Sent() int64 { return s.sent }
 
 // Close ends the connection. A transfer that is under way fails.
@@ -101,20 +92,14 @@ func (s *Sync) Push(ctx context.Context, path string, mode fs.FileMode, modified
 }
 
 func (s *Sync) push(path string, mode fs.FileMode, modified time.Time, r io.Reader, progress func(int64)) error {
-	pack := false
-	if s.can.zstd {
-		var err error
-		if r, pack, err = s.sample(r); err != nil {
-			return local(err)
-		}
-	}
-	if err := s.announce(path, mode, pack); err != nil {
+	bits := 0o100000 | uint32(mode.Perm()) // the type bits say "regular file"
+	if err := s.command("SEND", fmt.Sprintf("%s,%d", path, bits)); err != nil {
 		return err
 	}
 	// A device may refuse at any time (disk full): it is heard while gigabytes are still to be sent.
 	verdict := make(chan error, 1)
 	go func() { verdict <- readVerdict(s.cn.r, path) }()
-	err := s.sendData(r, modified, progress, &dataWriter{s: s, verdict: verdict}, pack)
+	err := s.sendData(r, modified, progress, &dataWriter{s: s, verdict: verdict})
 	if err == nil {
 		return <-verdict
 	}
@@ -146,19 +131,14 @@ func (e refusedEarly) Is(target error) bool { return target == errRefusedEarly }
 
 var errRefusedEarly = errors.New("refused in the midst of a transfer")
 
-func (s *Sync) sendData(r io.Reader, modified time.Time, progress func(int64), out *dataWriter, pack bool) error {
-	var to io.Writer = out
-	if pack {
-		s.packer.Reset(out)
-		to = s.packer
-	}
+func (s *Sync) sendData(r io.Reader, modified time.Time, progress func(int64), out *dataWriter) error {
 	buf := make([]byte, maxChunk)
 	var sent int64
 	for {
 		n, err := io.ReadFull(r, buf)
 		if n > 0 {
-			if _, e := to.Write(buf[:n]); e != nil {
-				return out.reason(e)
+			if _, err := out.Write(buf[:n]); err != nil {
+				return err
 			}
 			sent += int64(n)
 			if progress != nil {
@@ -170,11 +150,6 @@ func (s *Sync) sendData(r io.Reader, modified time.Time, progress func(int64), o
 		}
 		if err != nil {
 			return local(err)
-		}
-	}
-	if pack {
-		if err := s.packer.Close(); err != nil {
-			return out.reason(err)
 		}
 	}
 	return out.done(modified)
@@ -210,23 +185,14 @@ func (s *Sync) Pull(ctx context.Context, path string, w io.Writer, progress func
 }
 
 func (s *Sync) pull(path string, w io.Writer, progress func(int64)) error {
-	if err := s.ask(path); err != nil {
+	if err := s.command("RECV", path); err != nil {
 		return err
 	}
 	in := &dataReader{s: s, path: path}
-	var from io.Reader = in
-	if s.can.zstd {
-		unpack, err := newUnpacker(in)
-		if err != nil {
-			return err
-		}
-		defer unpack.Close()
-		from = unpack
-	}
 	var received int64
 	buf := make([]byte, maxChunk)
 	for {
-		n, err := from.Read(buf)
+		n, err := in.Read(buf)
 		if n > 0 {
 			if _, err := w.Write(buf[:n]); err != nil {
 				return local(err)
@@ -237,10 +203,10 @@ func (s *Sync) pull(path string, w io.Writer, progress func(int64)) error {
 			}
 		}
 		if err == io.EOF {
-			return in.finished()
+			return nil
 		}
 		if err != nil {
-			return in.reason(err)
+			return err
 		}
 	}
 }

@@ -74,7 +74,7 @@ func Describe(ctx context.Context, dev link.Device) (Info, error) {
 		}
 	}
 	if i.Machine != "" {
-		i.SoC = qnn.OfKernel(i.SoC)
+		i.SoC = qnn.SoCFromKernelName(i.SoC)
 	}
 	return i, nil
 }

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Cell is one run of a step: a variant, which is one combination of the values of a matrix's axes, and which repetition of it. A step without axes
-// has one variant, without values.
+// Cell is one run of a step: a repetition of a variant. A variant is one combination of the values of a matrix's axes.
+// A step without axes has one variant, without values.
 type Cell struct {
 	Values     map[string]string // by axis
-	Label      string            // "model=a,seq=64": for names of actions and folders, unlike that of every other variant
+	Label      string            // "model=a,seq=64", unique: for names of actions and folders
 	Repetition int               // from 1
-	Dir        string            // slash path among the results, "" when there is only one run
+	Dir        string            // slash path among the results, "" for the only run
 	Name       string            // of its action
 }
 
-// Cells returns all runs in the order in which one device does them, since a build begins the ready actions of a step in the order of its
-// plan: no variant is done before the others began.
+// Cells returns all runs in the order of a plan: each variant has its first run before one has its second. A build
+// starts ready actions in that order.
 func Cells(matrix map[string][]string, repeat int) []Cell {
 	variants := combine(matrix)
 	var out []Cell
@@ -68,7 +68,7 @@ func combine(matrix map[string][]string) []Cell {
 	return all
 }
 
-// word makes a value a short part of a file's name.
+// word shortens a value for a file name.
 func word(s string) string {
 	const most = 40
 	clean := strings.Map(func(r rune) rune {
@@ -80,24 +80,24 @@ func word(s string) string {
 	return clean[:min(len(clean), most)]
 }
 
-// Hole returns the placeholder of an axis in a text.
-func Hole(axis string) string { return "${matrix." + axis + "}" }
+// placeholder returns the text that stands for the value of an axis.
+func placeholder(axis string) string { return "${matrix." + axis + "}" }
 
-// Fill puts the values where a text has holes.
+// Fill replaces the placeholders of a text.
 func (c Cell) Fill(text string) string {
 	var pairs []string
 	for a, x := range c.Values {
-		pairs = append(pairs, Hole(a), x)
+		pairs = append(pairs, placeholder(a), x)
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Has tells whether a text has a hole for the axis.
+// Has tells whether a text has the placeholder of the axis.
 func Has(text, axis string) bool {
-	return strings.Contains(text, Hole(axis))
+	return strings.Contains(text, placeholder(axis))
 }
 
-// IsName tells whether a metric, or an axis, may be called so.
+// IsName tells whether a metric or an axis may have the name.
 func IsName(s string) bool {
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }

@@ -1,9 +1,9 @@
-// Package measure reads what programs print about their speed into values with units, makes statistics of repetitions, and compares them with what was
-// measured before.
+// Package measure reads metrics from the output of programs, makes statistics of repetitions, and compares them with
+// baselines and limits.
 //
-// The way in is Metrics, the built-in tool that makes one table and one file of all runs of a step. Which lines it looks for, and what others have
-// measured, is data: the files *.hcl here hold what comes with hexmage; package steps/metrics reads them, and a workspace's own. The package does
-// not know HCL or devices, nor how a run came to its files.
+// Metrics is the tool that makes one table of all runs of a step. The shipped patterns and baselines are in *.hcl:
+// package steps/metrics reads these files and a workspace's. The package does not know HCL or devices, or how a run
+// made its files.
 package measure
 
 import "embed"

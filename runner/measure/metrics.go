@@ -22,8 +22,8 @@ type Metric struct {
 	Unit  string  `json:"unit"` // "us", "tokens/s", "tokens", …
 }
 
-// Better tells which way a unit is better: 1 when more is, -1 when less is, 0 for a mere count.
-func Better(unit string) int {
+// direction returns 1 if more of a unit is better, -1 if less is, and 0 for a count.
+func direction(unit string) int {
 	switch {
 	case strings.HasSuffix(unit, "/s"):
 		return 1
@@ -33,39 +33,39 @@ func Better(unit string) int {
 	return 0
 }
 
-// Pattern is a line that some program prints, and the metric that stands in it. Of pipelines and workspaces, and of
-// what hexmage knows, it is the same block: metric "NAME" { … }.
+// Pattern is a line of a program with a metric in it: block metric of steps, of workspaces and of the shipped files.
 type Pattern struct {
-	Name string `arg:"name,label" json:"name"` // of a time with or without "_us"
-	// RE2. The first group is the number; a group `unit` may hold a unit of time, which counts instead of Unit.
-	// {number} stands for a group with a number, {time} for one with a number and its unit.
+	Name string `arg:"name,label" json:"name"` // a time may omit "_us"
+	// RE2. The first group is the number; a group `unit` may hold a unit of time, which replaces Unit.
+	// {number} stands for a group with a number, {time} for a number and its unit.
 	Pattern string `arg:"pattern,required" json:"pattern"`
 	Unit    string `arg:"unit,required" json:"unit"`
-	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither", where the unit does not say; "": as the unit says
+	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither"; "": by the unit
 }
 
-// MaxPatterns bounds the metrics that a step and its workspace may have, and those that are shipped.
+// MaxPatterns bounds the metrics of a step with its workspace, and the shipped metrics.
 const MaxPatterns = 100
 
-// Bounds of a pattern, and of what is read from a line, in bytes.
+// Bounds in bytes.
 const (
 	maxMetricLine = 4 << 10
 	maxPattern    = 400
 	maxUnit       = 20
 )
 
-// Check says what is wrong with the block.
+// Check validates the block.
 func (p Pattern) Check() error {
 	_, err := p.compile()
 	return err
 }
 
-// KnowsUnit tells whether the unit is one of which it is known which way is better, or that neither is.
+// KnowsUnit tells whether the unit has a direction, or is known to have none.
 func (p Pattern) KnowsUnit() bool {
-	return Better(p.Unit) != 0 || isTime(p.Unit) || slices.Contains([]string{"count", "tokens", "percent", "°C", "dB", "cores"}, p.Unit)
+	counts := []string{"count", "tokens", "percent", "°C", "dB", "cores"}
+	return direction(p.Unit) != 0 || isTime(p.Unit) || slices.Contains(counts, p.Unit)
 }
 
-// metric is the name that the metric has in tables. Times are in microseconds, and their name says so.
+// metric returns the name of the metric in tables. Names of times end in "_us".
 func (p Pattern) metric() string {
 	if isTime(p.Unit) && !strings.HasSuffix(p.Name, "_us") {
 		return p.Name + "_us"
@@ -73,13 +73,13 @@ func (p Pattern) metric() string {
 	return p.Name
 }
 
-// isTime tells whether a unit is one of time.
+// isTime tells whether a unit is a unit of time.
 func isTime(unit string) bool { return microseconds(unit) > 0 }
 
-// microseconds is how long a unit of time is, 0 if it is none.
+// microseconds returns the length of a unit of time, and 0 for other units.
 func microseconds(unit string) float64 {
 	switch unit {
-	case "us", "μs", "µs": // a Greek letter in some programs, the sign for micro in others
+	case "us", "μs", "µs": // a Greek letter, and the sign for micro
 		return 1
 	case "ms":
 		return 1e3
@@ -89,13 +89,13 @@ func microseconds(unit string) float64 {
 	return 0
 }
 
-// line is a Pattern, ready to be used.
+// line is a compiled Pattern.
 type line struct {
 	Pattern
 	re     *regexp.Regexp
-	words  [][]byte // in lower case; each line that matches has one of them; none: nothing is known
-	number int      // the group that is the number
-	unit   int      // the group that is its unit, or -1
+	words  [][]byte // in lower case: each line that matches has one of them, if there are any
+	number int      // index of the group with the number
+	unit   int      // index of the group with its unit, or -1
 }
 
 func (p Pattern) compile() (*line, error) {
@@ -105,17 +105,22 @@ func (p Pattern) compile() (*line, error) {
 	if len(p.Pattern) > maxPattern {
 		return fail("pattern %.40q… has more than %d bytes", p.Pattern, maxPattern)
 	}
-	re, err := regexp.Compile(strings.NewReplacer("{number}", `([0-9]+(?:\.[0-9]+)?)`, "{time}", `([0-9]+(?:\.[0-9]+)?) ?(?P<unit>[μµu]s|ms|sec|s)`).Replace(p.Pattern))
+	const digits = `([0-9]+(?:\.[0-9]+)?)`
+	groups := strings.NewReplacer("{number}", digits, "{time}", digits+` ?(?P<unit>[μµu]s|ms|sec|s)`)
+	re, err := regexp.Compile(groups.Replace(p.Pattern))
 	if err != nil {
 		return fail("%w", err)
 	}
-	l := &line{Pattern: p, re: re, unit: re.SubexpIndex("unit"), number: slices.IndexFunc(re.SubexpNames()[1:], func(name string) bool { return name != "unit" }) + 1}
+	isNumber := func(group string) bool { return group != "unit" }
+	l := &line{Pattern: p, re: re, unit: re.SubexpIndex("unit")}
+	l.number = slices.IndexFunc(re.SubexpNames()[1:], isNumber) + 1
+	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
 	switch {
 	case !IsName(p.Name):
 		return fail("not a name for a metric: use small letters, digits and '_'")
 	case l.number == 0:
 		return fail("pattern %q has no group: put parentheses around the number, or write {number}", p.Pattern)
-	case p.Unit == "" || len(p.Unit) > maxUnit || strings.ContainsFunc(p.Unit, func(r rune) bool { return !unicode.IsGraphic(r) }):
+	case p.Unit == "" || len(p.Unit) > maxUnit || strings.ContainsFunc(p.Unit, hidden):
 		return fail("unit %.40q is none: say what is counted, such as ms, tokens/s or MB", p.Unit)
 	case l.unit >= 0 && !isTime(p.Unit):
 		return fail("unit is %q, and the pattern finds a unit of time: use us, ms or s", p.Unit)
@@ -128,7 +133,7 @@ func (p Pattern) compile() (*line, error) {
 	return l, nil
 }
 
-// find adds what the line says, and tells whether it said something. low is the line in lower case.
+// find adds the metric of a line, and tells whether the line matches. low is the line in lower case.
 func (l *line) find(found []Metric, text, low []byte) ([]Metric, bool) {
 	if len(l.words) > 0 && !slices.ContainsFunc(l.words, func(w []byte) bool { return bytes.Contains(low, w) }) {
 		return found, false
@@ -139,7 +144,7 @@ func (l *line) find(found []Metric, text, low []byte) ([]Metric, bool) {
 	}
 	v, err := strconv.ParseFloat(string(m[l.number]), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return found, true // too large for any measurement, or a group that holds no number
+		return found, true // too large, or not a number
 	}
 	unit := l.Unit
 	if l.unit >= 0 && isTime(string(m[l.unit])) {
@@ -160,10 +165,10 @@ func put(found []Metric, m Metric) []Metric {
 	return append(found, m)
 }
 
-// Parser finds metrics in what programs print.
+// Parser finds metrics in the output of programs.
 type Parser struct{ own, known []*line }
 
-// NewParser returns a Parser of the given patterns. A line that one of own matches is not looked at for what is known.
+// NewParser returns a Parser of the patterns. It does not try known patterns on a line that an own pattern matches.
 func NewParser(own, known []Pattern) (*Parser, error) {
 	if len(own) > MaxPatterns {
 		return nil, fmt.Errorf("%d patterns of metrics are too many: at most %d", len(own), MaxPatterns)
@@ -183,14 +188,13 @@ func NewParser(own, known []Pattern) (*Parser, error) {
 	return p, nil
 }
 
-// Parse returns the metrics of one run, each once: when a program prints one several times, the last counts. Times are
-// in microseconds, whatever was printed.
+// Parse returns the metrics of one run, each once: the last value of a metric counts. Times are in microseconds.
 func (p *Parser) Parse(stdout []byte) []Metric {
 	var found []Metric
 	var low []byte
 	for text := range bytes.Lines(stdout) {
 		text = ansi.StripBytes(text[:min(len(text), maxMetricLine)])
-		// Progress that was overwritten on a terminal stays on the line before a carriage return.
+		// A terminal overwrites progress before a carriage return.
 		text = bytes.TrimRight(text, "\r\n")
 		text = text[bytes.LastIndexByte(text, '\r')+1:]
 		low = literal.Lower(low[:0], text)
@@ -231,8 +235,7 @@ func Value(ms []Metric, name string) (float64, bool) {
 	return ms[i].Value, true
 }
 
-// derive adds the speeds that follow from times and tokens, and puts all into a fixed order: phases first, then as they
-// came.
+// derive adds speeds that follow from times and tokens. It puts phases first, in a fixed order.
 func derive(found []Metric) []Metric {
 	for _, phase := range []string{"prefill", "decode"} {
 		speed := phase + "_tokens_per_s"
@@ -243,7 +246,10 @@ func derive(found []Metric) []Metric {
 		}
 	}
 	var rows []Metric
-	for _, name := range []string{"prefill_time_us", "prefill_tokens", "prefill_tokens_per_s", "ttft_us", "decode_time_us", "decode_tokens", "decode_tokens_per_s", "total_time_us"} {
+	for _, name := range []string{
+		"prefill_time_us", "prefill_tokens", "prefill_tokens_per_s", "ttft_us",
+		"decode_time_us", "decode_tokens", "decode_tokens_per_s", "total_time_us",
+	} {
 		if i := slices.IndexFunc(found, func(m Metric) bool { return m.Name == name }); i >= 0 {
 			rows = append(rows, found[i])
 			found = slices.Delete(found, i, i+1)

@@ -15,16 +15,16 @@ import (
 	"github.com/hexmage/hexmage/runner/thermal"
 )
 
-// Metrics that a run's record has, whatever its program prints.
+// Metrics of a run's record.
 const (
 	runTime    = "run_time_us"
 	heatBefore = "temperature_before"
 	heatAfter  = "temperature_after"
 )
 
-// readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is
-// also written to the file Printed, if it has a name.
-func readRuns(spec Spec) (all []*variant, err error) {
+// readRuns reads the runs and groups them by variant, in the order of each variant's first run. It also writes their
+// output to the file Printed, if that has a name.
+func readRuns(spec Spec) (all []*Variant, err error) {
 	p, err := NewParser(spec.Patterns, spec.Known)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func readRuns(spec Spec) (all []*variant, err error) {
 			return nil, err
 		}
 		one := ran{Repetition: r.Repetition, Metrics: p.Parse(b)}
-		if len(one.Metrics) > 0 || r.Record != "" {
+		if one.spoke = len(one.Metrics) > 0; one.spoke || r.Record != "" {
 			one.Metrics = WithFacts(one.Metrics, r.Facts)
 		}
 		if r.Record != "" {
@@ -77,10 +77,10 @@ func readRuns(spec Spec) (all []*variant, err error) {
 				drawn++
 			}
 		}
-		i := slices.IndexFunc(all, func(v *variant) bool { return maps.Equal(v.Variant, r.Variant) })
+		i := slices.IndexFunc(all, func(v *Variant) bool { return maps.Equal(v.Variant, r.Variant) })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &variant{Variant: r.Variant, Name: r.Name})
+			all = append(all, &Variant{Variant: r.Variant, Name: r.Name})
 		}
 		all[i].Runs = append(all[i].Runs, one)
 	}
@@ -99,7 +99,7 @@ func readJSON[T any](file string) (*T, error) {
 	return &v, nil
 }
 
-// recorded are the metrics that a record has.
+// recorded returns the metrics of a record.
 func recorded(r *session.Record) []Metric {
 	out := []Metric{{Name: runTime, Value: float64(r.DurationUS), Unit: "us"}}
 	for _, h := range []struct {
@@ -113,25 +113,17 @@ func recorded(r *session.Record) []Metric {
 	return out
 }
 
-// spoke tells whether the program printed something of its performance.
-func (r ran) spoke(spec Spec) bool {
-	return slices.ContainsFunc(r.Metrics, func(m Metric) bool {
-		return !isSampled(m.Name) && m.Name != runTime && m.Name != heatBefore && m.Name != heatAfter && !slices.ContainsFunc(spec.Runs, func(r Run) bool {
-			_, known := r.Facts[m.Name]
-			return known
-		})
-	})
-}
-
-// show fills the part of the table that people read.
-func (t *table) show(all []*variant, spec Spec) {
+// show fills the part of the table for people.
+func (t *table) show(all []*Variant, spec Spec) {
 	records := false
 	for _, v := range all {
 		for _, r := range v.Runs {
 			records = records || r.Record != nil
 			t.warnOnce(r.note)
 			if r.Record != nil && r.Record.Cooldown != nil && r.Record.Cooldown.Warning != "" {
-				t.Warnings = append(t.Warnings, fmt.Sprintf("%s on %s: %s", Run{Name: v.Name, Repetition: r.Repetition}, r.Record.Phone(), r.Record.Cooldown.Warning))
+				run := Run{Name: v.Name, Repetition: r.Repetition}
+				warning := fmt.Sprintf("%s on %s: %s", run, r.Record.Phone(), r.Record.Cooldown.Warning)
+				t.Warnings = append(t.Warnings, warning)
 			}
 		}
 	}
@@ -168,12 +160,14 @@ func (t *table) show(all []*variant, spec Spec) {
 }
 
 func (t *table) compared(c Comparison, before string) {
-	t.Rows = append(t.Rows, row{Name: c.Metric + "_vs_" + c.Baseline, Label: before + label(c.Metric) + ", " + c.Baseline,
-		Value: fmt.Sprintf("%s: %.2f of %s", c.Verdict, c.Ratio, short(c.Base)), Unit: c.Unit})
+	t.Rows = append(t.Rows, row{
+		Name: c.Metric + "_vs_" + c.Baseline, Label: before + label(c.Metric) + ", " + c.Baseline,
+		Value: fmt.Sprintf("%s: %.2f of %s", c.Verdict, c.Ratio, short(c.Base)), Unit: c.Unit,
+	})
 }
 
-// grid makes a line of every variant: its values, the chosen metrics, and where it was measured.
-func (t *table) grid(all []*variant, spec Spec) {
+// grid makes a line for each variant: its values, the chosen metrics and its phones.
+func (t *table) grid(all []*Variant, spec Spec) {
 	if spec.Titled {
 		t.Columns = append(t.Columns, column{Name: "variant", Label: "variant"})
 	} else {
@@ -211,7 +205,7 @@ func (t *table) grid(all []*variant, spec Spec) {
 	}
 }
 
-// value is a median with its spread, "–" when nothing was measured.
+// value returns a median with its spread, or "–".
 func value(s *Stat) string {
 	switch {
 	case s == nil:
@@ -222,11 +216,11 @@ func value(s *Stat) string {
 	return short(s.Value)
 }
 
-// maxColumns is how many metrics the table shows unless somebody chose.
+// maxColumns is the number of metrics in a table without chosen columns.
 const maxColumns = 4
 
-// choose finds the metrics that matter most: speeds, then times, then what else was printed.
-func choose(all []*variant, spec Spec) []string {
+// choose returns the most important metrics: speeds, then own patterns, then times.
+func choose(all []*Variant, spec Spec) []string {
 	var have []string
 	for _, v := range all {
 		for _, s := range v.Stats {
@@ -240,7 +234,7 @@ func choose(all []*variant, spec Spec) []string {
 		want = append(want, p.metric())
 	}
 	for _, phase := range []string{"prefill", "decode"} {
-		if !slices.Contains(have, phase+"_tokens_per_s") { // else it says the same
+		if !slices.Contains(have, phase+"_tokens_per_s") { // else the time adds nothing
 			want = append(want, phase+"_time_us")
 		}
 	}
@@ -257,8 +251,8 @@ func choose(all []*variant, spec Spec) []string {
 	return out
 }
 
-// phones says where a variant was measured.
-func phones(v *variant) string {
+// phones names the phones of a variant.
+func phones(v *Variant) string {
 	var all []string
 	for _, r := range v.Runs {
 		if r.Record != nil && !slices.Contains(all, r.Record.Phone()) {
@@ -271,7 +265,7 @@ func phones(v *variant) string {
 	return strings.Join(all, " ")
 }
 
-// note says what whoever reads the table has to know.
+// note tells readers of the table about its limits.
 func (t *table) note(silent bool) {
 	var notes []string
 	switch {

@@ -89,7 +89,8 @@ func TestMetricsOfVariants(t *testing.T) {
 	}
 }
 
-// Limits hold for every variant that they are for, and that their baseline says something of; an earlier run is compared variant by variant.
+// Limits hold for every variant that they are for, and that their baseline says something of; an earlier run is
+// compared variant by variant.
 func TestLimitsOfVariants(t *testing.T) {
 	files(t, variants())
 	if code, said := metrics(t, "spec", measure.Spec{Profile: "device"}); code != 0 {

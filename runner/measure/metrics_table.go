@@ -12,27 +12,27 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 )
 
-// Spec says what runs to read, what to look for beside what is known, and what to compare with.
+// Spec is the input of the tool: runs to read, patterns to look for, and values to compare with.
 type Spec struct {
 	Title     string     `json:"title,omitempty"` // of the table
 	Profile   string     `json:"profile,omitempty"`
 	Patterns  []Pattern  `block:"metric" json:"patterns,omitempty"` // of the step and its workspace
-	Known     []Pattern  `json:"known,omitempty"`                   // of everybody: what known runners print
+	Known     []Pattern  `json:"known,omitempty"`                   // the shipped patterns
 	Baselines []Baseline `block:"baseline" json:"baselines,omitempty"`
 	Limits    []Limit    `block:"limit" json:"limits,omitempty"`
 	Tolerance float64    `arg:"tolerance" range:"0..1" json:"tolerance,omitempty"` // 0: DefaultTolerance
-	Columns   []string   `arg:"columns" json:"columns,omitempty"`                  // metrics that the table of several variants shows; none: those that matter most
-	Axes      []string   `json:"axes,omitempty"`                                   // of the variants; none: there is one
-	Titled    bool       `json:"titled,omitempty"`                                 // runs have names that say more than the values of their axes
+	Columns   []string   `arg:"columns" json:"columns,omitempty"`                  // of the grid; none: see choose
+	Axes      []string   `json:"axes,omitempty"`                                   // of the variants; none: one variant
+	Titled    bool       `json:"titled,omitempty"`                                 // label variants by name, not by values
 	Runs      []Run      `json:"runs"`
-	Previous  string     `json:"previous,omitempty"` // what this tool wrote for an earlier run
-	Printed   string     `json:"printed,omitempty"`  // file to write what all runs printed to
-	Out       string     `json:"out"`                // file to write
-	Measured  string     `json:"measured,omitempty"` // file to write what pipelines read of it to
-	Plot      string     `json:"plot,omitempty"`     // file to draw the samples to, as SVG
+	Previous  string     `json:"previous,omitempty"` // table of an earlier run
+	Printed   string     `json:"printed,omitempty"`  // file to write: output of all runs
+	Out       string     `json:"out"`                // file to write: the table
+	Measured  string     `json:"measured,omitempty"` // file to write: values for pipelines
+	Plot      string     `json:"plot,omitempty"`     // file to write: the samples as SVG
 }
 
-// better is what the blocks of a metric say of which way is better.
+// better returns the direction that a block sets for the metric.
 func (s Spec) better(metric string) string {
 	for _, p := range slices.Concat(s.Patterns, s.Known) {
 		if p.Better != "" && p.metric() == metric {
@@ -42,14 +42,14 @@ func (s Spec) better(metric string) string {
 	return ""
 }
 
-// Run is a run to read, with the files that are of it.
+// Run is a run to read, with its files.
 type Run struct {
 	Variant    map[string]string  `json:"variant,omitempty"` // value by axis
 	Name       string             `json:"name,omitempty"`    // of the variant, for people
 	Repetition int                `json:"repetition"`
 	Stdout     string             `json:"stdout"`
 	Record     string             `json:"record,omitempty"`  // a session.Record
-	Phone      string             `json:"phone,omitempty"`   // a session.Phone, where there is no record
+	Phone      string             `json:"phone,omitempty"`   // a session.Phone, without a record
 	Samples    string             `json:"samples,omitempty"` // a sample.Series
 	Facts      map[string]float64 `json:"facts,omitempty"`
 	Tokens     string             `json:"tokens,omitempty"` // with Expect
@@ -61,25 +61,24 @@ func (r Run) String() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
 }
 
-// table is what a report shows of a run: report.Table, as this tool writes it, and for programs what the rows are made
-// of.
+// table is a report.Table, and the values behind its rows for programs.
 type table struct {
 	Title       string       `json:"title"`
 	Profile     string       `json:"profile"`
 	Simulated   bool         `json:"simulated,omitempty"` // at least one run was on a simulated phone
 	Note        string       `json:"note,omitempty"`
 	Rows        []row        `json:"rows"`
-	Columns     []column     `json:"columns,omitempty"` // of the lines, one a variant
+	Columns     []column     `json:"columns,omitempty"` // of the lines: one for each variant
 	Lines       [][]string   `json:"lines,omitempty"`
 	Stats       []Stat       `json:"stats,omitempty"` // of several runs of the only variant
 	Comparisons []Comparison `json:"comparisons,omitempty"`
-	Variants    []*variant   `json:"variants,omitempty"` // every single value, of runs with a record
+	Variants    []*Variant   `json:"variants,omitempty"` // each value of runs with a record
 	Warnings    []string     `json:"warnings,omitempty"`
 
 	breaches []string // of limits
-	courses  []course // to be drawn
-	undrawn  int      // runs that are not
-	measured any      // what pipelines read: metrics by name, or those by variant
+	courses  []course // to draw
+	undrawn  int      // runs beyond these
+	measured any      // for pipelines: metrics by name, or by variant and name
 }
 
 type column struct {
@@ -88,8 +87,8 @@ type column struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// variant is what was measured of one combination of the axes' values.
-type variant struct {
+// Variant has the measurements of one combination of the axes' values.
+type Variant struct {
 	Variant     map[string]string `json:"variant,omitempty"`
 	Name        string            `json:"name,omitempty"`
 	Stats       []Stat            `json:"stats"`
@@ -103,10 +102,11 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
+	spoke     bool // the program printed metrics
 	sampled   bool
-	note      string         // what is wrong with its samples
-	series    *sample.Series // them, of as many runs as are drawn
-	simulated bool           // the phone was
+	note      string         // problem of its samples
+	series    *sample.Series // its samples, if they are drawn
+	simulated bool           // it ran on a simulated phone
 }
 
 type row struct {
@@ -116,7 +116,7 @@ type row struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// label spells a metric's name for people: "prefill_tokens_per_s" is "prefill speed".
+// label returns a metric's name for people: "prefill speed" for "prefill_tokens_per_s".
 func label(name string) string {
 	if l, ok := sampleLabel(name); ok {
 		return l
@@ -129,11 +129,11 @@ func label(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// Previous is the name of the baseline that an earlier run is.
+// Previous is the name of the baseline of an earlier run.
 const Previous = "previous"
 
 // previous makes a baseline of the table of an earlier run, for runs of the same profile.
-func previous(file string, old *table, of *variant) Baseline {
+func previous(file string, old *table, of *Variant) Baseline {
 	b := Baseline{Name: Previous, Source: file, Profile: old.Profile}
 	b.Simulated = old.Simulated || old.Profile == simulatedProfile
 	var stats []Stat
@@ -165,7 +165,7 @@ func (t *table) measure(spec Spec) error {
 		return err
 	}
 	t.Rows = []row{}
-	t.Simulated = t.Profile == simulatedProfile || slices.ContainsFunc(all, func(v *variant) bool {
+	t.Simulated = t.Profile == simulatedProfile || slices.ContainsFunc(all, func(v *Variant) bool {
 		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.simulated })
 	})
 	var old *table
@@ -175,13 +175,12 @@ func (t *table) measure(spec Spec) error {
 		}
 	}
 	silent := true
-	var measured []Measured
 	applied := map[string]bool{"": true}
 	for _, v := range all {
 		var runs [][]Metric
 		for _, r := range v.Runs {
 			runs = append(runs, r.Metrics)
-			silent = silent && !r.spoke(spec)
+			silent = silent && !r.spoke
 			switch {
 			case r.series != nil:
 				t.courses = append(t.courses, course{Run{Name: v.Name, Repetition: r.Repetition}.String(), *r.series})
@@ -204,29 +203,28 @@ func (t *table) measure(spec Spec) error {
 				v.Comparisons = append(v.Comparisons, Compare(v.Stats, b, tolerance)...)
 			}
 		}
-		measured = append(measured, Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
 	}
 	t.measured = numbers(all, spec)
 	t.show(all, spec)
-	// Limits against baselines of other runs are not checked.
+	// A limit against a baseline of other runs does not apply.
 	limits := slices.DeleteFunc(slices.Clone(spec.Limits), func(l Limit) bool { return !applied[l.Baseline] })
-	t.breaches = Check(measured, limits)
+	t.breaches = Check(all, limits)
 	t.note(silent)
 	return nil
 }
 
-// Number is a metric as pipelines read it.
+// Number is a metric for pipelines.
 type Number struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	Spread float64 `json:"spread"`
-	Runs   int     `json:"runs"` // that have it
+	Runs   int     `json:"runs"` // with the metric
 	Unit   string  `json:"unit"`
 }
 
-// numbers are the metrics by name; of several variants those of each by its values, such as "model=a,seq=64".
-func numbers(all []*variant, spec Spec) any {
+// numbers returns the metrics by name, or with axes by variant ("model=a,seq=64") and name.
+func numbers(all []*Variant, spec Spec) any {
 	variants := make(map[string]map[string]Number, len(all))
 	for _, v := range all {
 		var key []string
@@ -235,7 +233,10 @@ func numbers(all []*variant, spec Spec) any {
 		}
 		by := make(map[string]Number, len(v.Stats))
 		for _, s := range v.Stats {
-			by[s.Name] = Number{Median: rounded(s.Value), Min: rounded(s.Min), Max: rounded(s.Max), Spread: rounded(s.Spread), Runs: s.N, Unit: s.Unit}
+			by[s.Name] = Number{
+				Median: rounded(s.Value), Min: rounded(s.Min), Max: rounded(s.Max), Spread: rounded(s.Spread),
+				Runs: s.N, Unit: s.Unit,
+			}
 		}
 		if len(spec.Axes) == 0 {
 			return by
@@ -245,11 +246,10 @@ func numbers(all []*variant, spec Spec) any {
 	return variants
 }
 
-// simulatedProfile is the profile whose device is always a simulated one.
+// simulatedProfile is the profile whose device is always simulated.
 const simulatedProfile = "simulated"
 
-// applies tells whether a baseline is for the runs. A simulated phone's numbers are never set beside a phone's,
-// whatever the profile.
+// applies tells whether a baseline is for the runs. hexmage never compares a simulated phone's numbers with a phone's.
 func (t *table) applies(b Baseline) bool {
 	if simulated := b.Simulated || b.Profile == simulatedProfile; simulated != t.Simulated {
 		return false
@@ -257,7 +257,7 @@ func (t *table) applies(b Baseline) bool {
 	return b.Profile == t.Profile || b.Profile == "" || t.Simulated
 }
 
-// rounded drops digits that nobody measured.
+// rounded drops meaningless digits.
 func rounded(v float64) float64 {
 	if math.Abs(v) >= 1e9 {
 		return v
@@ -265,7 +265,7 @@ func rounded(v float64) float64 {
 	return math.Round(v*1e4) / 1e4
 }
 
-// short is a number for people.
+// short formats a number for tables.
 func short(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 || math.Abs(v) >= 1000 {
 		return fmt.Sprintf("%.0f", v)

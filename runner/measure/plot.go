@@ -9,14 +9,13 @@ import (
 	"github.com/hexmage/hexmage/runner/sample"
 )
 
-// course is what was sampled of a run, and whose run it was.
+// course has the samples of a run, and the run's name.
 type course struct {
 	name   string
 	series sample.Series
 }
 
-// Of a picture of samples: its size and that of a panel, in pixels, how many runs are drawn, and about how many points of all of them in a panel: the
-// run log keeps pictures of 256 kB at most.
+// Sizes in pixels, and limits of runs and points in a panel: the run log keeps pictures of up to 256 kB.
 const (
 	plotWide   = 760
 	plotLeft   = 64
@@ -25,10 +24,10 @@ const (
 	panelGap   = 46
 	plotRuns   = 64
 	plotPoints = 4000
-	plotOne    = 380 // of one run at most
+	plotOne    = 380 // of one run
 )
 
-// panel is one measure over time: a line for each run.
+// panel shows one quantity over time, with a line for each run.
 type panel struct {
 	title  string
 	values func(sample.Series) []float64
@@ -51,7 +50,7 @@ func panels() []panel {
 	}
 }
 
-// plot draws temperature and memory over the time of the runs, as SVG. What no run sampled is left out.
+// plot draws temperature and memory over time as SVG. It has no panel without samples.
 func (t *table) plot() []byte {
 	var b strings.Builder
 	runs, high := t.courses, 44
@@ -98,10 +97,10 @@ func (t *table) plot() []byte {
 `, plotWide, high, html.EscapeString(title), b.String())
 }
 
-// drawPanel draws a panel whose upper edge is at top.
+// drawPanel draws a panel from top downward.
 func drawPanel(b *strings.Builder, title string, top int, bounds [2]float64, last float64, runs []course, lines [][]float64) {
 	low, high := bounds[0], bounds[1]
-	if high-low < 1 { // a line that does not move is drawn in the middle
+	if high-low < 1 { // a constant line is in the middle
 		low, high = low-0.5, high+0.5
 	}
 	fmt.Fprintf(b, `<text x="16" y="%d">%s</text>`+"\n", top+4, html.EscapeString(title))
@@ -132,7 +131,7 @@ func drawPanel(b *strings.Builder, title string, top int, bounds [2]float64, las
 	}
 }
 
-// extent is the least and the largest of the values that were read.
+// extent returns the smallest and the largest value.
 func extent(values []float64) [2]float64 {
 	e := [2]float64{math.Inf(1), math.Inf(-1)}
 	for _, v := range values {

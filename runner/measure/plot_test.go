@@ -32,7 +32,8 @@ func seriesFile(t *testing.T, stream string) string {
 	return at
 }
 
-// drawn reads an SVG file: its polylines by the title of the panel above them, and all of its text. It fails if the file is no XML.
+// drawn reads an SVG file: its polylines by the title of the panel above them, and all of its text. It fails if the
+// file is no XML.
 func drawn(t *testing.T, file string) (points []string, text string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -91,7 +92,8 @@ func TestPlot(t *testing.T) {
 		}
 	}
 
-	// Temperature: 40 °C below, 55 °C above, the third row not read, the sensor that is off not drawn. Memory: 1.0 MB below, 3.1 MB above.
+	// Temperature: 40 °C below, 55 °C above, the third row not read, the sensor that is off not drawn. Memory: 1.0 MB
+	// below, 3.1 MB above.
 	points, text := run("a <b> & c", 1, stream)
 	if want := []string{"64.0,206.0 404.0,56.0", "64.0,402.0 404.0,252.0 744.0,327.0"}; fmt.Sprint(points) != fmt.Sprint(want) {
 		t.Errorf("lines\n%q\nwant\n%q", points, want)

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Stat is a metric over repetitions. Value is the median.
+// Stat is a metric of several repetitions. Value is the median.
 type Stat struct {
 	Metric
-	N      int     `json:"n"` // repetitions that have it
+	N      int     `json:"n"` // repetitions with the metric
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
-	Spread float64 `json:"spread"`           // robust standard deviation: 1.4826 × the median distance from the median; 0 for one repetition
-	Better string  `json:"better,omitempty"` // "more", "less" or "neither"; "": as the unit says
+	Spread float64 `json:"spread"`           // robust standard deviation; 0 for one repetition
+	Better string  `json:"better,omitempty"` // "more", "less" or "neither"; "": by the unit
 }
 
-// way is 1 when more is better, -1 when less is, 0 when neither.
+// way returns 1 if more is better, -1 if less is, else 0.
 func (s Stat) way() int {
 	switch s.Better {
 	case "more":
@@ -29,14 +29,13 @@ func (s Stat) way() int {
 	case "neither":
 		return 0
 	}
-	return Better(s.Unit)
+	return direction(s.Unit)
 }
 
-// madScale makes the median distance from the median an estimate of the standard deviation of normally distributed
-// values.
+// madScale turns the median distance from the median into a standard deviation, for normally distributed values.
 const madScale = 1.4826
 
-// Summarize puts the repetitions of one run together, in their order.
+// Summarize merges the repetitions of one run.
 func Summarize(runs [][]Metric) []Stat {
 	values := map[string][]float64{}
 	var stats []Stat
@@ -63,7 +62,7 @@ func Summarize(runs [][]Metric) []Stat {
 	return stats
 }
 
-// median of sorted values.
+// median returns the median of sorted values.
 func median(v []float64) float64 {
 	n := len(v)
 	if n%2 == 1 {
@@ -72,17 +71,17 @@ func median(v []float64) float64 {
 	return v[n/2-1]/2 + v[n/2]/2
 }
 
-// Baseline is a table of values that others measured, or we did before.
+// Baseline is a table of values of other measurements.
 type Baseline struct {
 	Name    string `arg:"name,label" json:"name"`
-	Source  string `arg:"source,required" json:"source"`    // who measured, where it is written
-	Profile string `arg:"profile" json:"profile,omitempty"` // which runs are compared with it; empty: all but those of simulated phones
+	Source  string `arg:"source,required" json:"source"`    // who measured, and the document
+	Profile string `arg:"profile" json:"profile,omitempty"` // of the runs to compare; empty: any on a real phone
 
 	Simulated bool          `json:"-"` // measured on a simulated phone
 	Rows      []BaselineRow `block:"row" json:"rows"`
 }
 
-// BaselineRow is one value, for runs that have the values of When.
+// BaselineRow is one value, for runs with the values of When.
 type BaselineRow struct {
 	Metric string             `arg:"metric,label" json:"metric"`
 	Value  float64            `arg:"value,required" json:"value"`
@@ -90,7 +89,7 @@ type BaselineRow struct {
 	When   map[string]float64 `arg:"when" json:"when,omitempty"` // by metric, such as prefill_tokens
 }
 
-// Verdict is what a comparison comes to.
+// Verdict is the result of a comparison.
 type Verdict string
 
 // The verdicts.
@@ -98,27 +97,26 @@ const (
 	IsBetter    Verdict = "better"
 	IsWorse     Verdict = "worse"
 	WithinNoise Verdict = "within noise"
-	Differs     Verdict = "differs" // for a count, of which neither more nor less is better
+	Differs     Verdict = "differs" // for a count
 )
 
-// Comparison is a measured value beside a baseline's.
+// Comparison compares a measured value with a baseline's.
 type Comparison struct {
 	Baseline string  `json:"baseline"`
 	Metric   string  `json:"metric"`
 	Value    float64 `json:"value"`
 	Base     float64 `json:"base"`
 	Ratio    float64 `json:"ratio"` // value / base
-	Noise    float64 `json:"noise"` // a difference up to this is none
+	Noise    float64 `json:"noise"` // largest difference within noise
 	Verdict  Verdict `json:"verdict"`
 	Unit     string  `json:"unit"`
 }
 
-// DefaultTolerance is the part of a baseline by which a value may differ and be within noise: phones vary so much from
-// one day to the next.
+// DefaultTolerance is the part of a baseline that counts as noise: phones vary that much from day to day.
 const DefaultTolerance = 0.05
 
-// Compare compares what was measured with the rows of the baseline that are about such a run. A difference is noise
-// when it is not more than tolerance × the baseline, or than twice the larger spread of the two.
+// Compare compares statistics with the rows of the baseline for such a run. A difference is noise up to tolerance × the
+// baseline, or up to twice the larger spread of the two.
 func Compare(stats []Stat, b Baseline, tolerance float64) []Comparison {
 	var out []Comparison
 	for _, row := range b.Rows {
@@ -126,8 +124,10 @@ func Compare(stats []Stat, b Baseline, tolerance float64) []Comparison {
 		if s == nil || row.Value == 0 || !fits(stats, row.When) {
 			continue
 		}
-		c := Comparison{Baseline: b.Name, Metric: row.Metric, Value: s.Value, Base: row.Value, Ratio: s.Value / row.Value, Unit: s.Unit,
-			Noise: max(tolerance*math.Abs(row.Value), 2*max(s.Spread, row.Spread))}
+		c := Comparison{
+			Baseline: b.Name, Metric: row.Metric, Value: s.Value, Base: row.Value, Unit: s.Unit,
+			Ratio: s.Value / row.Value, Noise: max(tolerance*math.Abs(row.Value), 2*max(s.Spread, row.Spread)),
+		}
 		diff := s.Value - row.Value
 		way := s.way()
 		switch {
@@ -161,31 +161,24 @@ func fits(stats []Stat, when map[string]float64) bool {
 	return true
 }
 
-// Limit is a bound whose breach is a failure.
+// Limit is a bound. A breach fails the step.
 type Limit struct {
 	Metric     string   `arg:"metric,label" json:"metric"`
 	Min        *float64 `arg:"min" json:"min,omitempty"`
 	Max        *float64 `arg:"max" json:"max,omitempty"`
 	Baseline   string   `arg:"baseline" json:"baseline,omitempty"`     // with Regression
-	Regression float64  `arg:"regression" json:"regression,omitempty"` // by how much of the baseline the value may be worse, beyond noise; such as 0.1
+	Regression float64  `arg:"regression" json:"regression,omitempty"` // allowed part of the baseline
 
-	When map[string]float64 `arg:"when" json:"when,omitempty"` // for runs with these values only, by metric
-}
-
-// Measured is a variant's statistics, with its comparisons.
-type Measured struct {
-	Name        string // of the variant, "" if there is only one
-	Stats       []Stat
-	Comparisons []Comparison
+	When map[string]float64 `arg:"when" json:"when,omitempty"` // values of the runs that it is for, by metric
 }
 
 // Check lists breaches of limits, one a line. It also lists limits that check nothing: no run has the values of When,
 // the metric was not measured, or the baseline has no value for any of the runs.
-func Check(variants []Measured, limits []Limit) []string {
+func Check(variants []*Variant, limits []Limit) []string {
 	var bad []string
 	for _, l := range limits {
-		mine := slices.DeleteFunc(slices.Clone(variants), func(v Measured) bool { return !fits(v.Stats, l.When) })
-		compared := slices.ContainsFunc(mine, func(v Measured) bool { return l.comparison(v.Comparisons) >= 0 })
+		mine := slices.DeleteFunc(slices.Clone(variants), func(v *Variant) bool { return !fits(v.Stats, l.When) })
+		compared := slices.ContainsFunc(mine, func(v *Variant) bool { return l.comparison(v.Comparisons) >= 0 })
 		for _, v := range mine {
 			for _, text := range l.check(v, compared) {
 				if v.Name != "" {
@@ -207,7 +200,7 @@ func Check(variants []Measured, limits []Limit) []string {
 }
 
 // check lists breaches of one variant. If the baseline has values for other variants only, it is not checked.
-func (l Limit) check(v Measured, compared bool) (bad []string) {
+func (l Limit) check(v *Variant, compared bool) (bad []string) {
 	against := l.Baseline != "" && (!compared || l.comparison(v.Comparisons) >= 0)
 	s := stat(v.Stats, l.Metric)
 	switch {
@@ -234,24 +227,28 @@ func (l Limit) check(v Measured, compared bool) (bad []string) {
 }
 
 func (l Limit) comparison(all []Comparison) int {
-	return slices.IndexFunc(all, func(c Comparison) bool { return l.Baseline != "" && c.Baseline == l.Baseline && c.Metric == l.Metric })
+	return slices.IndexFunc(all, func(c Comparison) bool {
+		return l.Baseline != "" && c.Baseline == l.Baseline && c.Metric == l.Metric
+	})
 }
 
 func (l Limit) against(comparisons []Comparison) []string {
 	i := l.comparison(comparisons)
 	if i < 0 {
-		return []string{fmt.Sprintf("%s has a limit against baseline %q, which has no value for such a run", l.Metric, l.Baseline)}
+		text := "%s has a limit against baseline %q, which has no value for such a run"
+		return []string{fmt.Sprintf(text, l.Metric, l.Baseline)}
 	}
 	c := comparisons[i]
 	worse := math.Abs(c.Base - c.Value)
 	if c.Verdict != IsWorse || worse <= l.Regression*math.Abs(c.Base) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is %s %s, worse than baseline %q (%s) by %.1f %%: more than the %.1f %% that are allowed",
+	text := "%s is %s %s, worse than baseline %q (%s) by %.1f %%: more than the %.1f %% that are allowed"
+	return []string{fmt.Sprintf(text,
 		l.Metric, number(c.Value), c.Unit, l.Baseline, number(c.Base), 100*worse/math.Abs(c.Base), 100*l.Regression)}
 }
 
-// number writes a value as people do: 1013.68, 25, 0.0042.
+// number formats a value for messages: 1013.68, 25, 0.0042.
 func number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)

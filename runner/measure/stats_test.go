@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 	} {
 		stats := measure.Summarize(runs(310))
 		all := append(measure.Compare(stats, paper(), 0.05), measure.Comparison{Baseline: "same", Metric: "prefill_tokens", Base: 64, Value: 64, Verdict: measure.WithinNoise})
-		got := strings.Join(measure.Check([]measure.Measured{{Stats: stats, Comparisons: all}}, []measure.Limit{c.limit}), "|")
+		got := strings.Join(measure.Check([]*measure.Variant{{Stats: stats, Comparisons: all}}, []measure.Limit{c.limit}), "|")
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -14,23 +14,24 @@ import (
 	"github.com/hexmage/hexmage/runner/sample"
 )
 
-// Tool is the tool's name, and its behaviour version.
+// Tool is the tool's name and the version of its behavior.
 const Tool tool.Name[Spec] = "metrics/12"
 
-// maxFile bounds what a device may have printed or written, in bytes.
+// maxFile is the largest file of a run that is read, in bytes.
 const maxFile = 64 << 20
 
-// tokens is what a runner and the reference write.
+// tokens is the file of a runner and of the reference.
 type tokens struct {
 	Prompt []int  `json:"prompt_tokens"`
 	Tokens []int  `json:"tokens"`
 	Text   string `json:"text"`
 }
 
-// Metrics is the tool: it reads what the runs printed and compares their tokens with a reference's. Different tokens are a failure: then the
-// runs' numbers mean nothing.
+// Metrics is the tool: it reads the runs, and compares their tokens with a reference's. It fails for different tokens,
+// because then the numbers mean nothing.
 func Metrics(_ context.Context, spec Spec, env tool.Env) error {
-	if len(spec.Runs) == 0 || spec.Out == "" || slices.ContainsFunc(spec.Runs, func(r Run) bool { return (r.Tokens == "") != (r.Expect == "") }) {
+	half := func(r Run) bool { return (r.Tokens == "") != (r.Expect == "") }
+	if len(spec.Runs) == 0 || spec.Out == "" || slices.ContainsFunc(spec.Runs, half) {
 		return errors.New("runs and out are needed; tokens and expect of a run go together")
 	}
 	t := table{Title: spec.Title, Profile: spec.Profile}
@@ -81,12 +82,16 @@ func (t *table) sameTokens(runs []Run) error {
 		}
 		compared, tokens = compared+1, n
 	}
-	switch {
-	case compared == 1:
-		t.Rows = append(t.Rows, row{Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", tokens, tokens)})
-	case compared > 1:
-		t.Rows = append(t.Rows, row{Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", compared, compared), Unit: "runs"})
+	if compared == 0 {
+		return nil
 	}
+	n, unit := tokens, ""
+	if compared > 1 {
+		n, unit = compared, "runs"
+	}
+	t.Rows = append(t.Rows, row{
+		Name: "tokens_equal_reference", Label: "tokens as the reference", Value: fmt.Sprintf("%d of %d", n, n), Unit: unit,
+	})
 	return nil
 }
 
@@ -101,14 +106,16 @@ func sameTokens(got, want string) (int, error) {
 		return 0, err
 	}
 	if !slices.Equal(g.Prompt, w.Prompt) {
-		return 0, fmt.Errorf("the device read the prompt as tokens %v, the reference as %v: the tokenizers disagree", g.Prompt, w.Prompt)
+		text := "the device read the prompt as tokens %v, the reference as %v: the tokenizers disagree"
+		return 0, fmt.Errorf(text, g.Prompt, w.Prompt)
 	}
 	if !slices.Equal(g.Tokens, w.Tokens) {
 		n := 0
 		for n < len(g.Tokens) && n < len(w.Tokens) && g.Tokens[n] == w.Tokens[n] {
 			n++
 		}
-		return 0, fmt.Errorf("the device's tokens differ from the reference's from token %d on: device %v, reference %v", n, g.Tokens, w.Tokens)
+		text := "the device's tokens differ from the reference's from token %d on: device %v, reference %v"
+		return 0, fmt.Errorf(text, n, g.Tokens, w.Tokens)
 	}
 	return len(g.Tokens), nil
 }
@@ -121,7 +128,7 @@ func readTokens(path string) (*tokens, error) {
 	return t, err
 }
 
-// sampled reads the samples of a run. What is wrong with them is no failure.
+// sampled reads the samples of a run.
 func sampled(file string) (sample.Series, error) {
 	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
@@ -134,19 +141,20 @@ func sampled(file string) (sample.Series, error) {
 	return s, nil
 }
 
-// sampleLabel spells the name of such a metric for people.
+// sampleLabel returns the name of a sampled metric for people.
 func sampleLabel(name string) (string, bool) {
 	if !isSampled(name) {
 		return "", false
 	}
-	short := strings.NewReplacer("rss", "RSS", "pss", "PSS", "cpu", "CPU", "gpu", "GPU", "dmabuf", "DMA buffers", "mem_available_drop", "drop of available memory", "_", " ")
+	short := strings.NewReplacer("rss", "RSS", "pss", "PSS", "cpu", "CPU", "gpu", "GPU", "dmabuf", "DMA buffers",
+		"mem_available_drop", "drop of available memory", "_", " ")
 	return short.Replace(name), true
 }
 
-// isSampled tells whether a metric comes from samples, and so says nothing of what the program printed.
+// isSampled tells whether a metric comes from samples.
 func isSampled(name string) bool { return slices.Contains(sample.SummaryNames(), name) }
 
-// warnOnce adds what is to be said of the samples, however many runs it is true of.
+// warnOnce adds a warning that several runs may have.
 func (t *table) warnOnce(note string) {
 	if note != "" && !slices.Contains(t.Warnings, note) {
 		t.Warnings = append(t.Warnings, note)

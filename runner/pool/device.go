@@ -34,7 +34,11 @@ func (s Server) String() string {
 
 // Silent returns the error of a server that does not answer.
 func (s Server) Silent(err error) error {
-	return fmt.Errorf("the adb server %s does not answer; run `adb start-server` there (%w)", s, err)
+	start := "adb start-server"
+	if s.Host == "" && s.Network == "tcp" { // from elsewhere it is reached only if it listens at all addresses
+		start = "adb -a nodaemon server"
+	}
+	return fmt.Errorf("the adb server %s does not answer; run `%s` there (%w)", s, start, err)
 }
 
 // Device is a phone or a board of devices.hcl.

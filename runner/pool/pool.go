@@ -35,9 +35,9 @@ type Pool struct {
 	open    func(Device, context.Context, Reach) (link.Device, devinfo.Info, error)
 	lease   func(context.Context, link.Device, func(string)) (*lease.Lease, error)
 
-	mu   sync.Mutex
-	busy map[string]bool   // by name: lent, or being asked
-	why  map[string]string // why devices could not be used when they were last asked
+	mu     sync.Mutex
+	busy   map[string]bool   // by name: lent, or being asked
+	broken map[string]string // why devices could not be used when they were last asked
 }
 
 const (
@@ -53,11 +53,20 @@ var errOtherSoC = errors.New("it has the SoC")
 // New returns a pool of the devices. Nothing is asked yet.
 func New(devices []Device) *Pool {
 	return &Pool{devices: devices, open: Device.open, lease: lease.OnDevice, busy: map[string]bool{},
-		why: map[string]string{}}
+		broken: map[string]string{}}
 }
 
 // Len returns the number of devices.
 func (p *Pool) Len() int { return len(p.devices) }
+
+// Names lists the devices for people.
+func (p *Pool) Names() string {
+	var all []string
+	for _, d := range p.devices {
+		all = append(all, d.Name)
+	}
+	return strings.Join(all, ", ")
+}
 
 // Find returns the device with a name or serial.
 func (p *Pool) Find(serial string) (Device, bool) {
@@ -136,7 +145,7 @@ func (p *Pool) order(w Want) []Device {
 		return !devinfo.FitsSoC(d.SoC, w.SoC)
 	})
 	slices.SortStableFunc(fit, func(a, b Device) int {
-		return cmp.Compare(min(len(p.why[a.Name]), 1), min(len(p.why[b.Name]), 1))
+		return cmp.Compare(min(len(p.broken[a.Name]), 1), min(len(p.broken[b.Name]), 1))
 	})
 	return fit
 }
@@ -180,8 +189,8 @@ func (p *Pool) try(ctx context.Context, d Device, w Want) (*Lease, error) {
 func (p *Pool) free(name, why string) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	news = p.why[name] != why
-	p.busy[name], p.why[name] = false, why
+	news = p.broken[name] != why
+	p.busy[name], p.broken[name] = false, why
 	return news
 }
 
@@ -208,7 +217,7 @@ func (p *Pool) none(w Want, failed map[string]error) error {
 type State struct {
 	Device
 	Info devinfo.Info // empty when it cannot be asked
-	Why  error        // why it cannot be used; nil: it works
+	Err  error        // of a device that cannot be used
 }
 
 // States asks all devices at the same time whether they work. It lends none.

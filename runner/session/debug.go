@@ -18,29 +18,31 @@ import (
 // DebugSocket is where a debug server listens, in the run's folder.
 const DebugSocket = ".hexmage.debug"
 
-// serverStart is how long a debug server may take until it listens, and serverPoll how often it is asked for.
+// serverStart is the time that a debug server has to listen, and serverPoll the interval between two looks.
 const (
 	serverStart = 30 * time.Second
 	serverPoll  = 50 * time.Millisecond
 )
 
-// Server says how a program is started so that it stands before its first instruction until somebody comes to DebugSocket who speaks GDB's protocol.
+// Server starts a program that waits before its first instruction until a debugger connects to DebugSocket by GDB's
+// protocol.
 type Server struct {
-	Files map[string]push.File // what is pushed for it, beside the request's files
-	Args  []string             // what stands before the command; as Request.Args
+	Files map[string]push.File // beside the request's
+	Args  []string             // before the command; as Request.Args
 	Env   map[string]string    // beside the request's
 }
 
-// LLDBServer is Android's own: the program lldb-server, started as AOSP's scripts do.
+// LLDBServer is the program lldb-server, started as AOSP's scripts start it.
 func LLDBServer(program push.File) Server {
 	const name = ".hexmage.lldb-server"
 	program.Executable = true
 	return Server{Files: map[string]push.File{name: program}, Args: []string{"./" + name, "gdbserver", "unix://$HEXMAGE_ROOT/" + DebugSocket, "--"}}
 }
 
-// Debug pushes what the device lacks, as Run does, and starts the command under the debug server, in the same folder, with the same environment and input. with is called
-// when the server listens, with its socket as adb's server calls it, and a channel that is closed when the command has ended. When with returns, the command is ended, and its
-// folder goes; what with returned is returned. Nothing is pulled.
+// Debug pushes files as Run does, and starts the command under the debug server in the same folder, with the same
+// environment and input. When the server listens, Debug calls with: socket is a name for the adb server, and ended is
+// closed when the command ends. When with returns, Debug kills the command, removes its folder, and returns the error
+// of with. It pulls nothing.
 func (s *Session) Debug(ctx context.Context, q Request, server Server, with func(ctx context.Context, socket string, ended <-chan struct{}) error) error {
 	if err := q.check(); err != nil {
 		return err
@@ -60,7 +62,7 @@ func (s *Session) Debug(ctx context.Context, q Request, server Server, with func
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	defer func() { stop(); <-ended }()
-	var how error // it ended; to be read when ended is closed
+	var how error // of the end; written before ended is closed
 	go func() {
 		defer close(ended)
 		res, err := s.command(running, dir, q)
@@ -78,10 +80,11 @@ func (s *Session) Debug(ctx context.Context, q Request, server Server, with func
 	return with(ctx, "localfilesystem:"+socket, ended)
 }
 
-// errEnded is what listens returns for a command that ended first.
+// errEnded tells that the command ended before its server listened.
 var errEnded = errors.New("it ended")
 
-// servedBy is the request with its command started by the server. It takes no samples: the program is not running most of the time.
+// servedBy returns the request with its command started by the server. It takes no samples: the program stands most of
+// the time.
 func (q Request) servedBy(server Server) Request {
 	program := q.Args[0]
 	files := maps.Clone(q.Files)
@@ -106,7 +109,7 @@ func (q Request) servedBy(server Server) Request {
 	return q
 }
 
-// listens waits until the socket is there.
+// listens waits for the socket.
 func (s *Session) listens(ctx context.Context, socket string, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, serverStart, fmt.Errorf("nobody listens at %s after %v", socket, serverStart))
 	defer cancel()

@@ -13,25 +13,24 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 )
 
-// Limits of what a device may give back in one run.
+// Limits of one pull.
 const (
 	maxPullDepth = 64
 	maxPullFiles = 100_000
-	maxGrowth    = 64 << 20 // bytes of a file above its size: a log may grow meanwhile, and a file of /proc has no size
+	maxGrowth    = 64 << 20 // bytes above a file's size: a log may grow, and a file of /proc has no size
 )
 
-// pull brings what the command wrote to q.PullDir and returns which of q.Pull were there.
-func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, error) {
+// pull copies the files of q.Pull that exist to q.PullDir.
+func (s *Session) pull(ctx context.Context, dir string, q Request) error {
 	if len(q.Pull) == 0 {
-		return nil, nil
+		return nil
 	}
 	files, err := link.OpenFiles(ctx, s.Device)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer files.Close()
 	p := puller{files: files, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
-	var there []string
 	for _, name := range q.Pull {
 		st, err := files.Lstat(ctx, path.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -41,11 +40,10 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, er
 			err = p.any(ctx, name, st, 0)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		there = append(there, name)
 	}
-	return there, nil
+	return nil
 }
 
 type puller struct {
@@ -53,10 +51,10 @@ type puller struct {
 	device, host string
 	report       func(done, total int64)
 	done         int64
-	left         int // files that may still come
+	left         int // files up to the limit
 }
 
-// any pulls the file or folder at the slash path name.
+// any pulls the file or folder at the slash path.
 func (p *puller) any(ctx context.Context, name string, st link.Stat, depth int) error {
 	if p.left--; p.left < 0 {
 		return fmt.Errorf("more than %d files", maxPullFiles)
@@ -124,7 +122,7 @@ func (p *puller) file(ctx context.Context, name string, st link.Stat) error {
 	return err
 }
 
-// sized takes so many bytes: a device that sends for ever must not fill this machine's disk.
+// sized takes a limited number of bytes, so that a device cannot fill this machine's disk.
 type sized struct {
 	w    io.Writer
 	left int64
@@ -140,8 +138,8 @@ func (s *sized) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Pull copies a file or folder of the device into an existing, empty folder of this machine, under its own name, which it returns.
-// report, if not nil, is told of bytes that moved.
+// Pull copies a file or folder of the device into an existing, empty folder of this machine, and returns its name.
+// report, if not nil, receives bytes that moved.
 func Pull(ctx context.Context, dev link.Device, from, dir string, report func(done, total int64)) (string, error) {
 	from = path.Clean(from)
 	if !path.IsAbs(from) || from == "/" {

@@ -16,17 +16,17 @@ import (
 	"github.com/hexmage/hexmage/runner/sample"
 )
 
-// PropertySampleMS is how many milliseconds there are between two samples of an action's command; without it none are taken. The action has
-// the outputs SamplesCSV and SamplesJSON then.
+// PropertySampleMS is the interval of samples in milliseconds. An action with it has the outputs SamplesCSV and
+// SamplesJSON.
 const PropertySampleMS = "sample_ms"
 
-// Paths of the outputs that hold samples: an sample.Series. Where a device gave none, they say why.
+// Paths of the outputs with a sample.Series. Without samples they tell why.
 const (
 	SamplesCSV  = ".hexmage/samples.csv"
 	SamplesJSON = ".hexmage/samples.json"
 )
 
-// How long to wait for the sampler's first line, and for its last.
+// Waits for the sampler's first line, and for its last.
 const (
 	samplerStart = 2 * time.Second
 	samplerEnd   = 2 * time.Second
@@ -47,15 +47,15 @@ func SampleEvery(p map[string]string) (time.Duration, error) {
 	return every, nil
 }
 
-// sample begins to take samples of the command that is about to start in the run's folder. It returns when the device is ready for that, or
-// cannot do it. The function it returns ends the samples and gives them; it is to be called once. Nothing of this is a reason for a run
-// to fail: what went wrong is told by the Series.
+// sample starts the sampler for the command that is about to start in the run's folder, and waits until it is ready or
+// fails. Call end once: it stops the sampler and returns the samples. A failure of the sampler is in the Series' note,
+// and does not fail the run.
 func (s *Session) sample(ctx context.Context, dir string, q Request) (end func() *sample.Series) {
 	if q.SampleEvery <= 0 {
 		return func() *sample.Series { return nil }
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stdin, hold := io.Pipe() // the sampler lives as long as it is open
+	stdin, hold := io.Pipe() // the sampler ends when it closes
 	out := &sampleStream{begun: make(chan struct{})}
 	var errOut execute.Capped
 	done := make(chan error, 1)
@@ -103,9 +103,9 @@ func (s *Session) sample(ctx context.Context, dir string, q Request) (end func()
 	}
 }
 
-// sampleStream reads what the sampler prints. It is written to by one goroutine and read by another.
+// sampleStream parses the output of the sampler. One goroutine writes, another reads.
 type sampleStream struct {
-	begun chan struct{} // closed when rows may come
+	begun chan struct{} // closed after the header
 
 	mu     sync.Mutex
 	parser sample.Parser

@@ -1,7 +1,8 @@
-// Package session runs a command on a device that somebody has for himself: what it lacks is pushed, the command gets a folder of its own, its
-// output is live, samples are taken beside it, what it wrote is pulled, and the folder goes.
+// Package session runs a command on a leased device: it pushes missing files, makes a folder for the run, streams the
+// output, samples the device, pulls results, and removes the folder.
 //
-// The way in is Session and its Run. The package does not know which device is taken, what the command computes, or what becomes of its outputs.
+// Session.Run is the entry point. The package does not know how the device was chosen, what the command computes, or
+// who reads its outputs.
 package session
 
 import (
@@ -30,62 +31,60 @@ import (
 	"github.com/hexmage/hexmage/runner/thermal"
 )
 
-// Request says what to run on a device. Paths are slash paths in the run's own folder, which is where the command starts.
+// Request is a command to run on a device. Paths are slash paths in the run's folder, where the command starts.
 type Request struct {
 	Files   map[string]push.File
 	Links   map[string]string             // symbolic links: path to target
 	Args    []string                      // Args[0] may be a path in the folder or a command of the device
-	Env     map[string]string             // beside what the device's shell has; "$HEXMAGE_ROOT" in a value is the folder's absolute path
-	Stdin   func() (io.ReadCloser, error) // opened for every run; nil: empty
-	Stdout  io.Writer                     // nil: discarded; live
+	Env     map[string]string             // added to the shell's; "$HEXMAGE_ROOT" in a value is the run's folder
+	Stdin   func() (io.ReadCloser, error) // opened for each run; nil: empty
+	Stdout  io.Writer                     // live; nil: discarded
 	Stderr  io.Writer
-	Pull    []string                           // files and folders that the command may have written
-	PullDir string                             // an existing folder of this machine: what is pulled is put there, at the same paths
-	Report  func(done, total int64, op string) // told of bytes that moved; may be nil; called from one goroutine
+	Pull    []string                           // files and folders that the command may write
+	PullDir string                             // an existing folder of this machine for Pull, at the same paths
+	Report  func(done, total int64, op string) // receives bytes that moved, from one goroutine; may be nil
 
-	Prepare func(context.Context) error // called when the device has all contents, before anything runs; nil: nothing
-	Warmup  int                         // runs before the one that counts: each in a folder of its own, and nothing is kept of it unless it fails
-	Thermal bool                        // the temperatures before and after are wanted
-	Log     LogWanted                   // whether what the device's log says of the run is wanted
+	Prepare func(context.Context) error // called after the push, before the first run; may be nil
+	Warmup  int                         // runs before the measured one, each in a folder of its own
+	Thermal bool                        // read temperatures before and after the run
+	Log     LogWanted                   // when to read the device's log
 
-	SampleEvery time.Duration // samples are taken so often while the run that counts runs; 0: none
+	SampleEvery time.Duration // interval of samples of the measured run; 0: none
 }
 
-// LogWanted says when the device's log is looked at.
+// LogWanted tells when to read the device's log.
 type LogWanted int
 
-// When the device's log is looked at.
+// When to read the device's log.
 const (
 	NoLog LogWanted = iota
 	LogOfFailure
 	LogAlways
 )
 
-// Result is what came of a command that ran.
+// Result is the result of a command that ran.
 type Result struct {
 	ExitCode int
-	Pulled   []string      // those of Pull that were there
-	Pushed   push.Pushed   // what it took to have the files there
-	Duration time.Duration // of the command, as seen from here: one round trip more than it took
+	Pushed   push.Pushed   // summary of the push
+	Duration time.Duration // of the command, with one round trip
 	Started  time.Time
-	Warmups  []time.Duration   // of the warm-up runs; the last is the one that failed, when there is no Started
-	Before   []thermal.Reading // temperatures, where they were wanted and could be read
+	Warmups  []time.Duration   // of the warm-up runs; without Started the last one failed
+	Before   []thermal.Reading // temperatures that the device tells
 	After    []thermal.Reading
 	Log      []byte         // of a command that failed
-	Samples  *sample.Series // nil: not wanted, or the command did not start
+	Samples  *sample.Series // nil: no samples
 }
 
 // Session is a device in use. Run may be called by one goroutine at a time.
 type Session struct {
 	Device link.Device
-	Lease  *lease.Lease // nil: nobody else can use the device
+	Lease  *lease.Lease // nil: no other process knows the device
 	Sums   push.Sums
-	Wait   time.Duration // for a device that went away while files are pushed, from the moment it did; 0: half a minute
+	Wait   time.Duration // for a device that goes away during a push; 0: half a minute
 }
 
-// Run pushes what the device lacks, runs the command, pulls what it wrote, and removes the run's folder. The contents stay on the device
-// for the next run. The error is for what kept the command from running, or its results from being pulled; a command that fails is a
-// result.
+// Run pushes missing files, runs the command, pulls its outputs, and removes the run's folder. The pushed contents stay
+// on the device. A command that fails is a result; an error is about the device, the push or the pull.
 func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	if err := q.check(); err != nil {
 		return Result{}, err
@@ -127,7 +126,7 @@ func giveTo(w io.Writer, b []byte) error {
 	return err
 }
 
-// runOnce runs the command in a folder of its own, and pulls what it wrote if that counts.
+// runOnce runs the command in a folder of its own, and pulls outputs of the measured run.
 func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
 	dir := s.Device.Place().Folder.Runs() + "/" + layout.NewID()
 	defer s.after(ctx, cleanScript, dir)
@@ -136,7 +135,7 @@ func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums m
 	}
 	var before []thermal.Reading
 	if q.Thermal {
-		before, _ = thermal.Read(ctx, s.Device) // what cannot be read is not said
+		before, _ = thermal.Read(ctx, s.Device) // a device may hide its sensors
 	}
 	if res, err = s.command(ctx, dir, q); err != nil {
 		if q.Log != NoLog && errors.As(context.Cause(ctx), new(*execute.TimeoutError)) {
@@ -152,7 +151,7 @@ func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums m
 		res.Log = s.logOf(ctx, dir)
 	}
 	if counts {
-		if res.Pulled, err = s.pull(ctx, dir, q); err != nil {
+		if err = s.pull(ctx, dir, q); err != nil {
 			return res, fmt.Errorf("pull: %w", err)
 		}
 	}
@@ -166,7 +165,7 @@ func (q Request) reporter(op string) func(done, total int64) {
 	return func(done, total int64) { q.Report(done, total, op) }
 }
 
-// check refuses what the device's shell, or we, could misunderstand.
+// check refuses names that the device's shell or hexmage could misunderstand.
 func (q Request) check() error {
 	if len(q.Args) == 0 || q.Args[0] == "" {
 		return errors.New("no command to run")
@@ -187,7 +186,7 @@ func (q Request) check() error {
 	return nil
 }
 
-// placement lists what the run's folder holds when the command starts: also the folders of outputs.
+// placement lists the files of the run's folder, and the folders of outputs.
 func (q Request) placement(sums map[string]string) *push.Placement {
 	p := &push.Placement{}
 	for _, name := range slices.Sorted(maps.Keys(q.Files)) {
@@ -202,10 +201,10 @@ func (q Request) placement(sums map[string]string) *push.Placement {
 	return p
 }
 
-// stdin is what a command reads, which may end before it has read all: then somebody may still be reading when it is closed.
+// stdin is the input of a command. The link may still read it when the command has ended.
 type stdin struct {
 	mu sync.Mutex
-	in io.ReadCloser // nil when it is closed
+	in io.ReadCloser // nil: closed
 }
 
 func (s *stdin) Read(b []byte) (int, error) {
@@ -225,7 +224,7 @@ func (s *stdin) Close() error {
 	return in.Close()
 }
 
-// command runs the command in the run's folder. When ctx ends it is killed, with all that it started.
+// command runs the command in the run's folder. When ctx ends, it kills the command and its children.
 func (s *Session) command(ctx context.Context, dir string, q Request) (Result, error) {
 	line, err := q.commandLine(dir)
 	if err != nil {
@@ -250,7 +249,7 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	took := time.Since(start)
 	series := samples()
 	if err != nil {
-		err = link.Explain(ctx, s.Device, err) // before the link is set up again
+		err = link.Explain(ctx, s.Device, err) // before the link reconnects
 		s.after(ctx, killScript, dir)
 		return Result{}, err
 	}
@@ -262,15 +261,16 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	return Result{ExitCode: code, Started: start, Duration: took, Samples: series}, nil
 }
 
-// notFound is the exit code that a shell has for a program that is not there. The program may have it, too.
+// notFound is a shell's exit code for a missing program. Programs may use it, too.
 const notFound = 127
 
-// settings has the lines of a script that go to the run's folder and set the environment.
+// settings returns the start of a script: it changes to the run's folder and sets the environment.
 func (q Request) settings(dir string) string {
 	env := map[string]string{
 		"HEXMAGE_ROOT":    dir,
 		"LD_LIBRARY_PATH": dir,
-		// Separated by ';', the DSP's loader knows no ':'. What was pushed comes first: a vendor's library of another version must not win.
+		// The DSP's loader splits at ';'. The pushed files come first, before libraries of another version on the
+		// device.
 		"ADSP_LIBRARY_PATH": dir + ";/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp",
 	}
 	for name, value := range q.Env {
@@ -284,7 +284,7 @@ func (q Request) settings(dir string) string {
 	return b.String()
 }
 
-// argument is one of Args, for a shell.
+// argument returns one of Args, quoted for a shell.
 func (q Request) argument(dir string, i int) string {
 	arg := q.Args[i]
 	if i == 0 && !strings.Contains(arg, "/") {
@@ -295,11 +295,11 @@ func (q Request) argument(dir string, i int) string {
 	return link.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir))
 }
 
-// commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
+// commandLine returns a script that sets the environment and becomes the command, which returns its exit code.
 func (q Request) commandLine(dir string) (string, error) {
 	var b strings.Builder
 	b.WriteString(q.settings(dir))
-	// Who cleans up renames the folder before reading the file: either it sees the id, or we see that the folder is gone.
+	// cleanScript renames the folder before it reads the file: either it sees the id, or this command sees no folder.
 	fmt.Fprintf(&b, "echo $$ >%s && [ -d %s ] || exit 126\n", layout.PID, link.Quote(dir))
 	if q.Log != NoLog {
 		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
@@ -308,15 +308,14 @@ func (q Request) commandLine(dir string) (string, error) {
 	for i := range q.Args {
 		b.WriteString(" " + q.argument(dir, i))
 	}
-	const most = 60000 // of adb's 65535, and far below what a device's kernel takes
+	const most = 60000 // adb takes 65535 bytes, a device's kernel more
 	if b.Len() > most {
 		return "", fmt.Errorf("the command line and environment have %d bytes, a device takes %d: pass long input by stdin or a file", b.Len(), most)
 	}
 	return b.String(), nil
 }
 
-// after runs a script that has to run although the caller's context may have ended. It is in vain on a device that is gone: then a
-// later session removes what is left.
+// after runs a script even if the caller's context has ended. If the device is gone, a later session cleans up.
 func (s *Session) after(ctx context.Context, script, dir string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
@@ -330,30 +329,29 @@ func (s *Session) after(ctx context.Context, script, dir string) {
 
 const afterWait = 20 * time.Second
 
-// Push puts files into a folder of the device, as push.Store.Folder does. report, if not nil, is told of bytes that moved.
+// Push puts files into a folder of the device: see push.Store.Folder. report, if not nil, receives bytes that moved.
 func (s *Session) Push(ctx context.Context, dir string, files map[string]push.File, report func(done, total int64)) (push.Pushed, error) {
 	return push.New(s.Device, s.Lease, s.Sums, s.Wait, report).Folder(ctx, dir, files)
 }
 
-// Record is what is known of one run beside what its program printed: where it ran, how hot that was, what went before. It is an
-// output of the run's action.
+// Record describes one run: its device, temperatures, warm-up runs and cool-down. It is an output of the run's action.
 type Record struct {
-	Started    string            `json:"started"` // when the measured command began, by this machine's clock: RFC 3339, UTC
+	Started    string            `json:"started"` // of the measured command, by this machine's clock: RFC 3339, UTC
 	Serial     string            `json:"serial"`
-	Name       string            `json:"name,omitempty"` // in devices.hcl; of simulated phones beside each other: "simulated phone 2"
+	Name       string            `json:"name,omitempty"` // in devices.hcl, or "simulated phone 2"
 	Model      string            `json:"model,omitempty"`
 	SoC        string            `json:"soc"`
 	Simulated  bool              `json:"simulated,omitempty"`
 	ExitCode   int               `json:"exit_code"`
-	DurationUS int64             `json:"duration_us"` // of the command, as seen from this machine
+	DurationUS int64             `json:"duration_us"` // of the command, with one round trip
 	WarmupsUS  []int64           `json:"warmups_us,omitempty"`
 	Cooldown   *thermal.Cooled   `json:"cooldown,omitempty"`
 	Before     []thermal.Reading `json:"thermal_before,omitempty"` // right before the measured command
 	After      []thermal.Reading `json:"thermal_after,omitempty"`  // right after it
-	SentBytes  int64             `json:"sent_bytes"`               // to have the files there
+	SentBytes  int64             `json:"sent_bytes"`               // by the push
 }
 
-// Phone names the phone for people.
+// Phone returns the phone's name for people.
 func (r Record) Phone() string {
 	if r.Name != "" {
 		return r.Name
@@ -361,7 +359,7 @@ func (r Record) Phone() string {
 	return r.Serial
 }
 
-// RecordOf puts together what is known of a run.
+// RecordOf makes the record of a run.
 func RecordOf(i devinfo.Info, res Result, cooled *thermal.Cooled) Record {
 	r := Record{
 		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Name: i.Name, Model: i.Model, SoC: i.SoC, Simulated: i.Simulated,
@@ -373,7 +371,7 @@ func RecordOf(i devinfo.Info, res Result, cooled *thermal.Cooled) Record {
 	return r
 }
 
-// Write puts the record into a file at the slash path below dir.
+// Write writes the record to the slash path below dir.
 func (r Record) Write(dir, name string) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -382,10 +380,11 @@ func (r Record) Write(dir, name string) error {
 	return WriteBelow(dir, name, append(b, '\n'))
 }
 
-// PhoneJSON is the output that a Phone is.
+// PhoneJSON is the path of the output with a Phone.
 const PhoneJSON = ".hexmage/phone.json"
 
-// Phone is what of a phone counts for numbers that it printed. Unlike a Record it is the same each time, so that what read it need not be read again.
+// Phone has the facts of a phone that matter for its numbers. Unlike a Record it is equal for all runs, so actions that
+// read it stay cached.
 type Phone struct {
 	SoC       string `json:"soc"`
 	Simulated bool   `json:"simulated"`
@@ -412,17 +411,18 @@ func WriteBelow(dir, name string, content []byte) error {
 	return os.WriteFile(to, content, 0o644)
 }
 
-// LogWords, an extended regular expression for grep -i and for Go, is in lines of a device's log that have to do with the NPU, or with programs that died.
+// LogWords is a regular expression for grep -iE and for Go: it matches lines of a device's log about the NPU and
+// crashed programs.
 const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
 
-// maxLogged bounds what of a device's log goes with a failure, in lines; of a tombstone likewise.
+// Limits of the log and of a tombstone that go with a failure, in lines.
 const (
 	maxLogged    = "300"
 	maxTombstone = "60"
 )
 
-// logScript prints what the log says since the command began, as far as it has to do with the NPU or with programs that died, then the start
-// of the newest crash dump since then, where it may be read. Input: the run's folder. logcat's own -T is no help on devices without it.
+// logScript prints lines of the log with LogWords, and the start of the newest crash dump, since the command began.
+// Input: the run's folder. Some devices ignore logcat's -T.
 const logScript = `read -r dir && cd "$dir" && read -r at <` + startedFile + ` || exit 0
 echo "since $at"
 logcat -d -v threadtime -b main,system,crash -T "${at%.*}.000" 2>/dev/null | grep -iE '` + LogWords + `' | tail -n ` + maxLogged + `
@@ -430,7 +430,7 @@ f=$(ls -t /data/tombstones/tombstone_?? 2>/dev/null | head -n 1)
 [ -n "$f" ] && [ -r "$f" ] && [ ! ` + startedFile + ` -nt "$f" ] && echo "tombstone $f" && head -n ` + maxTombstone + ` "$f"
 exit 0`
 
-// logOf returns what the device's log says of the command that ran in the folder; nothing where that cannot be found out.
+// logOf returns the device's log of the command in the folder, or nil.
 func (s *Session) logOf(ctx context.Context, dir string) []byte {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
@@ -441,8 +441,8 @@ func (s *Session) logOf(ctx context.Context, dir string) []byte {
 	return since(out)
 }
 
-// since drops the lines of the log that are older than the time in the first line of what logScript printed. That has no fractions of
-// a second where the device's date cannot tell them.
+// since drops lines of the log that are older than the time in the first line. Some devices' date has no fractions of a
+// second.
 func since(out string) []byte {
 	first, rest, _ := strings.Cut(out, "\n")
 	at, ok := strings.CutPrefix(first, "since ")
@@ -462,15 +462,15 @@ func since(out string) []byte {
 }
 
 const (
-	startedFile = ".hexmage.started" // in the run's folder: when the command began, as the device's log spells that
+	startedFile = ".hexmage.started" // in the run's folder: start of the command in the format of the device's log
 
-	// Input: the run's folder. The shell that a link starts leads a session and a process group of its own.
+	// Input: the run's folder. The shell of a link leads a process group.
 	killScript = `read -r dir && read -r p <"$dir/` + layout.PID + `" && kill -9 "-$p" 2>/dev/null
 exit 0`
 
-	// Input: the run's folder. What the command left running is ended, and awaited for a second: it would take part in the next measurement.
-	// A command that is about to start finds its folder renamed, and does not. The folder's files are the store's, too: only folders are
-	// made writable.
+	// Input: the run's folder. It kills processes that the command left, and waits a second for them: they would
+	// disturb the next measurement. A command that is about to start finds its folder renamed, and ends. Files of the
+	// folder are links to the store, so only folders become writable.
 	cleanScript = layout.Guard + `read -r dir || exit 1
 case $dir in ` + layout.Runs + `/*/* | *..*) exit 1 ;; ` + layout.Runs + `/?*) ;; *) exit 1 ;; esac
 mv "$dir" "$dir.gone" 2>/dev/null

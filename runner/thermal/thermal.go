@@ -1,9 +1,10 @@
 // Package thermal reads a device's temperatures and waits until it is cool enough to measure.
 //
-// It knows what sensors are called on phones and which of them count; it does not know what is measured.
+// It knows the names of phones' sensors. It does not know what is measured.
 package thermal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,24 +18,24 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 )
 
-// Reading is what a sensor says.
+// Reading is the value of a sensor.
 type Reading struct {
 	Zone    string  `json:"zone"`
 	Celsius float64 `json:"celsius"`
 }
 
-// maxListed bounds what a device may list.
+// maxListed is the largest number of sensors of a device.
 const maxListed = 500
 
-// Cooldown says how cool a device has to be before it measures.
+// Cooldown is the temperature that a measurement waits for.
 type Cooldown struct {
-	Celsius  float64  `arg:"celsius" default:"40" json:"celsius"`  // the hottest sensor that counts has to be below
-	Timeout  Duration `arg:"timeout" default:"10m" json:"timeout"` // so long at most; 0: one look
-	Zones    []string `arg:"zones" json:"zones,omitempty"`         // sensors that count, by the kernel's names or patterns such as "cpu-*"; none: see Sensible
-	Required bool     `arg:"required" json:"required,omitempty"`   // a device that stays hot is a failure, not a warning
+	Celsius  float64  `arg:"celsius" default:"40" json:"celsius"`  // upper bound of the hottest chosen sensor
+	Timeout  Duration `arg:"timeout" default:"10m" json:"timeout"` // 0: one look
+	Zones    []string `arg:"zones" json:"zones,omitempty"`         // names or patterns such as "cpu-*"; none: see Sensible
+	Required bool     `arg:"required" json:"required,omitempty"`   // a hot device is a failure, not a warning
 }
 
-// Duration is a time.Duration that JSON spells as people do: "10m0s".
+// Duration is a time.Duration that is "10m0s" in JSON.
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -50,16 +51,16 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// String is what a platform property holds.
+// String returns the cool-down as a platform property.
 func (c Cooldown) String() string {
 	b, err := json.Marshal(c)
-	if err != nil { // no number
+	if err != nil { // NaN
 		return ""
 	}
 	return string(b)
 }
 
-// ParseCooldown reads what String wrote.
+// ParseCooldown reads a platform property.
 func ParseCooldown(s string) (Cooldown, error) {
 	var c Cooldown
 	if err := json.Unmarshal([]byte(s), &c); err != nil {
@@ -68,7 +69,7 @@ func ParseCooldown(s string) (Cooldown, error) {
 	return c, c.Check()
 }
 
-// Check finds mistakes: temperatures that no phone has when it works, impossible patterns.
+// Check validates temperature, timeout and patterns.
 func (c Cooldown) Check() error {
 	if c.Celsius < 10 || c.Celsius > 100 {
 		return fmt.Errorf("a phone is not cooled down to %v °C: give a temperature between 10 and 100", c.Celsius)
@@ -84,9 +85,8 @@ func (c Cooldown) Check() error {
 	return nil
 }
 
-// Sensible tells whether a thermal zone counts where nobody chose: those of the chip that computes and of its memory, and the skin over
-// it. Batteries, chargers, power controllers, modems and cameras heat and cool for reasons of their own, and of a zone with another name nobody
-// knows what it measures.
+// Sensible tells whether a thermal zone is of the processors, their memory or the skin. Batteries, chargers, modems and
+// cameras heat for other reasons.
 func Sensible(zone string) bool {
 	for _, p := range []string{"cpu", "gpu", "nsp", "npu", "cdsp", "hvx", "ddr", "aoss", "soc", "skin"} {
 		if strings.HasPrefix(strings.ToLower(zone), p) {
@@ -96,7 +96,7 @@ func Sensible(zone string) bool {
 	return false
 }
 
-// chosen are the readings that count.
+// chosen returns the readings of the chosen sensors.
 func (c Cooldown) chosen(all []Reading) []Reading {
 	var out []Reading
 	for _, t := range all {
@@ -110,49 +110,42 @@ func (c Cooldown) chosen(all []Reading) []Reading {
 	return out
 }
 
-// Hottest returns the highest reading of those that count by Sensible, or of all where none does; false when there is none.
+// Hottest returns the highest reading of the chip's sensors, or of all sensors of a device without these.
 func Hottest(all []Reading) (Reading, bool) {
-	counted := Cooldown{}.chosen(all)
-	if len(counted) == 0 {
-		counted = all
+	if counted := (Cooldown{}).chosen(all); len(counted) > 0 {
+		return hottest(counted), true
 	}
-	if len(counted) == 0 {
+	if len(all) == 0 {
 		return Reading{}, false
 	}
-	return hottest(counted), true
+	return hottest(all), true
 }
 
 func hottest(all []Reading) Reading {
-	top := all[0]
-	for _, t := range all[1:] {
-		if t.Celsius > top.Celsius {
-			top = t
-		}
-	}
-	return top
+	return slices.MaxFunc(all, func(a, b Reading) int { return cmp.Compare(a.Celsius, b.Celsius) })
 }
 
-// Cooled is how a cool-down went.
+// Cooled is the result of a cool-down.
 type Cooled struct {
 	Below    float64  `json:"below_celsius"`
 	Reached  bool     `json:"reached"`
 	WaitedUS int64    `json:"waited_us"`
-	From     *Reading `json:"from,omitempty"` // the hottest sensor at first; nil: none could be read
+	From     *Reading `json:"from,omitempty"` // the hottest sensor at first; nil: not readable
 	To       *Reading `json:"to,omitempty"`   // and at last
 	Warning  string   `json:"warning,omitempty"`
 }
 
-// CooldownError says that a device did not become cool enough.
+// CooldownError tells that a device stayed hot.
 type CooldownError struct{ Text string }
 
 // Error returns the message.
 func (e *CooldownError) Error() string { return e.Text }
 
-// coolPoll is how often a device is asked while it cools: each question warms it.
+// coolPoll is the interval of readings: each one warms the device.
 const coolPoll = 2 * time.Second
 
-// CoolDown waits until the device is as cool as c says, and tells report of it meanwhile. That it stays hot, or says nothing of its
-// temperature, is a warning in what it returns, or a CooldownError where c requires it.
+// CoolDown waits until the device is cool, and reports progress. A device that stays hot or hides its temperature is a
+// warning in the result, or a CooldownError if c requires it.
 func CoolDown(ctx context.Context, dev link.Device, c Cooldown, report func(string)) (Cooled, error) {
 	start := time.Now()
 	out := Cooled{Below: c.Celsius}
@@ -222,8 +215,8 @@ func Read(ctx context.Context, dev link.Device) ([]Reading, error) {
 const script = `for z in /sys/class/thermal/thermal_zone*; do read -r t <$z/temp && read -r n <$z/type && echo "$t $n"; done 2>/dev/null
 exit 0`
 
-// parse reads lines of a value and a zone. Values are thousandths of a degree; some kernels give tenths or whole ones, which no
-// working sensor would mean as thousandths.
+// parse reads lines of a value and a zone. Values are thousandths of a degree; some kernels give tenths or whole ones,
+// which no working sensor would mean as thousandths.
 func parse(out string) []Reading {
 	var all []Reading
 	for line := range strings.Lines(out) {

@@ -22,10 +22,11 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// compatCmd is `hexmage compat [--soc NAME] [--rules] [FILE…]`.
+// compatCmd is `hexmage compat [--soc NAME] [--rules] [--ops] [FILE…]`.
 type compatCmd struct {
 	Files []string `arg:"" optional:"" help:"Files, and folders of some, that are to be on a device together: says what keeps them from working together, and with --soc on that."`
 	Rules bool     `help:"List the rules instead."`
+	Ops   bool     `help:"List ONNX operations: types on the NPU of --soc, replacements of unsupported ones."`
 }
 
 // Help has the examples of `hexmage compat --help`.
@@ -35,6 +36,7 @@ func (*compatCmd) Help() string {
     hexmage compat                    every SoC, with the first SDKs that know it
     hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
     hexmage compat --soc SM8750 --json
+    hexmage compat --soc SM8750 --ops which ONNX operations its NPU runs in which types, and replacements of others
     hexmage compat --rules            the rules that plans are checked against
     hexmage compat --soc SM8750 push/ the libraries and contexts in a folder: of one SDK, whole, for that phone?`
 }
@@ -52,6 +54,8 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 		return a.compatFiles(ctx, d.catalogue(), c.Files)
 	case c.Rules:
 		return a.compatRules(d.catalogue())
+	case c.Ops && len(a.SoC) == 0:
+		return usageError("--ops: types depend on the SoC; add --soc SM8750")
 	case len(a.SoC) == 0:
 		return a.compatSoCs(d.catalogue())
 	}
@@ -62,6 +66,9 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	s, err := d.catalogue().FindSoC(soc)
 	if err != nil {
 		return usageError("%v", err)
+	}
+	if c.Ops {
+		return a.compatOps(d.catalogue(), s)
 	}
 	m, diags := d.catalogue().Matrix(s)
 	if diags.HasErrors() {
@@ -187,20 +194,20 @@ func counted(n int, one, more string) string {
 
 // socRecord is a SoC as JSON has it.
 type socRecord struct {
-	Name       string   `json:"name"`
-	Marketing  string   `json:"marketing,omitempty"`
-	Aliases    []string `json:"aliases,omitempty"`
-	Arch       string   `json:"arch"`
-	SoCModel   int      `json:"soc_model"`
-	AndroidIDs []int    `json:"soc_ids,omitempty"`
-	VTCMMB     int      `json:"vtcm_mb,omitempty"`
-	LPAI       string   `json:"lpai,omitempty"`
-	Features   []string `json:"features,omitempty"`
-	Note       string   `json:"note,omitempty"`
+	Name          string   `json:"name"`
+	MarketingName string   `json:"marketing_name,omitempty"`
+	Aliases       []string `json:"aliases,omitempty"`
+	Arch          string   `json:"arch"`
+	SoCModel      int      `json:"soc_model"`
+	AndroidIDs    []int    `json:"soc_ids,omitempty"`
+	VTCMMB        int      `json:"vtcm_mb,omitempty"`
+	LPAI          string   `json:"lpai,omitempty"`
+	Features      []string `json:"features,omitempty"`
+	Note          string   `json:"note,omitempty"`
 }
 
 func recordOf(c *toolchains.Catalogue, s *qnn.SoC) socRecord {
-	return socRecord{s.Name, s.Marketing, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI,
+	return socRecord{s.Name, s.MarketingName, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI,
 		c.Features(s), s.Note}
 }
 
@@ -227,7 +234,7 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		if n.QAIRT != "" && s.MinSDK == "" {
 			first += " ?"
 		}
-		rows = append(rows, []string{s.Name, s.Marketing, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
+		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
 			megabytes(s.VTCMMB),
 			first, orDash(n.Hexagon), orDash(tools)})
 	}
@@ -240,26 +247,62 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 	return nil
 }
 
+// compatOps prints the facts about ONNX operations that apply to a SoC.
+func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
+	type operation struct {
+		Op          string   `json:"op"`
+		MinRank     int      `json:"min_rank,omitempty"`
+		Types       []string `json:"types,omitempty"`
+		Replacement string   `json:"replacement,omitempty"`
+		Source      string   `json:"source"`
+	}
+	var all []operation
+	for _, p := range c.Precisions {
+		for _, op := range p.Ops {
+			all = append(all, operation{Op: op, Types: p.Takes[s.Arch], Source: p.Confidence + ": " + p.Source})
+		}
+	}
+	for _, r := range c.UnsupportedOps {
+		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change, Source: r.Confidence + ": " + r.Source})
+	}
+	if a.JSON {
+		return a.printJSON(all)
+	}
+	rows := [][]string{{"operation", "types or replacement", "known from"}}
+	for _, o := range all {
+		name, text := o.Op, strings.Join(o.Types, " ")
+		if o.MinRank > 0 {
+			name = fmt.Sprintf("%s, %d dimensions or more", name, o.MinRank)
+		}
+		if o.Replacement != "" {
+			text = "unsupported: " + o.Replacement
+		}
+		rows = append(rows, []string{name, text, o.Source})
+	}
+	fmt.Fprint(a.Env.Stdout, columns(rows))
+	return nil
+}
+
 func (a *app) compatRules(c *toolchains.Catalogue) error {
 	type rule struct {
-		ID       string `json:"id"`
-		Severity string `json:"severity"`
-		Summary  string `json:"summary,omitempty"`
-		Source   string `json:"source,omitempty"`
-		Sure     string `json:"sure,omitempty"`
+		ID         string `json:"id"`
+		Severity   string `json:"severity"`
+		Summary    string `json:"summary,omitempty"`
+		Source     string `json:"source,omitempty"`
+		Confidence string `json:"confidence,omitempty"`
 	}
 	var all []rule
 	for _, r := range c.Rules {
 		x := rule{ID: r.ID, Severity: r.Severity, Summary: r.Summary}
-		x.Source, x.Sure = r.KnownFrom()
+		x.Source, x.Confidence = r.KnownFrom()
 		all = append(all, x)
 	}
 	if a.JSON {
 		return a.printJSON(all)
 	}
-	rows := [][]string{{"rule", "severity", "", "sure", "known from"}}
+	rows := [][]string{{"rule", "severity", "", "confidence", "known from"}}
 	for _, r := range all {
-		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Sure, r.Source})
+		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Confidence, r.Source})
 	}
 	fmt.Fprint(a.Env.Stdout, columns(rows))
 	return nil
@@ -340,7 +383,7 @@ func (s socRecord) head(a *app) string {
 	if s.LPAI != "" {
 		known = append(known, "LPAI "+s.LPAI)
 	}
-	text := fmt.Sprintf("%s  %s\n%s\n", a.painted("1", s.Name), s.Marketing, strings.Join(known, " · "))
+	text := fmt.Sprintf("%s  %s\n%s\n", a.painted("1", s.Name), s.MarketingName, strings.Join(known, " · "))
 	if len(s.Features) > 0 {
 		text += fmt.Sprintf("its HTP can: %s\n", strings.Join(s.Features, ", "))
 	}

@@ -347,7 +347,7 @@ func TestCompatWarns(t *testing.T) {
 			says: []string{"compat qairt-soc; declared", "ours.hcl"}},
 		"a workspace's own record that is not sure": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
 			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n  fact \"min_sdk\" " +
-				"{\n    sure = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
+				"{\n    confidence = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
 			says: []string{"Warning: ", "compat qairt-soc; inferred: a rumour"}},
 		// Rules that mention nothing but the target are asked at its block, whatever else there is.
 		"soc_id as soc_model": {pipeline: "target \"SM8750\" { soc_model = 618 }\n" + oneStep, code: ExitUsage,
@@ -493,6 +493,10 @@ func TestCompatCommand(t *testing.T) {
 	if text := strings.Join(strings.Fields(run("--soc", "SM8350")), " "); !strings.Contains(text,
 		"htp_chipset SM8350 for soc_model 35, which is SM7325; SM8350 is 30") {
 		t.Errorf("what upstream believes of SM8350 is not contradicted:\n%s", text)
+	}
+	if ops := run("--ops", "--soc", "SM8750"); !strings.Contains(ops, "MatMul") || !strings.Contains(ops, "a16w8") ||
+		!strings.Contains(ops, "unsupported: ") {
+		t.Errorf("operations:\n%s", ops)
 	}
 	if rules := run("--rules"); !strings.Contains(rules, "push-one-sdk") || !strings.Contains(rules, "qairt-arch") {
 		t.Errorf("rules:\n%s", rules)

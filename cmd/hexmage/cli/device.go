@@ -69,7 +69,7 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	} else if ok {
 		dev, err := d.Attach(ctx, a.reach())
 		if err != nil {
-			return nil, engineError(err)
+			return nil, engineError(fmt.Errorf("device %s (%s): %w", d.Name, d.Serial, err))
 		}
 		return dev, nil
 	}
@@ -279,12 +279,12 @@ type deviceInfo struct {
 
 // deviceTargetInfo is the record of the SoC.
 type deviceTargetInfo struct {
-	SoC       string `json:"soc"`
-	Marketing string `json:"marketing,omitempty"`
-	Arch      string `json:"arch"`
-	SoCModel  int    `json:"soc_model"`
-	VTCMMB    int    `json:"vtcm_mb,omitempty"`
-	MinSDK    string `json:"min_sdk,omitempty"`
+	SoC           string `json:"soc"`
+	MarketingName string `json:"marketing_name,omitempty"`
+	Arch          string `json:"arch"`
+	SoCModel      int    `json:"soc_model"`
+	VTCMMB        int    `json:"vtcm_mb,omitempty"`
+	MinSDK        string `json:"min_sdk,omitempty"`
 }
 
 // Run tells.
@@ -303,7 +303,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	}
 	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue(), h.Info); s != nil {
-		i.Target = &deviceTargetInfo{s.Name, s.Marketing, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
+		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
 	}
 	if a.JSON {
 		return a.printJSON(i)
@@ -330,8 +330,8 @@ func (a *app) printDevice(i deviceInfo) {
 		if t.VTCMMB > 0 {
 			text += fmt.Sprintf(", VTCM %d MB", t.VTCMMB)
 		}
-		if t.Marketing != "" {
-			text = t.Marketing + ": " + text
+		if t.MarketingName != "" {
+			text = t.MarketingName + ": " + text
 		}
 		line("target", "%s", text)
 		if t.MinSDK != "" {

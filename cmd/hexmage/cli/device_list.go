@@ -99,8 +99,8 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
-		if s.Why != nil {
-			r.State, r.Detail = "unusable", s.Why.Error()
+		if s.Err != nil {
+			r.State, r.Detail = "unusable", s.Err.Error()
 		} else {
 			r.describe(catalogue, s.Info)
 		}

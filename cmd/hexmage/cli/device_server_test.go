@@ -49,7 +49,7 @@ device "drawer" { serial = "R5CX123" }
 	for i, want := range []map[string]string{
 		{"name": "desk", "serial": one, "state": "device", "soc": "SM8750", "arch": "v79"},
 		{"name": "rack", "serial": two, "server": "unix:" + other.Address(), "state": "device", "soc": "SM8750"},
-		{"name": "drawer", "serial": "R5CX123", "state": "set aside",
+		{"name": "drawer", "serial": "R5CX123", "state": "unusable",
 			"detail": "it is not connected to the adb server"},
 	} {
 		for k, v := range want {
@@ -62,7 +62,7 @@ device "drawer" { serial = "R5CX123" }
 	out := p.ok(t, "list")
 	for _, want := range []string{
 		`(?m)^desk +` + one + ` +device +SM8750 +v79 +hexmage`, `(?m)^rack +` + two + ` +unix:\S+ +device +SM8750`,
-		`(?m)^drawer +R5CX123 +set aside +it is not connected`, `(?m)^ +` + two + ` +device +SM8750`,
+		`(?m)^drawer +R5CX123 +unusable +it is not connected`, `(?m)^ +` + two + ` +device +SM8750`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("the list lacks %s:\n%s", want, out)

@@ -63,7 +63,7 @@ cp vocabulary "$2"
 	withKinds := strings.Replace(aroundKinds, "output \"json\"", "{{"+kindExamples+"}}\noutput \"json\"", 1)
 	return map[string]map[string]docExample{
 		"fallback.md": {
-			"In a pipeline of your own/1": {files: `
+			"In your pipeline/1": {files: `
 -- pipelines/p.hcl --
 profile "emulator" { default = true }
 target "SM8750" {}

@@ -255,8 +255,8 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 		pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
 		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model),
 			SoC: s.Info.SoC}
-		if s.Why != nil {
-			d.State = "unusable: " + s.Why.Error()
+		if s.Err != nil {
+			d.State = "unusable: " + s.Err.Error()
 		}
 		known[s.Serial] = known[s.Serial] || s.Server == (pool.Server{})
 		out = append(out, d)

@@ -37,7 +37,7 @@ var templates embed.FS
 type initCmd struct {
 	In       string   `arg:"" optional:"" name:"dir" help:"The workspace, which is made if it is not there. Default: the one that this folder is in, else this folder."`
 	Op       string   `placeholder:"FOLDER" help:"Folder of an op package, or the name of a new op."`
-	Model    string   `placeholder:"PATH" help:"A language model, as a Hugging Face folder or a GGUF; or a network: .onnx, .pte."`
+	Model    string   `placeholder:"PATH" help:"A language model, as a Hugging Face folder or a GGUF; or an .onnx file."`
 	SDK      []string `name:"sdk" placeholder:"FOLDER" help:"An SDK that is installed: QAIRT, the Hexagon SDK or the NDK. May be repeated, and goes with --op."`
 	Lab      bool     `help:"Phones, and a program to measure on them."`
 	CI       string   `name:"ci" placeholder:"HOST" enum:",github,gitlab" default:"" help:"Also write what has github or gitlab run the workspace's pipelines."`
@@ -155,7 +155,7 @@ const (
 	menu       = `What do you have?
   1  nothing yet
   2  an op package, or a plan for an op
-  3  a model: a Hugging Face folder or a GGUF; .onnx or .pte
+  3  a model: a Hugging Face folder, a GGUF or an .onnx file
   4  an SDK that is installed
   5  phones to measure on
 [1] `
@@ -424,11 +424,9 @@ func templateFor(at string) (string, error) {
 		return "model", nil
 	case ".onnx":
 		return "onnx", nil
-	case ".pte":
-		return "net", nil
 	}
 	return "", usageError("--model %s: unknown kind of model; use a Hugging Face folder with a config.json, or a "+
-		".gguf, .onnx or .pte file. `hexmage inspect` describes a file", at)
+		".gguf or .onnx file. `hexmage inspect` describes a file", at)
 }
 
 // installed says what SDK is in a folder, with the block that has profile device take it.

@@ -114,10 +114,10 @@ func (a *app) editorWords() ([]step.Description, map[string][]langserver.Word) {
 	words["target{"] = wordsOf(attributes)
 	for _, s := range cat.SortedSoCs() {
 		doc := fmt.Sprintf("Hexagon %s, SoC model %d. %s", s.Arch, s.SoCModel, qnn.Sentence(s.Note))
-		words[`target "`] = append(words[`target "`], langserver.Word{Name: s.Name, Detail: s.Marketing, Doc: doc})
+		words[`target "`] = append(words[`target "`], langserver.Word{Name: s.Name, Detail: s.MarketingName, Doc: doc})
 	}
 	for _, t := range cat.Toolchains {
-		w := langserver.Word{Name: t.Name, Detail: t.Description, Doc: t.Page}
+		w := langserver.Word{Name: t.Name, Detail: t.Description, Doc: t.DownloadPage}
 		words[`toolchain "`] = append(words[`toolchain "`], w)
 		words["toolchain "+t.Name+" version ="] = releaseWords(t)
 		words["toolchain."+t.Name+"."] = wordsOf(steps.ToolchainAttributes(t))

@@ -158,8 +158,7 @@ func TestEightPhones(t *testing.T) {
 	t.Logf("in %v:\n%s%s", took, out, errs)
 	all := out + errs
 	name := fmt.Sprintf("phone%d", dying+1)
-	if n := strings.Count(all, "phone "+name+" ("+r.phones[dying].Addr()+") is set aside: "); n != 1 ||
-		strings.Count(all, "is set aside") != 1 {
+	if n := strings.Count(all, "the run on "+name+" broke off"); n != 1 || strings.Count(all, "broke off") != 1 {
 		t.Errorf("the dead phone is named %d times", n)
 	}
 	for _, want := range []string{`seq  prefill speed, tokens/s`, `(?m)^ +64 +500 .*\b3 `, `(?m)^ +1024 +500 .*\b3 `} {
@@ -199,7 +198,7 @@ func TestEightPhones(t *testing.T) {
 			t.Errorf("%s measured %d runs", name, used[name])
 		}
 	}
-	if code, out, errs := r.run("run", "bench"); code != 0 || strings.Contains(out+errs, "set aside") {
+	if code, out, errs := r.run("run", "bench"); code != 0 || strings.Contains(out+errs, "cannot be used") {
 		t.Errorf("again: exit code %d\n%s%s", code, out, errs)
 	}
 }
@@ -249,7 +248,7 @@ func TestChoosingAPhone(t *testing.T) {
 	refused(cli.ExitUsage, []string{"run", "one", "--fresh"},
 		"The adb server 192.0.2.1x:5037 does not answer, which adb's variables name")
 	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[0].Addr()},
-		"the adb server 192.0.2.1x:5037 does not answer; start it there with: adb -a nodaemon server")
+		"the adb server 192.0.2.1x:5037 does not answer; run `adb -a nodaemon server` there")
 	r.vars = listed
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[1].Addr(), "phone2 ", r.phones[2].Addr())
 }

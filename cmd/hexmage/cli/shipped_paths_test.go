@@ -21,8 +21,6 @@ import (
 // them, and what they need beside them. Paths start with in/.
 var shippedPaths = []shippedPath{
 	{"executorch-qnn", "device", map[string]string{"module": "in/net.py"}},
-	{"fallback", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
-	{"fallback", "emulator", map[string]string{"model": "in/net.pte"}},
 	{"llm-npu", "device", map[string]string{"int8": "in/int8.mllm", "q4k": "in/q4k.mllm",
 		"tokenizer": "in/qwen3/tokenizer.json", "mllm": "in/clone"}},
 	{"mllm-aot", "emulator", map[string]string{"architecture": "llama", "model": "in/llama", "mllm": "in/clone",
@@ -31,9 +29,9 @@ var shippedPaths = []shippedPath{
 		"quantizer": "mllm"}},
 	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone",
 		"calibration": "in/text.txt", "pictures": "in/samples"}},
-	{"onnx-htp", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
+	{"onnx-htp", "emulator", map[string]string{"graph": "in/net.onnx", "samples": "in/samples"}},
 	{"onnx-device", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
-	{"profile-npu", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
+	{"onnx-htp", "device", map[string]string{"model": "in/qwen3"}},
 	{"quantizers", "emulator", map[string]string{"mllm": "in/clone", "model": "tiny"}},
 	{"qwen3-aot-v79", "simulated", map[string]string{"mllm": "in/clone"}},
 	{"qwen3-aot-v79", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone", "quantizer": "mllm"}},
@@ -46,10 +44,9 @@ type shippedPath struct {
 }
 
 // noPaths are the other variables.
-var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model architecture bisect block_size board chunk context
-	embedding fallback floats kv layers least lengths level norms optimization package partitions precision
-	prompt quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
-	top twins ways`)
+var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model allow_cpu_fallback architecture block_size board
+	context context_len floats kv layers lengths norms package phone precision processor profiling prompt quantizer releases
+	repeat rotate schemes serial series share_weights targets threshold tokens`)
 
 // TestShippedPaths: in an empty folder a relative path that is the value of a shipped pipeline's variable is one of
 // that folder. If nothing is there, the plan names the path as it was given.

@@ -69,7 +69,7 @@ func (d *domain) kindOffers() (all []offer) {
 
 func (d *domain) socOffers() (all []offer) {
 	for _, s := range d.catalogue().SortedSoCs() {
-		all = append(all, offer{s.Name, strings.TrimSpace(s.Arch + " " + s.Marketing)})
+		all = append(all, offer{s.Name, strings.TrimSpace(s.Arch + " " + s.MarketingName)})
 	}
 	return all
 }
@@ -154,8 +154,8 @@ func nearOrFew(there, name string, names []string) string {
 
 // groundShown says how sure something is, and where it is known from.
 type groundShown struct {
-	Sure   string `json:"sure"`
-	Source string `json:"source"`
+	Confidence string `json:"confidence"`
+	Source     string `json:"source"`
 }
 
 // groundsOf are those of some attributes of a record.
@@ -163,7 +163,7 @@ func groundsOf(fact func(attribute string) qnn.Fact, attributes ...string) map[s
 	all := map[string]groundShown{}
 	for _, name := range attributes {
 		f := fact(name)
-		all[name] = groundShown{f.Sure, f.Source}
+		all[name] = groundShown{f.Confidence, f.Source}
 	}
 	return all
 }
@@ -171,7 +171,7 @@ func groundsOf(fact func(attribute string) qnn.Fact, attributes ...string) map[s
 func groundsText(all map[string]groundShown) string {
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		rows = append(rows, []string{"  " + name, all[name].Sure, all[name].Source})
+		rows = append(rows, []string{"  " + name, all[name].Confidence, all[name].Source})
 	}
 	return "\nknown from\n" + columns(rows)
 }
@@ -210,7 +210,7 @@ func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 		}
 	}
 	line("also", strings.Join(s.Aliases, ", "))
-	line("lacks, of its arch", strings.Join(s.Lacks, ", "))
+	line("missing features", strings.Join(s.MissingFeatures, ", "))
 	if s.Bandwidth > 0 {
 		line("its memory gives", fmt.Sprintf("%g GB/s at most", s.Bandwidth))
 	}
@@ -254,7 +254,7 @@ func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	for _, soc := range c.SortedSoCs() {
 		if soc.Arch == x.Name {
 			s.SoCs = append(s.SoCs, soc.Name)
-			socs = append(socs, strings.TrimSpace(soc.Name+" "+also(soc.Marketing != "", "("+soc.Marketing+")")))
+			socs = append(socs, strings.TrimSpace(soc.Name+" "+also(soc.MarketingName != "", "("+soc.MarketingName+")")))
 		}
 	}
 	var known []string

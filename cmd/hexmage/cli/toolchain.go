@@ -649,16 +649,16 @@ type toolchainShowCmd struct {
 
 // toolchainShown is what show tells, for programs.
 type toolchainShown struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Page        string          `json:"page,omitempty"`
-	Licence     string          `json:"licence,omitempty"`
-	Default     string          `json:"default"`
-	Note        string          `json:"note,omitempty"`      // of the release that was asked for
-	Variables   []string        `json:"variables,omitempty"` // that `hexmage env` sets
-	PushSets    []pushSetShown  `json:"push_sets,omitempty"`
-	Releases    []*toolchainRow `json:"releases"`          // only the one that was asked for, if one was
-	Sources     []sourceShown   `json:"sources,omitempty"` // of that one, else of the default
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	DownloadPage string          `json:"download_page,omitempty"`
+	Licence      string          `json:"licence,omitempty"`
+	Default      string          `json:"default"`
+	Note         string          `json:"note,omitempty"`      // of the release that was asked for
+	Variables    []string        `json:"variables,omitempty"` // that `hexmage env` sets
+	PushSets     []pushSetShown  `json:"push_sets,omitempty"`
+	Releases     []*toolchainRow `json:"releases"`          // only the one that was asked for, if one was
+	Sources      []sourceShown   `json:"sources,omitempty"` // of that one, else of the default
 }
 
 // pushSetShown is a push set; {arch} in it is the number of an arch.
@@ -694,7 +694,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	s := toolchainShown{Name: t.Name, Description: t.Description, Page: t.Page, Licence: t.Licence,
+	s := toolchainShown{Name: t.Name, Description: t.Description, DownloadPage: t.DownloadPage, Licence: t.Licence,
 		Default: t.Default, Releases: rows}
 	for _, v := range t.EnvVars {
 		s.Variables = append(s.Variables, v.Name)
@@ -735,7 +735,7 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 		}
 	}
 	rest := func() {
-		field("page", s.Page)
+		field("download page", s.DownloadPage)
 		field("licence", s.Licence)
 		field("variables", strings.Join(s.Variables, " "))
 		for _, p := range s.PushSets {

@@ -182,7 +182,7 @@ func TestBombsElsewhere(t *testing.T) {
 		args            []string
 		code            int
 	}{
-		"toolchains/x.hcl": {"soc \"SM1\"", "marketing", []string{"plan", "p"}, exitUsage},
+		"toolchains/x.hcl": {"soc \"SM1\"", "marketing_name", []string{"plan", "p"}, exitUsage},
 		"metrics/x.hcl":    {"metric \"m\"", "unit", []string{"plan", "p"}, exitUsage},
 		"diagnosis/x.hcl":  {"failure \"f\"", "cause", []string{"diagnose", "log"}, exitUsage},
 		"hexmage.lock.hcl": {"toolchain \"t\" \"1\"", "source", []string{"plan", "p"}, exitUsage},

@@ -1,8 +1,8 @@
-"""Compares what graphs gave: reference, references, outputs, contexts, compile_times, times, on_cpu, twins (by name), twin, tokenizer, least, agree, title →
-table, rows, first_bad, wrong: JSON files; plot: the same as a picture.
+"""Compares outputs of graphs with a reference: reference, title, min_cosine, match_threshold, truncated_reference, tokenizer, and by name outputs,
+contexts, compile_times, times, cpu_outputs, truncated_outputs → table, rows, first_below_min, mismatches: JSON files.
 
-With references, each is compared with its own, such as truncated twins with the float model cut after as many layers.
-on_cpu is what the same quantised graphs said on the CPU: where a context says something else, its line is wrong. twins are truncated twins beside the float one, twin.
+cpu_outputs are those of the same quantized graphs on the CPU: a context whose outputs differ is a mismatch, and its row says WRONG.
+truncated_outputs are those of the model's first layers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import command
-import plot
 import tokens
 from arch import Wrong
 from compare import perplexity, rows
@@ -85,7 +84,7 @@ COLUMNS = (
     ("right", "answers right", ""),
     ("chosen_equal", "answers as float", ""),
     ("cosine", "cosine", ""),
-    ("twin_cosine", "of the first layers", ""),
+    ("truncated_cosine", "of the first layers", ""),
     ("cpu_cosine", "to the CPU", ""),
     ("difference_max", "largest difference", ""),
     ("sqnr_db", "SQNR", "dB"),
@@ -100,12 +99,8 @@ COLUMNS = (
 )
 
 
-# What a table leaves out, since it says nothing there: of words beside a reference's, of samples, of truncated twins.
-HIDDEN = {
-    "words": ("difference_max", "sqnr_db", "argmax_equal"),
-    "samples": ("argmax_equal",),
-    "twins": ("words", "equal", "perplexity", "right", "chosen_equal"),
-}
+# Columns that say nothing beside a language model's words, and beside samples.
+HIDDEN = {True: ("difference_max", "sqnr_db", "argmax_equal"), False: ("argmax_equal",)}
 
 
 def natural(name: str) -> list[str | int]:
@@ -118,7 +113,7 @@ def cell(row: dict[str, Any], name: str) -> str:
     if name == "argmax_equal" and value is not None:
         return f"{100 * value:.1f}"
     if name == "verdict":
-        return "WRONG" if row.get("wrong") else ""
+        return "WRONG" if row.get("mismatch") else ""
     if name in ("right", "chosen_equal") and value is not None:
         return f"{value} of {row['questions']}"
     if name == "equal" and value is not None:
@@ -135,17 +130,17 @@ def cell(row: dict[str, Any], name: str) -> str:
 def row(a: dict[str, Any], name: str) -> dict[str, Any]:
     """One line's numbers."""
     try:
-        found = compared(Path(a["references"].get(name) or a["reference"]), Path(a["outputs"][name]), a["tokenizer"])
+        found = compared(Path(a["reference"]), Path(a["outputs"][name]), a["tokenizer"])
     except Wrong as e:
         raise Wrong(f"{name}: {e}") from e
-    if name in a["on_cpu"]:
+    if name in a["cpu_outputs"]:
         try:
-            found["cpu_cosine"] = compared(Path(a["on_cpu"][name]), Path(a["outputs"][name]))["cosine"]
+            found["cpu_cosine"] = compared(Path(a["cpu_outputs"][name]), Path(a["outputs"][name]))["cosine"]
         except Wrong as e:
             raise Wrong(f"{name}, beside the same on the CPU: {e}") from e
-        found["wrong"] = found["cpu_cosine"] < a["agree"]
-    if name in a["twins"]:
-        found["twin_cosine"] = compared(Path(a["twin"]), Path(a["twins"][name]))["cosine"]
+        found["mismatch"] = found["cpu_cosine"] < a["match_threshold"]
+    if name in a["truncated_outputs"]:
+        found["truncated_cosine"] = compared(Path(a["truncated_reference"]), Path(a["truncated_outputs"][name]))["cosine"]
     if name in a["contexts"]:
         found |= context(Path(a["contexts"][name]))
     if name in a["compile_times"]:
@@ -174,25 +169,23 @@ def own(reference: Path) -> dict[str, Any]:
 
 
 def verdict(found: dict[str, dict[str, Any]], least: float) -> tuple[str, str]:
-    """The first whose cosine is less than it should be, and a sentence that says so; neither where all are good."""
-    names = list(found)
-    for i, name in enumerate(names):
-        if found[name]["cosine"] < least:
-            before = f" {names[i - 1]} is good." if i else ""
-            return name, f"The first bad one is {name}: its cosine is {found[name]['cosine']:.4f}, and {least:g} is wanted.{before}"
+    """Returns the first name whose cosine is below the minimum, and a sentence; both are empty if all pass."""
+    for name, numbers in found.items():
+        if numbers["cosine"] < least:
+            return name, f"{name}: cosine {numbers['cosine']:.4f} is below min_cosine {least:g}."
     return "", ""
 
 
 def main(a: dict[str, Any]) -> None:
     found = {name: row(a, name) for name in sorted(a["outputs"], key=natural)}
-    first = own(Path(a["reference"])) if a["reference"] else {}
+    first = own(Path(a["reference"]))
     lines = [*([first] if first else []), *({"name": name, **numbers} for name, numbers in found.items())]
-    hidden = HIDDEN["words" if first else "twins" if a["references"] else "samples"]
+    hidden = HIDDEN[bool(first)]
     shown = [c for c in COLUMNS if c[0] not in hidden and any(cell(line, c[0]) for line in lines)]
-    bad, says = verdict(found, a["least"])
-    wrong = [name for name, numbers in found.items() if numbers.get("wrong")]
-    if wrong:
-        says = f"{says} WRONG: {', '.join(wrong)}: the emulator says something else than the same numbers on the CPU, whatever the compiler said of it.".lstrip()
+    bad, says = verdict(found, a["min_cosine"])
+    mismatches = [name for name, numbers in found.items() if numbers.get("mismatch")]
+    if mismatches:
+        says = f"{says} WRONG: {', '.join(mismatches)}: the emulator's outputs differ from those of the same graph on the CPU.".lstrip()
     ran = (f"{name} ran on {numbers['on']}." for name, numbers in found.items() if "on" in numbers)
     note = " ".join(s for s in (says, EMULATOR if a["contexts"] else "", *ran) if s)
     table = {
@@ -201,10 +194,8 @@ def main(a: dict[str, Any]) -> None:
         "lines": [[cell(line, c[0]) for c in shown] for line in lines],
         "note": note,
     }
-    for at, made in ((a["table"], table), (a["rows"], found), (a["first_bad"], bad), (a["wrong"], wrong)):
+    for at, made in ((a["table"], table), (a["rows"], found), (a["first_below_min"], bad), (a["mismatches"], mismatches)):
         Path(at).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-
-    Path(a["plot"]).write_text(plot.svg(a["title"], found, first, note))
 
 
 command.run(main)

@@ -1,5 +1,5 @@
-"""Quantises graphs with AIMET: graphs, samples, activations, weights, config, ranges → out: the same with QuantizeLinear and DequantizeLinear;
-encodings: the float graphs as AIMET had them, and 0.6.1/GRAPH.encodings, 1.0.0/… and 2.0.0/… for the vendor's converters.
+"""Quantizes graphs with AIMET: graphs, samples, activation_bits, weight_bits, config, ranges → out: the same with QuantizeLinear and DequantizeLinear;
+encodings: the float graphs as AIMET had them, and 0.6.1/GRAPH.encodings, 1.0.0/… and 2.0.0/… for Qualcomm's converters.
 
 The first graph is calibrated, that which takes a prompt where there are two: the others have its tensors under the same names, and get its encodings.
 """
@@ -40,7 +40,7 @@ def main(a: dict[str, Any]) -> None:
 
 
 def simulated(at: Path, a: dict[str, Any]) -> Any:
-    """The graph with AIMET's quantisers in it, whose ranges are taken from the samples.
+    """Returns the graph with AIMET's quantizers, with ranges from the samples.
 
     AIMET creates its own sessions. They run floats through AIMET's own ops, so no kernel saturates.
     """
@@ -52,14 +52,14 @@ def simulated(at: Path, a: dict[str, Any]) -> Any:
         try:
             sim = QuantizationSimModel(
                 foreign.whole(at),
-                param_type=types[a["weights"]],
-                activation_type=types[a["activations"]],
+                param_type=types[a["weight_bits"]],
+                activation_type=types[a["activation_bits"]],
                 quant_scheme=a["ranges"],
                 config_file=a["config"],
                 providers=["CPUExecutionProvider"],
             )
         except (FileNotFoundError, ValueError, RuntimeError) as e:
-            raise Wrong(f"AIMET does not take {at.name} with config = {json.dumps(a['config'])}: {e}") from e
+            raise Wrong(f"AIMET does not take {at.name} with aimet_config = {json.dumps(a['config'])}: {e}") from e
         sim.compute_encodings(list(foreign.samples(Path(a["samples"]), at.stem)))
     return sim
 

@@ -77,7 +77,7 @@ def reasons(log: str) -> dict[str, str]:
     found: dict[str, str] = {}
     names: list[str] = []
     why: list[str] = []  # the lines of a reason that goes on
-    invalid = ""  # what the vendor's library said of the node before
+    invalid = ""  # what Qualcomm's library said of the node before
     refused = False
 
     def end() -> None:

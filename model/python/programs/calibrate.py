@@ -25,7 +25,6 @@ class Seen:
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     squares: dict[str, np.ndarray] = field(default_factory=dict)  # by the weight's name, float64 [in]
-    peaks: dict[str, np.ndarray] = field(default_factory=dict)  # greatest magnitude of each of these columns, by the weight's name, float64 [in]
     rows: dict[str, int] = field(default_factory=dict)
     texts: int = 0  # that were read
 
@@ -34,7 +33,7 @@ class Seen:
         half = folder / f"{SO_FAR}.half"
         said = json.dumps({"texts": self.texts, "ranges": self.ranges, "rows": self.rows})
         with half.open("wb") as f:
-            np.savez(f, said=np.asarray(said), **{f"{of}/{key}": a for of in ("squares", "peaks") for key, a in getattr(self, of).items()})
+            np.savez(f, said=np.asarray(said), **{f"squares/{key}": a for key, a in self.squares.items()})
         half.replace(folder / SO_FAR)
 
     def note(self, name: str, a: np.ndarray) -> None:
@@ -51,9 +50,8 @@ def so_far(folder: Path | None) -> Seen:
         said = json.loads(str(kept["said"]))
         seen.texts, seen.rows, seen.ranges = said["texts"], said["rows"], {name: (low, high) for name, (low, high) in said["ranges"].items()}
         for name in kept.files:
-            of, _, key = name.partition("/")
-            if of != "said":
-                getattr(seen, of)[key] = kept[name]
+            if name != "said":
+                seen.squares[name.removeprefix("squares/")] = kept[name]
     return seen
 
 
@@ -102,7 +100,6 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]], checkpoint: Path |
             rows = np.asarray(out[name], np.float64).reshape(-1, out[name].shape[-1])
             for key in keys:
                 seen.squares[key] = seen.squares.get(key, 0.0) + (rows**2).sum(0)
-                seen.peaks[key] = np.maximum(seen.peaks.get(key, 0.0), np.abs(rows).max(0))
                 seen.rows[key] = seen.rows.get(key, 0) + len(rows)
         return out
 

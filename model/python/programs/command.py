@@ -101,7 +101,7 @@ def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:
         )
     if r.returncode < 0:
         why = signal.strsignal(-r.returncode) or "unknown"
-        raise Wrong(f"The vendor's library crashed with signal {-r.returncode} ({why}) while it did {what}.\n{tail(said)}")
+        raise Wrong(f"Qualcomm's library crashed with signal {-r.returncode} ({why}) while it did {what}.\n{tail(said)}")
     if r.returncode > 0:
         raise Wrong(tail(said) or f"{what} ended with exit code {r.returncode} and without a word")
     lines = [line for line in r.stdout.splitlines() if line.startswith("{")]

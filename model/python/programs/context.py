@@ -1,4 +1,4 @@
-"""Compiles quantised graphs for an NPU with the vendor's compiler, and reads what came out."""
+"""Compiles quantised graphs for an NPU with Qualcomm's compiler, and reads what came out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arch import Wrong
 
 @dataclass(frozen=True)
 class Target:
-    """A chip that a context is for, as the vendor's compiler numbers it."""
+    """A chip that a context is for, as Qualcomm's compiler numbers it."""
 
     soc: str
     soc_model: int
@@ -39,7 +39,7 @@ class Options:
 
 @dataclass
 class Facts:
-    """What a context says of itself: build, SoC model and graphs by the vendor's own library, the rest in clear text within it."""
+    """What a context says of itself: build, SoC model and graphs by Qualcomm's own library, the rest in clear text within it."""
 
     build: str
     soc_model: int
@@ -105,7 +105,7 @@ def put(graphs: list[Path], folder: Path, o: Options) -> None:
 
 
 def facts(binary: Path, libraries: Path) -> list[Facts]:
-    """What each context of a file says: one, or one of each chip. Each is read through the vendor's libQnnSystem, in a process of its own."""
+    """What each context of a file says: one, or one of each chip. Each is read through Qualcomm's libQnnSystem, in a process of its own."""
     with binary.open("rb") as f:
         several = f.read(4) == b"PK\x03\x04"
     if not several:

@@ -1,4 +1,4 @@
-"""The vendor's container of graphs and contexts, a DLC: a zip file whose members are stored as they are, without checksums."""
+"""Qualcomm's container of graphs and contexts, a DLC: a zip file whose members are stored as they are, without checksums."""
 
 from __future__ import annotations
 

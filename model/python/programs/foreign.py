@@ -23,9 +23,9 @@ def graphs(source: Path) -> list[Path]:
     for at in found:
         model = onnx.load(at, load_external_data=False)
         if any(n.op_type in ("QuantizeLinear", "DequantizeLinear") for n in model.graph.node):
-            raise Wrong(f"{at.name} is quantised already: give it to htp_context as it is.")
+            raise Wrong(f"{at.name} is quantized already: give it to htp_context as it is.")
         if not any(v.type.tensor_type.elem_type == TensorProto.FLOAT for v in model.graph.input):
-            raise Wrong(f"{at.name} has no float input: there is nothing to quantise.")
+            raise Wrong(f"{at.name} has no float input: there is nothing to quantize.")
     return found
 
 
@@ -34,8 +34,8 @@ def whole(at: Path) -> onnx.ModelProto:
     size = sum(p.stat().st_size for p in {at, *(at.parent / name for name in data(at))})
     if size > MOST:
         raise Wrong(
-            f"{at.name} has {size / 1e9:.1f} GB with its tensors, and this quantiser takes graphs of "
-            f"{MOST / 1e9:.1f} GB at most. Quantise it with onnx_quantize, or fewer layers."
+            f"{at.name} has {size / 1e9:.1f} GB with its tensors, and this quantizer takes graphs of "
+            f"{MOST / 1e9:.1f} GB at most. Use method lpbq or a16w8, or fewer layers."
         )
     model = onnx.load(at, load_external_data=False)  # which refuses files with several links, as inputs of an action are
     for t in model.graph.initializer:

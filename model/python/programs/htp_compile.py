@@ -89,7 +89,7 @@ def session_of(name: str, libraries: Path, entries: dict[str, str], options: dic
         if stay:
             raise Wrong(
                 f"{len(stay)} nodes of {name} are not for the NPU: {listed(stay)}. "
-                "Put others in their place, or let them stay on the CPU with fallback = true, of which the kind fallback says what crosses."
+                "Put others in their place, or let them stay on the CPU with allow_cpu_fallback = true: the output placement_table says what crosses."
             ) from e
         raise Wrong(f"{name} could not be compiled: {e}") from e
 
@@ -106,7 +106,7 @@ def whole(name: str, stay: list[str], dropped: str) -> str:
             f"ONNX Runtime leaves nodes of {name} to the CPU that the NPU takes: {dropped}\nThat is for ONNX Runtime to mend. "
             f"Cut the graph around the nodes that stay, and compile each piece (onnx.utils.extract_model cuts), or put others in their place{why}."
         )
-    return f"The NPU takes no node of {name}{why}. Put others in their place: what may stand there docs/fallback.md says, or let all of it run on the CPU without this step."
+    return f"The NPU takes no node of {name}{why}. Replace them: docs/fallback.md lists replacements."
 
 
 def on_cpu(name: str, libraries: Path, options: dict[str, str]) -> tuple[list[str], str]:

@@ -1,12 +1,12 @@
-"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats, sharing →
+"""Compiles graphs: graphs, libraries, target, socs, optimization_level, allow_cpu_fallback, allow_fp16, share_weights →
 out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json, placed.json; times: a JSON file, of each folder the seconds
 and the compiler's peak of memory; schematics: a folder, if operations are to be traced.
 
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
 device/ has one context for all graphs, with their weights once, or for one graph a file with a context for each of socs. The emulator loads neither, so
-each graph has a twin of its own there, for the target. Without sharing the twins are in device/, too, in place of the one context. Of a language model device/
-also has the texts of its license, and decoder.txt and rotation.bin: device.py.
+each graph has a context of its own there, for the target. Without share_weights device/ has these contexts, too, in place of the one. Of a language model
+device/ also has the texts of its license, and decoder.txt and rotation.bin: device.py.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def main(a: dict[str, Any]) -> None:
             f"{source.name} has {len(graphs)} graphs, and contexts for several SoCs in one file do not share weights. "
             "Compile one graph, or each SoC in a step of its own: for_each = target in place of socs."
         )
-    o = context.Options(Path(a["libraries"]), placement.name, a.get("optimization"), a["fallback"], command.fresh(a["schematics"]) if "schematics" in a else None)
+    o = context.Options(Path(a["libraries"]), placement.name, a.get("optimization_level"), a["allow_cpu_fallback"], command.fresh(a["schematics"]) if "schematics" in a else None)
     out = command.fresh(a["out"])
     points = json.loads((source / "points.json").read_text()) if (source / "points.json").is_file() else {}
     nodes: dict[str, Any] = {}
     described, times = {}, {}
     found: dict[str, Any] = {}
-    apart = len(graphs) > 1 and not a.get("sharing", True)
+    apart = len(graphs) > 1 and not a.get("share_weights", True)
     jobs = [] if apart else [("device" + at, these, socs or [target]) for at, these in together(source, graphs).items()]
     if socs or len(graphs) > 1:
         jobs += [(f"emulator/{g.stem}", [g], [target]) for g in graphs]
@@ -66,13 +66,13 @@ def main(a: dict[str, Any]) -> None:
             name = these[0].stem
             found[name] = qnngraph.check_points(qnngraph.read(out / folder / "json" / name), points[name])
         if apart or folder.startswith("device"):
-            say_graphs(these, out / folder / "json", out / "graphs", a["floats"])
+            say_graphs(these, out / folder / "json", out / "graphs", a["allow_fp16"])
         shutil.rmtree(out / folder / "json")
     if apart:
         (out / "device").mkdir()
         for p in sorted(out.glob("emulator/*/*")):
             shutil.copyfile(p, out / "device" / p.name)
-    if a["fallback"]:
+    if a["allow_cpu_fallback"]:
         explain(graphs, nodes, target, o, out)
     if (source / "arch.json").is_file():
         made = next(c for name, c in described.items() if name.startswith("emulator" if apart else "device"))
@@ -117,13 +117,13 @@ def explain(graphs: list[Path], nodes: dict[str, Any], target: context.Target, o
                     n["why"] = why[n["name"]]
 
 
-def say_graphs(graphs: list[Path], dumps: Path, to: Path, floats: bool) -> None:
+def say_graphs(graphs: list[Path], dumps: Path, to: Path, fp16: bool) -> None:
     """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too. GRAPH.trace.json says of which nodes."""
     to.mkdir(exist_ok=True)
     for g in graphs:
         made = qnngraph.read(dumps / g.stem)
         (to / f"{g.stem}.trace.json").write_bytes((dumps / g.stem / qnngraph.TRACE).read_bytes())
-        if not floats:
+        if not fp16:
             qnngraph.check(g.name, onnx.load(g, load_external_data=False), made)
         for i, m in enumerate(made):
             (to / (f"{g.stem}.{i}.json" if i else f"{g.stem}.json")).write_text(json.dumps(m, indent=1, sort_keys=True) + "\n")

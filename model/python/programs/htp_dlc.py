@@ -1,4 +1,4 @@
-"""Writes graphs as the vendor's own tools read them, before anything is compiled: graphs, libraries, target, fallback → out: GRAPH.dlc of each."""
+"""Writes graphs as Qualcomm's own tools read them, before anything is compiled: graphs, libraries, target, fallback → out: GRAPH.dlc of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arch import Wrong
 
 def main(a: dict[str, Any]) -> None:
     out = command.fresh(a["out"])
-    o = context.Options(Path(a["libraries"]), placement.name, None, a["fallback"])
+    o = context.Options(Path(a["libraries"]), placement.name, None, a["allow_cpu_fallback"])
     for g in feed.found(Path(a["graphs"])):
         folder = out / g.stem
         context.run([g], folder, [context.Target(**a["target"])], o, {"dlc": True})

@@ -1,7 +1,7 @@
 """Runs one graph on samples: graphs, libraries, inputs → out: a *.npz for each; said: a JSON file that says how many; times: a JSON file;
 profile: where its time goes, a folder.
 
-With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
+With libraries, graphs is what htp_context made, and runs on Qualcomm's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
 profiling says how: basic, detailed, optrace.
 """
 
@@ -28,7 +28,7 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
         folder = twins[0] if len(twins) == 1 else folder / "device" if (folder / "device").is_dir() else folder
         if len(graphs := sorted(folder.glob("*.onnx"))) > 1:
             raise Wrong(
-                f"{folder} has {len(graphs)} graphs in one context, for a device: the vendor's emulator loads no such context. "
+                f"{folder} has {len(graphs)} graphs in one context, for a device: Qualcomm's emulator loads no such context. "
                 f"Give htp_emulate one of their twins, which htp_context puts beside it: emulator/{graphs[0].stem.removesuffix('_ctx')}, for one."
             )
         at = plain.graph(folder)

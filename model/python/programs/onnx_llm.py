@@ -1,7 +1,7 @@
-"""A model as static graphs: model, licenses, context, chunk, layers, embedding → out: prefill.onnx, decode.onnx, weights.bin, arch.json, tokenizer.json, chat_template.jinja,
-special_tokens.json, licenses/; with embedding "outside" embedding.bin.
+"""A model as static graphs: model, licenses, context_len, ar_len, layers, embedding → out: prefill.onnx, decode.onnx, weights.bin, arch.json, tokenizer.json,
+chat_template.jinja, special_tokens.json, licenses/; with embedding "outside" embedding.bin.
 
-The graphs are float, or quantised where the model is: as mllm's quantiser wrote it. Then there are cache.json and points.json, too.
+A model that mllm quantized becomes quantized graphs, with cache.json and points.json. Other graphs are float.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def main(a: dict[str, Any]) -> None:
     outside = a["embedding"] == "outside"
     if upstream.quantised(Path(a["model"])):
         if outside:
-            raise Wrong("What mllm's quantiser wrote has its embedding quantised, and becomes graphs that have it inside: leave embedding out.")
+            raise Wrong("embedding: a model that mllm quantized has its embedding inside. Remove the argument.")
         out = command.fresh(a["out"])
-        for name, text in upstream.write(Path(a["model"]), out, a["context"], a["chunk"], a.get("layers")):
+        for name, text in upstream.write(Path(a["model"]), out, a["context_len"], a["ar_len"], a.get("layers")):
             (out / name).write_text(text)
         licenses(a, out)
         return
     found, files = weights.open_model(Path(a["model"]))
-    found.arch = found.arch.sized(a["context"], a["chunk"], a.get("layers"), outside)
+    found.arch = found.arch.sized(a["context_len"], a["ar_len"], a.get("layers"), outside)
     out = command.fresh(a["out"])
     for name, text in files.items():
         (out / name).write_text(text)

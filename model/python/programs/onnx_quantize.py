@@ -1,7 +1,8 @@
-"""Quantises graphs: graphs, scheme, block_size, rotate, keep, kv, splits, calibration, samples, checkpoint → out: the same quantised, and cache.json.
+"""Quantizes graphs: graphs, method, block_size, rotate, high_precision_layers, kv, num_shards, calibration, samples, checkpoint → out: the same quantized, and
+cache.json.
 
-Those of onnx_llm are calibrated with a text, any other graph with a folder of samples. ort is ONNX Runtime's own quantiser, whose graphs keep a float cache.
-checkpoint is a folder with what was seen of the texts before this was stopped; ONNX Runtime's quantiser has none.
+Graphs of onnx_llm are calibrated with a text, any other graph with a folder of samples. checkpoint is a folder with the ranges of the texts that an interrupted run
+has read; ONNX Runtime's quantizer has none, and leaves the cache in floats.
 """
 
 from __future__ import annotations
@@ -27,28 +28,26 @@ from arch import Wrong
 def main(a: dict[str, Any]) -> None:
     source = Path(a["graphs"])
     if not (source / "arch.json").is_file():
-        if a["rotate"] or a["keep"] or a["splits"] > 1 or a["kv"] != "uint16":
-            raise Wrong("rotate, keep, splits and kv are for graphs of onnx_llm: nobody knows the layers of any other graph.")
-        plain.quantise(plain.graph(source), Path(a["calibration"]), command.fresh(a["out"]), a["scheme"])
+        if a["rotate"] or a["high_precision_layers"] or a["num_shards"] > 1 or a["kv"] != "uint16":
+            raise Wrong(f"{source.name}: rotate, high_precision_layers, num_shards and kv are for graphs of onnx_llm. Remove them.")
+        plain.quantize(plain.graph(source), Path(a["calibration"]), command.fresh(a["out"]), a["method"])
         return
-    if a["scheme"] == "ort" and (a["keep"] or a["splits"] > 1 or a["kv"] != "uint16"):
-        raise Wrong("keep, splits and kv are for the schemes of ours, not for ort, whose graphs are whole and have a float cache.")
     of, texts = arch.load(source / "arch.json"), tokens.Text(source).lines(Path(a["calibration"]), a["samples"])
     out = command.fresh(a["out"])
     with tempfile.TemporaryDirectory(dir=".") as made:
         graphs = source
         if a["rotate"]:
             graphs = rotate.write(source, of, command.fresh(f"{made}/rotated"))
-        if a["scheme"] == "ort":
+        if a["method"] == "ort":
             by_onnxruntime(graphs, of, texts, command.fresh(f"{made}/ort"), out)
         else:
             seen = calibrate.observe(graphs, of, texts, Path(a["checkpoint"]))
-            quantize.write(graphs, out, a["scheme"], a["block_size"], seen, a["kv"], of, a["splits"], a["keep"])
+            quantize.write(graphs, out, a["method"], a["block_size"], seen, a["kv"], of, a["num_shards"], a["high_precision_layers"])
         command.carry(graphs, out, "arch.json")
 
 
 def by_onnxruntime(source: Path, of: arch.Arch, texts: list[list[int]], made: Path, out: Path) -> None:
-    """The graphs, quantised by ONNX Runtime, each with what it is given itself."""
+    """Quantizes each graph by ONNX Runtime, calibrated with its own inputs."""
     given = command.fresh(f"{made}/given")
     calibrate.feeds(source, of, texts, foreign.keep(given))
     models = {}

@@ -1,7 +1,7 @@
 """Lets a decoder answer: graphs, libraries, prompt, system, tokens, text, choices → out: said.json, said.npy, text.npy, prompt.txt; said: said.json once more; times: a JSON file;
 profile: where its time goes, a folder.
 
-With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
+With libraries, graphs is what htp_context made, and runs on Qualcomm's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
 profiling says how: basic, detailed, optrace.
 """
 

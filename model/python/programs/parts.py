@@ -7,15 +7,15 @@ from onnx import TensorProto, helper
 
 from arch import Arch, Wrong
 
-BITS = {"a16w8": 8, "a16w4": 4, "lpbq": 4, "mobilequant": 8, "a8w8_shadow": 8}  # of the layers' matrices
+BITS = {"a16w8": 8, "a16w4": 4, "lpbq": 4, "mobilequant": 8}  # of the layers' matrices
 
 
-def layers(arch: Arch, scheme: str, count: int) -> list[int]:
+def layers(arch: Arch, method: str, count: int) -> list[int]:
     """How many layers each of so many parts has, so that the largest is as small as can be: the first has the embedding, the last the head."""
     if not 1 <= count <= arch.layers:
         raise Wrong(f"The model has {arch.layers} layers: they cannot be cut into {count} parts.")
     q, kv = arch.heads * arch.head_dim, arch.kv_heads * arch.head_dim
-    layer = arch.hidden * (2 * q + 2 * kv + 3 * arch.intermediate) * BITS[scheme] // 8
+    layer = arch.hidden * (2 * q + 2 * kv + 3 * arch.intermediate) * BITS[method] // 8
     first, last = 0 if arch.outside else 2 * arch.vocabulary * arch.hidden, arch.vocabulary * arch.hidden
 
     def within(most: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Where the nodes of a graph run: what stays on the CPU and why, and what crosses between it and the parts that the NPU runs, as `fallback` reads it."""
+"""Where the nodes of a graph run: what stays on the CPU and why, and what crosses between it and the parts that the NPU runs, as the tool `placement` reads it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ def placed(name: str, compiled: onnx.ModelProto, nodes: list[dict[str, Any]], or
     why = {n["name"]: n.get("why", "") for n in nodes}
     found: dict[str, Any] = {
         "name": name,
-        "format": "onnx",
         "inputs": [v.name for v in graph.input],
         "outputs": [v.name for v in graph.output],
         "parts": [],

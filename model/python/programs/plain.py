@@ -65,25 +65,26 @@ def quantised(model: onnx.ModelProto) -> bool:
     return any(n.op_type == "QuantizeLinear" for n in model.graph.node)
 
 
-def quantise(source: Path, folder: Path, out: Path, scheme: str) -> None:
-    """A graph and samples for it: the graph with QuantizeLinear and DequantizeLinear."""
-    if scheme not in ("a16w8", "ort"):
-        raise Wrong(f"{scheme} is for graphs of onnx_llm; any other graph is quantised by a16w8.")
+def quantize(source: Path, folder: Path, out: Path, method: str) -> None:
+    """Writes a graph with QuantizeLinear and DequantizeLinear, calibrated with a folder of samples."""
+    if method not in ("a16w8", "ort"):
+        raise Wrong(f"{source.name}: method {method} is for graphs of onnx_llm. Use a16w8, aimet or quark.")
     model = onnx.load(source, load_external_data=False)
     if quantised(model):
-        raise Wrong(f"{source.name} is quantised already: give it to htp_context as it is.")
+        raise Wrong(f"{source.name} is quantized already: give it to htp_context as it is.")
     if not any(v.type.tensor_type.elem_type == TensorProto.FLOAT for v in model.graph.input):
-        raise Wrong(f"{source.name} has no float input: there is nothing to quantise.")
+        raise Wrong(f"{source.name} has no float input: there is nothing to quantize.")
     wanted = inputs(model)
     qdq(source, lambda: (feeds for _, feeds in samples(folder, wanted)), out / source.name)
 
 
 def qdq(source: Path, feeds: Callable[[], Iterator[dict[str, np.ndarray]]], to: Path) -> None:
-    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as the vendor's provider wants it.
+    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as Qualcomm's provider wants it.
 
     The quantizer creates its own sessions for calibration. They run the float graph, so no kernel saturates.
     """
-    from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize
+    from onnxruntime.quantization import CalibrationDataReader, QuantType
+    from onnxruntime.quantization import quantize as by_onnxruntime
     from onnxruntime.quantization.execution_providers.qnn import get_qnn_qdq_config, qnn_preprocess_model
 
     class Reader(CalibrationDataReader):  # type: ignore[misc]
@@ -99,6 +100,6 @@ def qdq(source: Path, feeds: Callable[[], Iterator[dict[str, np.ndarray]]], to: 
         source = whole
     at = prepared if qnn_preprocess_model(source, prepared) else source
     config = get_qnn_qdq_config(at, Reader(), activation_type=QuantType.QUInt16, weight_type=QuantType.QInt8, per_channel=True)
-    quantize(at, to, config)
+    by_onnxruntime(at, to, config)
     for extra in to.parent.glob("prepared.onnx*"):
         extra.unlink()

@@ -1,4 +1,4 @@
-"""What the vendor's compiler made of an ONNX graph, as its own JSON tells: whether its nodes compute in integers, and whether its tensors have the points of
+"""What Qualcomm's compiler made of an ONNX graph, as its own JSON tells: whether its nodes compute in integers, and whether its tensors have the points of
 quantisation that were asked for."""
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def check(name: str, model: onnx.ModelProto, made: list[Graph]) -> None:
         raise Wrong(
             f"{name} declares {integers} products of quantised tensors, and the compiler made 16-bit floats of {len(found) - others}: {named}. "
             "It does so with 4-bit weights in blocks whose scales are plain floats, and with MatMulNBits; "
-            "in integers it computes what onnx_quantize writes (a16w8, a16w4, lpbq). To take floats: floats = true."
+            "in integers it computes what onnx_quantize writes (a16w8, a16w4, lpbq). To allow floats, set allow_fp16 = true."
         )
 
 

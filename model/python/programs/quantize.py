@@ -1,19 +1,17 @@
-"""Quantises a decoder's float graphs: every tensor gets a QuantizeLinear and a DequantizeLinear, as the NPU's compiler takes them.
+"""Quantizes a decoder's float graphs: every tensor gets a QuantizeLinear and a DequantizeLinear, as Qualcomm's compiler takes them.
 
-Activations are uint16 (A16), and so is the cache, or uint8 about 128. The matrices of the layers are, by scheme,
+Activations are uint16 (A16), and so is the cache, or uint8 about 128. The matrices of the layers are, by method,
   a16w8  int8, a scale each output
   a16w4  int4, a scale each output
   lpbq   int4 in blocks of inputs; a block's scale is an integer of 4 bits, 1 to 15, times a float each output: the scheme of mllm's ahead-of-time way
   mobilequant  int8, a scale each output, and what goes into them and comes out has 8 bits, too; all else keeps 16: softmax, norms, the rest of attention
-  a8w8_shadow  the same, but that the few columns of an input that reach furthest are cut off in it; what was cut off goes through the matrix beside it, in 16 bits
-The head stays int8 with a scale each output, and so do layers and matrices that are to be kept; embedding, norms and biases are uint16.
+The head stays int8 with a scale each output, and so do high-precision layers and matrices; embedding, norms and biases are uint16.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +26,10 @@ import tensors
 from arch import Arch, Wrong
 from calibrate import Seen
 
-SCHEMES = ("a16w8", "a16w4", "lpbq", "mobilequant", "a8w8_shadow")
-EIGHT = ("mobilequant", "a8w8_shadow")  # those with matrices whose inputs and outputs have 8 bits
+METHODS = ("a16w8", "a16w4", "lpbq", "mobilequant")
 Point = tuple[np.float32, np.uint16 | np.uint8]  # scale and zero point of a tensor
 SAME = {"Reshape", "Transpose", "Slice", "Concat", "Gather"}  # what comes out has the scale of what goes in
 TOP = 65535
-SHADOW = 64  # of so many columns one may be cut off
-FURTHER = 1.5  # times as far as the others the furthest has to reach
 WIDE = "_wide"  # a key or value in 16 bits, before it goes into a cache of 8
 
 
@@ -69,16 +64,6 @@ def lpbq(w: np.ndarray, block: int, squares: np.ndarray | None) -> tuple[np.ndar
     return q, best, scale
 
 
-@dataclass
-class Shadow:
-    """Columns of an input that reach further than the others."""
-
-    columns: np.ndarray  # int64
-    inner: tuple[np.float32, Any]  # scale and zero point of 8 bits for all but what is cut off
-    excess: tuple[np.float32, Any]  # and of 16 for that
-    most: np.ndarray  # what is cut off of each column at most, float64
-
-
 def asymmetric(low: float, high: float, kind: type[Any]) -> tuple[np.float32, Any]:
     """Scale and zero point of unsigned integers for a range."""
     top = int(np.iinfo(kind).max)
@@ -86,21 +71,21 @@ def asymmetric(low: float, high: float, kind: type[Any]) -> tuple[np.float32, An
     return scale, kind(min(max(round(-low / float(scale)), 0), top))
 
 
-class Quantiser:
-    """One scheme over all graphs of a folder, so that what they share is alike."""
+class Quantizer:
+    """One method over all graphs of a folder: they share weights, and so scales."""
 
-    def __init__(self, source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str = "uint16", keep: Collection[str] = ()) -> None:
-        if scheme not in SCHEMES:
-            raise Wrong(f"There is no scheme {scheme!r}; there are {', '.join(SCHEMES)}.")
-        self.source, self.scheme, self.block, self.seen = source, scheme, block, seen
-        self.kv, self.keep = kv, frozenset(keep)
+    def __init__(self, source: Path, folder: Path, method: str, block: int, seen: Seen, kv: str = "uint16", high: Collection[str] = ()) -> None:
+        if method not in METHODS:
+            raise Wrong(f"method {method!r} is unknown. Use {', '.join(METHODS)}.")
+        self.source, self.method, self.block, self.seen = source, method, block, seen
+        self.kv, self.high = kv, frozenset(high)
         self.data = tensors.DataFile(folder)
         self.cache: dict[str, dict[str, float | str]] = {}
         self.matrices: dict[str, list[tuple[str, onnx.TensorProto]]] = {}
 
     def kept(self, matrix: str) -> bool:
-        """Whether a matrix is quantised as a16w8 does, whatever the scheme."""
-        return matrix == "head" or matrix in self.keep or matrix.rpartition(".")[0] in self.keep
+        """Whether a matrix is quantized as a16w8 does, whatever the method."""
+        return matrix == "head" or matrix in self.high or matrix.rpartition(".")[0] in self.high
 
     def graph(self, model: onnx.ModelProto) -> onnx.ModelProto:
         """The graph, quantised."""
@@ -109,15 +94,9 @@ class Quantiser:
         matrices = {n.input[1] for n in g.node if n.op_type == "MatMul" and n.input[1] in floats}
         values = {n: tensors.read(self.source, t) for n, t in floats.items() if n not in matrices}
         parameters, narrow = self.parameters(g, values, np.uint16), self.parameters(g, values, np.uint8)
-        if unknown := sorted(self.keep - matrices - {m.rpartition(".")[0] for m in matrices}):
-            raise Wrong(f"keep has {', '.join(unknown)}, and the model has no such layer or matrix: they are called 0, 1, … and 0.q, 0.down, ….")
-        eight = {m for m in matrices if not self.kept(m)} if self.scheme in EIGHT else set()
-        beside: dict[str, Shadow] = {}
-        if self.scheme == "a8w8_shadow":
-            for n in g.node:
-                if n.op_type == "MatMul" and n.input[1] in eight and (found := self.shadow(n.input[0], n.input[1])) is not None:
-                    beside[n.input[0]] = found
-                    narrow[n.input[0]] = found.inner
+        if unknown := sorted(self.high - matrices - {m.rpartition(".")[0] for m in matrices}):
+            raise Wrong(f"high_precision_layers: the model has no {', '.join(unknown)}. Layers are 0, 1, …, matrices 0.q, 0.down, ….")
+        eight = {m for m in matrices if not self.kept(m)} if self.method == "mobilequant" else set()
         nodes: list[onnx.NodeProto] = []
         initializers: dict[str, onnx.TensorProto] = {t.name: t for t in g.initializer if t.name not in floats}
         done: set[str] = set()
@@ -143,16 +122,6 @@ class Quantiser:
                 node("QuantizeLinear", [of, *names], to + "_q")
                 node("DequantizeLinear", [to + "_q", *names], to)
             return to
-
-        def excess(x: str, of: Shadow) -> str:
-            """What the 8 bits of x leave of its columns that reach furthest."""
-            if x + "_excess" not in done:
-                columns = constant(x + "_columns", of.columns)
-                node("Gather", [now[x], columns], x + "_hot_exact", axis=2)
-                node("Gather", [x + "_in8", columns], x + "_cut_exact", axis=2)
-                cut = rounded(rounded(x + "_cut_exact", x + "_cut8", x + "_in8", *narrow[x]), x + "_cut", x, *parameters[x])
-                node("Sub", [rounded(x + "_hot_exact", x + "_hot", x, *parameters[x]), cut], x + "_excess_exact")
-            return rounded(x + "_excess_exact", x + "_excess", x + "_excess", *of.excess)
 
         for t in floats:
             if t in matrices:
@@ -193,17 +162,6 @@ class Quantiser:
             made.output[0] = exact = out + "_exact"
             if few:
                 exact = rounded(exact, out + "_out8", out + "_out8", *narrow[out])
-            if few and x in beside:
-                of = beside[x]
-                names = []
-                for _, t in self.hot(n.input[1], floats[n.input[1]], of.columns):
-                    initializers[t.name] = t
-                    names.append(t.name)
-                node("DequantizeLinear", names, n.input[1] + "_hot_now", axis=1)
-                node("MatMul", [excess(x, of), n.input[1] + "_hot_now"], out + "_shadow_exact")
-                shadow = rounded(out + "_shadow_exact", out + "_shadow", out + "_shadow", *self.reach(n.input[1], floats[n.input[1]], of))
-                node("Add", [rounded(exact, out + "_main", out, *parameters[out]), shadow], out + "_sum")
-                exact = out + "_sum"
             q = out if out in cached else out + "_q"
             now[out] = out if out in outputs and out not in cached else out + "_now"
             if out + WIDE in parameters:
@@ -262,40 +220,12 @@ class Quantiser:
                 made[t] = asymmetric(low, high, kind)
         return made
 
-    def shadow(self, x: str, matrix: str) -> Shadow | None:
-        """What goes beside the 8 bits of x; None where no column reaches much further than the others."""
-        peaks = self.seen.peaks[matrix]
-        few = max(1, len(peaks) // SHADOW)
-        order = np.argsort(-peaks, kind="stable")
-        rest = float(peaks[order[few]])
-        if peaks[order[0]] < FURTHER * rest:
-            return None
-        columns = np.sort(order[:few]).astype(np.int64)
-        low, high = self.seen.ranges[x]
-        inner = asymmetric(max(low, -rest), min(high, rest), np.uint8)
-        step = float(inner[0])
-        excess = asymmetric(min(low + rest, 0.0) - step, max(high - rest, 0.0) + step, np.uint16)
-        return Shadow(columns, inner, excess, np.maximum(peaks[columns] - rest, 0) + step)
-
-    def hot(self, name: str, t: onnx.TensorProto, columns: np.ndarray) -> list[tuple[str, onnx.TensorProto]]:
-        """The rows of a matrix that take what was cut off, int8 with a scale each output."""
-        if name + "_hot" not in self.matrices:
-            q, scale = per_output(np.asarray(tensors.read(self.source, t), np.float32)[columns], 127)
-            made = [("_hot_q", q), ("_hot_scale", scale), ("_hot_zero", np.zeros(scale.shape, np.int8))]
-            self.matrices[name + "_hot"] = [(suffix, self.data.tensor(name + suffix, a)) for suffix, a in made]
-        return self.matrices[name + "_hot"]
-
-    def reach(self, name: str, t: onnx.TensorProto, of: Shadow) -> tuple[np.float32, Any]:
-        """Scale and zero point for what these rows make of it, however it falls out."""
-        most = float((np.abs(np.asarray(tensors.read(self.source, t), np.float64)[of.columns]) * of.most[:, None]).sum(0).max())
-        return asymmetric(-most, most, np.uint16)
-
     def matrix(self, name: str, t: onnx.TensorProto) -> list[tuple[str, onnx.TensorProto]]:
         """The tensors that a matrix becomes, by suffix; made once for all graphs."""
         if name not in self.matrices:
             w = np.asarray(tensors.read(self.source, t), np.float32)
             squares = self.seen.squares.get(name)
-            if self.scheme == "lpbq" and not self.kept(name):
+            if self.method == "lpbq" and not self.kept(name):
                 q, blocks, scale = lpbq(w, self.block, squares)
                 made = [
                     ("_blocks", blocks),
@@ -305,7 +235,7 @@ class Quantiser:
                     ("_q_zero", np.zeros(blocks.shape, ml_dtypes.int4)),
                 ]
             else:
-                four = self.scheme == "a16w4" and not self.kept(name)
+                four = self.method == "a16w4" and not self.kept(name)
                 q, scale = per_output(w, 7 if four else 127)
                 kind = ml_dtypes.int4 if four else np.int8
                 made = [("_q", q.astype(kind)), ("_scale", scale), ("_zero", np.zeros(scale.shape, kind))]
@@ -313,13 +243,13 @@ class Quantiser:
         return self.matrices[name]
 
 
-def write(source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str, arch: Arch, splits: int, keep: Collection[str] = ()) -> None:
-    """Writes the quantised graphs in so many parts, their tensors, and cache.json: scale and zero point of each end of the cache."""
-    counts = parts.layers(arch, scheme, splits)
-    q = Quantiser(source, folder, scheme, block, seen, kv, keep)
+def write(source: Path, folder: Path, method: str, block: int, seen: Seen, kv: str, arch: Arch, shards: int, high: Collection[str] = ()) -> None:
+    """Writes the quantized graphs in shards, their tensors, and cache.json with scale and zero point of each cache tensor."""
+    counts = parts.layers(arch, method, shards)
+    q = Quantizer(source, folder, method, block, seen, kv, high)
     for name, tokens in zip(feed.GRAPHS, (arch.chunk, 1), strict=True):
         whole = q.graph(onnx.load(source / f"{name}.onnx", load_external_data=False))
-        if splits == 1:
+        if shards == 1:
             onnx.save(whole, folder / f"{name}.onnx")
             continue
         for i, part in enumerate(parts.cut(whole, counts, tokens, arch.hidden)):

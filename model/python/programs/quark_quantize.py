@@ -1,5 +1,5 @@
-"""Quantises graphs with AMD's Quark: graphs, samples, activations, weights, symmetric, power_of_two, ranges, per_channel, per_channel_axes, pairs_on_weights,
-dedicated_pairs, bias, adjust, exclude_op_types → out: the same with QuantizeLinear and DequantizeLinear, as Quark puts them.
+"""Quantizes graphs with AMD's Quark: graphs, samples, activation_bits, symmetric, ranges → out: the same with QuantizeLinear and DequantizeLinear, as Quark puts
+them. Weights are int8.
 """
 
 from __future__ import annotations
@@ -16,16 +16,7 @@ import foreign
 import quiet
 from arch import Wrong
 
-ADJUST = {  # what Quark calls it
-    "shift_cut": "AdjustShiftCut",
-    "shift_bias": "AdjustShiftBias",
-    "shift_read": "AdjustShiftRead",
-    "shift_write": "AdjustShiftWrite",
-    "shift_swish": "AdjustShiftSwish",
-    "hard_sigmoid": "AdjustHardSigmoid",
-}
 NORMS = ("RMSNormalization", "LayerNormalization")
-BIAS = {"int8": (False, False), "int16": (False, True), "int32": (True, False)}  # Int32Bias, Int16Bias
 
 
 def main(a: dict[str, Any]) -> None:
@@ -35,9 +26,7 @@ def main(a: dict[str, Any]) -> None:
 
 
 def alone() -> None:
-    """Quark compiles ops of its own when it is imported, with whatever C++ compiler the machine has, for number formats that nobody asks for here: it is told
-    that they are there, and no session gets any.
-    """
+    """Keeps Quark from compiling its own ops when it is imported: they are for number formats that hexmage does not use."""
     ops: Any = types.ModuleType("quark.onnx.operators.custom_ops.build_custom_ops")
     ops.get_library_path = ops.get_legacy_torch_library_path = lambda *_, **__: ""
     ops.compile_library = lambda *_, **__: None
@@ -47,24 +36,17 @@ def alone() -> None:
     onnxruntime.SessionOptions.register_custom_ops_library = lambda *_: None
 
 
-def options(a: dict[str, Any]) -> dict[str, Any]:
-    """What goes to Quark as extra options."""
-    int32, int16 = BIAS[a["bias"]]
-    found: dict[str, Any] = {
+def options(bits: int) -> dict[str, Any]:
+    """Returns Quark's extra options. Without a pair between a Conv and its Relu, Qualcomm's compiler computes the Conv in floats."""
+    return {
         "ForceQuantizeNoInputCheck": True,
         "QuantizeAllOpTypes": True,
-        "AddQDQPairToWeight": a["pairs_on_weights"],
-        "DedicatedQDQPair": a["dedicated_pairs"],
-        "Int32Bias": int32,
-        "Int16Bias": int16,
-        **{f"RemoveQDQConv{op}": False for op in ("Relu", "Clip", "LeakyRelu", "PRelu")},  # which AMD's NPU computes as one: here a Conv without a pair behind it is computed in floats, and its bias has no place
+        "Int32Bias": True,
+        **{f"RemoveQDQConv{op}": False for op in ("Relu", "Clip", "LeakyRelu", "PRelu")},
         "AlignSlice": False,
         "AlignConcat": True,
-        "AlignEltwiseQuantType": a["activations"].endswith("16"),
+        "AlignEltwiseQuantType": bits == 16,
     }
-    if a["per_channel_axes"]:
-        found["QDQOpTypePerChannelSupportToAxis"] = a["per_channel_axes"]
-    return found | {ADJUST[name]: True for name in a["adjust"]}
 
 
 def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
@@ -99,20 +81,17 @@ def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
             def get_next(self) -> Any:
                 return next(self.rest, None)
 
-        kinds = {"int8": Int8, "uint8": UInt8, "int16": Int16, "uint16": UInt16}
-        scale = ScaleType.PowerOf2 if a["power_of_two"] else ScaleType.Float32
-        method = {"min_max": CalibMethod.MinMax, "percentile": CalibMethod.Percentile, "entropy": CalibMethod.Entropy, "min_mse": CalibMethod.MinMSE}[a["ranges"]]
-        activations = QTensorConfig(a["symmetric"], scale, method, QuantGranularity.Tensor, kinds[a["activations"]])
-        granularity = QuantGranularity.Channel if a["per_channel"] else QuantGranularity.Tensor
-        weights = QTensorConfig(True, scale, method if a["power_of_two"] else CalibMethod.MinMax, granularity, kinds[a["weights"]])
+        kinds = {(8, True): Int8, (8, False): UInt8, (16, True): Int16, (16, False): UInt16}
+        method = {"min_max": CalibMethod.MinMax, "percentile": CalibMethod.Percentile, "entropy": CalibMethod.Entropy}[a["ranges"]]
+        tensor, bits, symmetric = QuantGranularity.Tensor, a["activation_bits"], a["symmetric"]
+        activations = QTensorConfig(symmetric, ScaleType.Float32, method, tensor, kinds[bits, symmetric])
+        weights = QTensorConfig(True, ScaleType.Float32, CalibMethod.MinMax, tensor, Int8)
         model = foreign.whole(at)
-        known = {n.op_type for n in model.graph.node}
-        if unknown := sorted(set(a["exclude_op_types"]) - known):
-            raise Wrong(f"exclude_op_types: {at.name} has no {', '.join(unknown)}; it has {', '.join(sorted(known))}.")
+        apart = NORMS if symmetric else ()  # the compiler takes no norm with signed activations: they stay float
         config = QConfig(
             global_config=QLayerConfig(input_tensors=activations, weight=weights),
-            exclude=[n.name for n in model.graph.node if n.op_type in a["exclude_op_types"]],
-            extra_options=options(a) | {"TensorQuantOverrides": {name: [{"quant_type": QuantType.QUInt8, "symmetric": False}] for name in norms(model, a["exclude_op_types"])}},
+            exclude=[n.name for n in model.graph.node if n.op_type in apart],
+            extra_options=options(bits) | {"TensorQuantOverrides": {} if symmetric else {name: [{"quant_type": QuantType.QUInt8, "symmetric": False}] for name in norms(model)}},
         )
         made = ModelQuantizer(config).quantize_model(model, None, Reader())
     if made is None:
@@ -120,14 +99,14 @@ def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
     return scalars(made)
 
 
-def norms(model: onnx.ModelProto, left: list[str]) -> list[str]:
-    """The weights of norms that are quantised. The vendor's compiler takes them unsigned alone."""
+def norms(model: onnx.ModelProto) -> list[str]:
+    """Returns the weights of norms. Qualcomm's compiler takes only unsigned ones."""
     held = {t.name for t in model.graph.initializer}
-    return sorted({name for n in model.graph.node if n.op_type in NORMS and n.op_type not in left for name in n.input[1:2] if name in held})
+    return sorted({name for n in model.graph.node if n.op_type in NORMS for name in n.input[1:2] if name in held})
 
 
 def scalars(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model, whose scales and zero points of whole tensors are scalars. Quark writes lists of one, which ONNX Runtime and the vendor's compiler take for those of an axis."""
+    """The model, whose scales and zero points of whole tensors are scalars. Quark writes lists of one, which ONNX Runtime and Qualcomm's compiler take for those of an axis."""
     of = {name for n in model.graph.node if n.op_type in ("QuantizeLinear", "DequantizeLinear") for name in n.input[1:]}
     for t in model.graph.initializer:
         if t.name in of and list(t.dims) == [1]:

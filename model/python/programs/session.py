@@ -1,4 +1,4 @@
-"""Runs graphs: on ONNX Runtime's own kernels, or on the vendor's emulator of the NPU; and lets a decoder say something."""
+"""Runs graphs: on ONNX Runtime's own kernels, or on Qualcomm's emulator of the NPU; and lets a decoder say something."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
 
 
 def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, parts: int = 1, rest: bool = False) -> Run:
-    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Without rest nothing of it runs
+    """A compiled context, as its EP-context model names it, on Qualcomm's emulator, which is in the folder of libraries. Without rest nothing of it runs
     elsewhere.
 
     profile: what profiled gives. Of a graph that was taken apart parts are those of the NPU, and rest says that it has nodes of the CPU, which run there.
@@ -36,7 +36,7 @@ def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, p
     made = system.read(binary(context), libraries)
     if len(made["graphs"]) > parts:
         raise Wrong(
-            f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: the vendor's emulator loads no such context, and crashes. "
+            f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: Qualcomm's emulator loads no such context, and crashes. "
             f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
         )
     try:
@@ -48,7 +48,7 @@ def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, p
 def profiled(a: dict[str, Any], context: Path) -> dict[str, str]:
     """Options for a session that is to write where its time goes, if a program's arguments ask for it: profiling, the level, and profile, the folder.
 
-    The provider writes folder/GRAPH.csv, and GRAPH_qnn.log for the vendor's viewer, after each run.
+    The provider writes folder/GRAPH.csv, and GRAPH_qnn.log for Qualcomm's viewer, after each run.
     """
     if not a.get("profiling"):
         return {}
@@ -67,7 +67,7 @@ def load(context: Path, libraries: Path, profile: dict[str, str] | None = None, 
 
 
 def refused(context: Path, made: str, runtime: str, why: str) -> str:
-    """Why a context is not loaded that was made by one release of the vendor's libraries, by those of another."""
+    """Why a context is not loaded that was made by one release of Qualcomm's libraries, by those of another."""
     if system.later(made, runtime):
         return (
             f"{context} was compiled by {made}, and the emulator is of {runtime}: a context is loaded by the release that made it and by later ones. "
@@ -95,7 +95,7 @@ def _run(s: onnxruntime.InferenceSession) -> Run:
 
 
 def backend(libraries: Path) -> str:
-    """The vendor's compiler and emulator for x86."""
+    """Qualcomm's compiler and emulator for x86."""
     return str(libraries.resolve() / "libQnnHtp.so")
 
 
@@ -107,7 +107,7 @@ def devices(libraries: Path) -> list[onnxruntime.OrtEpDevice]:
         onnxruntime.register_execution_provider_library(PROVIDER, str(libraries.resolve() / "libonnxruntime_providers_qnn.so"))
     found = sorted((d for d in onnxruntime.get_ep_devices() if d.ep_name == PROVIDER), key=lambda d: d.device.type != onnxruntime.OrtHardwareDeviceType.NPU)[:1]
     if not found:
-        raise Wrong("The vendor's execution provider offers no device: is it of a release that goes with this onnxruntime?")
+        raise Wrong("Qualcomm's execution provider offers no device: is it of a release that goes with this onnxruntime?")
     return found
 
 

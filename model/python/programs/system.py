@@ -1,4 +1,4 @@
-"""Reads contexts by the vendor's own library, libQnnSystem, through its C interface as the vendor documents it.
+"""Reads contexts by Qualcomm's own library, libQnnSystem, through its C interface as the vendor documents it.
 
 The layouts below are those of the interface's version 1 (QNN 2.47 to 2.51 were tried); what does not fit is refused.
 """
@@ -104,18 +104,18 @@ def read(binary: Path, libraries: Path) -> dict[str, Any]:
 
 
 def load(library: Path) -> c.CDLL:
-    """Loads a library of the vendor's, or says what it lacks: ONNX Runtime would go on without it."""
+    """Loads a library of Qualcomm's, or says what it lacks: ONNX Runtime would go on without it."""
     try:
         return c.CDLL(str(library.resolve()))
     except OSError as e:
         raise Wrong(
-            f"{library.name} of the vendor's cannot be loaded: {e}. Beside what is in its folder it needs libatomic.so.1, libstdc++.so.6 and libgcc_s.so.1: "
+            f"{library.name} of Qualcomm's cannot be loaded: {e}. Beside what is in its folder it needs libatomic.so.1, libstdc++.so.6 and libgcc_s.so.1: "
             "those of toolchain gnu_runtime as the catalogue has it."
         ) from e
 
 
 def release(libraries: Path) -> str:
-    """The release of a folder of the vendor's libraries, by what they say themselves: "v2.51.0.260929181845", or "an unknown release"."""
+    """The release of a folder of Qualcomm's libraries, by what they say themselves: "v2.51.0.260929181845", or "an unknown release"."""
     with (libraries / "libQnnHtp.so").open("rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
         found = re.search(rb"v\d+\.\d+\.\d+\.\d{12}", m)
         return found[0].decode() if found else "an unknown release"

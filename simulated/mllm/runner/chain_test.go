@@ -89,10 +89,16 @@ func (m chained) want(t testing.TB, prompt string) toymodel.Result {
 	out := filepath.Join(t.TempDir(), "tokens.json")
 	s := toymodel.ReferenceSpec{Model: filepath.Join(m.dir, "model.mllm"), Config: filepath.Join(m.dir, "config.json"),
 		Tokenizer: filepath.Join(m.dir, "quantised/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
+	return resultOf(t, s, out)
+}
+
+// resultOf runs the reference and returns one of its results.
+func resultOf(t testing.TB, s toymodel.ReferenceSpec, at string) toymodel.Result {
+	t.Helper()
 	if _, stderr, code := tooltest.Run(t, toymodel.ReferenceTool, toymodel.RunReference, s); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
-	raw, err := os.ReadFile(out)
+	raw, err := os.ReadFile(at)
 	if err != nil {
 		t.Fatal(err)
 	}

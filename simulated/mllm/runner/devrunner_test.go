@@ -13,8 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 func withKey(t testing.TB, config []byte, key string, value any) []byte {
@@ -272,5 +275,69 @@ func TestHostileContexts(t *testing.T) {
 	}
 	if refused < rounds/8 {
 		t.Errorf("only %d of %d damaged contexts were refused", refused, rounds)
+	}
+}
+
+// TestNpu compares main_qwen_npu and demo_qwen_npu with the reference, and checks their refusals.
+func TestNpu(t *testing.T) {
+	p, m := build(t), chain(t, compiler.Qwen2)
+	ph := newPhone(t, p, "v79", m)
+	v1 := filepath.Join(m.dir, "v1.mllm")
+	spec := convert.Spec{Input: filepath.Join(m.dir, "model/model.safetensors"), Output: v1, Format: "v1"}
+	if _, stderr, code := tooltest.Run(t, convert.Tool, convert.Run, spec); code != 0 {
+		t.Fatal(stderr)
+	}
+	model, err := os.ReadFile(v1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(p.runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const int8, q4k = "models/qwen-1.5-1.8b-chat-int8.mllm", "models/qwen-1.5-1.8b-chat-q4k.mllm"
+	ph.write(int8, model)
+	ph.write(q4k, model)
+	ph.write("vocab/qwen_vocab.mllm", m.tokenizer)
+	ph.write("vocab/qwen_merges.txt", nil)
+	ph.write("bin/main_qwen_npu", program)
+	ph.write("bin/demo_qwen_npu", program)
+	for name, value := range map[string]string{"LD_LIBRARY_PATH": ph.dir, "ADSP_LIBRARY_PATH": ph.dir + "/dsp",
+		"OPEN_FASTRPC_DEVICE": ph.dir + "/cdsp.sock", "OPEN_RUNNER_RESULTS": ph.dir + "/results/tokens.json"} {
+		ph.env[name] = value
+	}
+	ph.folder = "bin"
+	const prompt = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
+	sizes := []string{"-d", "128", "-h", "4", "-f", "256"}
+	for _, c := range []struct {
+		program string
+		seq     int
+		args    []string
+	}{{"main_qwen_npu", 64, []string{"-s", "64", "-c", "0"}}, {"main_qwen_npu", 300, []string{"-s", "300", "-c", "1"}}, {"demo_qwen_npu", 64, nil}} {
+		ph.program = "./" + c.program
+		out, code := ph.run("", append(c.args, sizes...)...)
+		if code != 0 || !strings.Contains(out, "real_seq_length: ") || strings.Contains(out, "prefill time: ") != (c.program == "main_qwen_npu") {
+			t.Fatalf("%s %v: exit code %d\n%s", c.program, c.args, code, out)
+		}
+		raw, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := toymodel.ReferenceSpec{Model: v1, Config: filepath.Join(m.dir, "model/config.json"), Tokenizer: filepath.Join(m.dir, "model/tokenizer.json"),
+			Prompt: prompt, MaxNew: 101, Lengths: []int{c.seq}, Out: filepath.Join(t.TempDir(), "tokens.json"), Dir: t.TempDir()}
+		check(t, c.program, raw, resultOf(t, s, filepath.Join(s.Dir, strconv.Itoa(c.seq)+".json")))
+	}
+	for want, do := range map[string]func() []string{
+		"does not fit -d 96":        func() []string { return []string{"-d", "96"} },
+		"undefined short option":    func() []string { return []string{"-x", "1"} },
+		"wants a number":            func() []string { return []string{"-s", "x"} },
+		"was all of it pushed?":     func() []string { ph.write(int8, model[:len(model)/2]); return sizes },
+		"no .mllm file of version":  func() []string { ph.write(int8, []byte("hello, world")); return sizes },
+		"cannot read the model ../": func() []string { ph.remove(int8); return sizes },
+	} {
+		ph.write(int8, model)
+		if out, code := ph.run("", do()...); code != 1 || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, want 1 and %q\n%s", code, want, out)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -42,6 +43,8 @@ type handset struct {
 	dir    string // the working directory on the device
 	system string // seen by the runner in front of the host's root
 	env    map[string]string
+
+	program, folder string // default: the runner in dir
 }
 
 // programs are compiled once for all tests.
@@ -227,8 +230,8 @@ func (ph *handset) lieDSP(answer func(header []byte) []byte) {
 // run starts the runner and returns its output and exit code.
 func (ph *handset) run(prompt string, args ...string) (string, int) {
 	ph.t.Helper()
-	cmd := exec.Command(program(ph.t, "qemu", "qemu-aarch64-static"), append([]string{"-L", ph.system, "./runner"}, args...)...)
-	cmd.Dir = ph.dir
+	cmd := exec.Command(program(ph.t, "qemu", "qemu-aarch64-static"), append([]string{"-L", ph.system, cmp.Or(ph.program, "./runner")}, args...)...)
+	cmd.Dir = filepath.Join(ph.dir, ph.folder)
 	for k, v := range ph.env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}

@@ -301,127 +301,67 @@ func (c Config) Biases() []LinearSpec {
 	return out
 }
 
-// The names of activations, after "model.layers.L.".
+// Names of tensors and activations outside layers.
 const (
-	ActLayerInput = "input_layernorm_input_qdq"
-	ActAttnInput  = "self_attn.q_proj_input_qdq"
-	ActQ          = "self_attn.q_norm_input_qdq"
-	ActK          = "self_attn.k_norm_input_qdq"
-	ActV          = "self_attn.v_cast_to_int16_qdq"
-	ActQNorm      = "self_attn.q_norm_output_qdq"
-	ActKNorm      = "self_attn.k_norm_output_qdq"
-	ActQRope      = "self_attn.q_rope_add_0_output_qdq"
-	ActKRope      = "self_attn.k_rope_add_0_output_qdq"
-	ActKCache     = "self_attn.k_cast_to_int8_qdq"
-	ActVCache     = "self_attn.v_cast_to_int8_qdq"
-	ActScores     = "self_attn.mul_0_output_qdq"
-	ActSoftmax    = "self_attn.softmax_output_qdq"
-	ActAttn       = "self_attn.attn_value_matmul_output_qdq"
-	ActAttnOut    = "add_0_lhs_input_qdq"
-	ActAdd0       = "add_0_output_qdq"
-	ActMLPInput   = "mlp.up_proj_input_qdq"
-	ActGate       = "mlp.gate_proj_output_qdq"
-	ActUp         = "mlp.up_proj_output_qdq"
-	ActSiLU       = "mlp.act_output_qdq"
-	ActMul        = "mlp.down_proj_input_qdq"
-	ActMLPOut     = "add_1_lhs_input_qdq"
+	Embedding = "model.embed_tokens"
+	LMHead    = "lm_head"
+
+	finalNormInput = "model.norm_input_qdq"
+	headInput      = "lm_head_input_qdq"
+	fakeQuant      = ".fake_quant."
 )
 
-// Those that upstream quantises, too, and the simulation's graphs have within an operation: they are in the file and not in a context.
-const (
-	ActQRopeCos  = "self_attn.q_rope_mul_0_output_qdq"
-	ActQRopeSin  = "self_attn.q_rope_mul_1_output_qdq"
-	ActKRopeCos  = "self_attn.k_rope_mul_0_output_qdq"
-	ActKRopeSin  = "self_attn.k_rope_mul_1_output_qdq"
-	ActQNegHalf  = "self_attn.q_rope_neg_half_qdq"
-	ActKNegHalf  = "self_attn.k_rope_neg_half_qdq"
-	ActQK        = "self_attn.qk_matmul_output_qdq"
-	ActScaling   = "self_attn.scaling_qdq"
-	ActReduceMin = "self_attn.reduce_min_output_qdq"
-	ActNeg20     = "self_attn.neg_20_qdq"
-	ActMinus     = "self_attn.minus_0_output_qdq"
-	ActWhere     = "self_attn.where_attn_qdq"
-	ActSigmoid   = "mlp.sigmoid_output_qdq"
-)
-
-// The names of activations outside layers, whole.
-const (
-	ActFinal   = "model.norm_input_qdq"
-	ActHead    = "lm_head_input_qdq"
-	ActLogits  = "lm_head_output_qdq"
-	ActSin     = "model.sin_embedding_input_qdq"
-	ActCos     = "model.cos_embedding_input_qdq"
-	SinTable   = "model.mllm_max_sin_embedding"
-	CosTable   = "model.mllm_max_cos_embedding"
-	Embedding  = "model.embed_tokens"
-	LMHead     = "lm_head"
-	FinalNorm  = "model.norm"
-	fakeQuant  = ".fake_quant."
-	fixedTable = 32768 // zero point of the sin and cos tables
-)
-
-// LayerAct is the full name of a layer's activation. Where heads have no norms, upstream calls what goes into the projections and comes out of them otherwise.
-func (c Config) LayerAct(layer int, act string) string {
-	if !c.HeadNorms() {
-		switch act {
-		case ActAttnInput:
-			act = "self_attn.v_proj_input_qdq"
-		case ActQ:
-			act = "self_attn.q_proj_output_qdq"
-		case ActK:
-			act = "self_attn.k_proj_output_qdq"
-		case ActQNorm: // whose range is the rotation's there, as this one's is here
-			act = "self_attn.q_proj_input_qdq"
-		case ActKNorm:
-			act = "self_attn.k_proj_input_qdq"
-		}
+// layerActs lists the activations of a layer that mllm quantizes, after "model.layers.L.".
+func (c Config) layerActs() []string {
+	acts := []string{"q_rope_add_0_output", "k_rope_add_0_output", "k_cast_to_int8", "v_cast_to_int8", "v_cast_to_int16", "mul_0_output",
+		"softmax_output", "attn_value_matmul_output", "q_rope_mul_0_output", "q_rope_mul_1_output", "k_rope_mul_0_output", "k_rope_mul_1_output",
+		"q_rope_neg_half", "k_rope_neg_half", "qk_matmul_output", "scaling", "reduce_min_output", "neg_20", "minus_0_output", "where_attn", "q_proj_input"}
+	if c.HeadNorms() {
+		acts = append(acts, "q_norm_input", "k_norm_input", "q_norm_output", "k_norm_output")
+	} else {
+		acts = append(acts, "v_proj_input", "q_proj_output", "k_proj_output", "k_proj_input")
 	}
-	return fmt.Sprintf("model.layers.%d.%s", layer, act)
+	for i := range acts {
+		acts[i] = "self_attn." + acts[i] + "_qdq"
+	}
+	for _, a := range []string{"add_0_lhs_input", "add_0_output", "add_1_lhs_input", "mlp.up_proj_input", "mlp.up_proj_output",
+		"mlp.gate_proj_output", "mlp.act_output", "mlp.sigmoid_output", "mlp.down_proj_input"} {
+		acts = append(acts, a+"_qdq")
+	}
+	return acts
 }
 
 // normActs returns the activations that go into a norm of a layer and come out of it.
 func (c Config) normActs(layer int, name string) (in, out string) {
-	switch name[strings.LastIndexByte(name, '.')+1:] {
+	at := fmt.Sprintf("model.layers.%d.", layer)
+	switch norm := name[strings.LastIndexByte(name, '.')+1:]; norm {
 	case "input_layernorm":
-		return cmp.Or(c.HiddenAct(layer), Embedding), c.LayerAct(layer, ActAttnInput)
-	case "post_attention_layernorm":
-		return c.LayerAct(layer, ActAdd0), c.LayerAct(layer, ActMLPInput)
-	case "q_norm":
-		return c.LayerAct(layer, ActQ), c.LayerAct(layer, ActQNorm)
-	case "k_norm":
-		return c.LayerAct(layer, ActK), c.LayerAct(layer, ActKNorm)
-	}
-	return ActFinal, ActHead
-}
-
-// HiddenAct is the activation that layer's input (or, for the number of layers, the final norm's) is quantised with.
-// Layer 0's is the embedding's own and has no activation; the name is then "".
-func (c Config) HiddenAct(layer int) string {
-	switch layer {
-	case 0:
-		return ""
-	case c.NumHiddenLayers:
-		return ActFinal
-	}
-	return c.LayerAct(layer, ActLayerInput)
-}
-
-// layerActs lists what every layer has; ActLayerInput is missing in layer 0.
-func layerActs() []string {
-	return []string{ActAttnInput, ActQ, ActK, ActV, ActQNorm, ActKNorm, ActQRope, ActKRope, ActKCache, ActVCache, ActScores, ActSoftmax,
-		ActAttn, ActAttnOut, ActAdd0, ActMLPInput, ActGate, ActUp, ActSiLU, ActMul, ActMLPOut,
-		ActQRopeCos, ActQRopeSin, ActKRopeCos, ActKRopeSin, ActQNegHalf, ActKNegHalf, ActQK, ActScaling, ActReduceMin, ActNeg20, ActMinus, ActWhere, ActSigmoid}
-}
-
-// Activations lists the full names of all quantised activations.
-func (c Config) Activations() []string {
-	out := []string{ActFinal, ActHead, ActLogits, ActSin, ActCos}
-	for l := range c.NumHiddenLayers {
-		if l > 0 {
-			out = append(out, c.LayerAct(l, ActLayerInput))
+		in, out = at+"input_layernorm_input_qdq", at+"self_attn.q_proj_input_qdq"
+		if layer == 0 {
+			in = Embedding
 		}
-		for _, a := range layerActs() {
-			out = append(out, c.LayerAct(l, a))
+		if !c.HeadNorms() {
+			out = at + "self_attn.v_proj_input_qdq"
+		}
+		return in, out
+	case "post_attention_layernorm":
+		return at + "add_0_output_qdq", at + "mlp.up_proj_input_qdq"
+	case "q_norm", "k_norm":
+		return at + "self_attn." + norm + "_input_qdq", at + "self_attn." + norm + "_output_qdq"
+	}
+	return finalNormInput, headInput
+}
+
+// Activations lists the full names of all quantized activations.
+func (c Config) Activations() []string {
+	out := []string{finalNormInput, headInput, "lm_head_output_qdq", "model.sin_embedding_input_qdq", "model.cos_embedding_input_qdq"}
+	for l := range c.NumHiddenLayers {
+		at := fmt.Sprintf("model.layers.%d.", l)
+		if l > 0 { // layer 0 has the embedding's quantization
+			out = append(out, at+"input_layernorm_input_qdq")
+		}
+		for _, a := range c.layerActs() {
+			out = append(out, at+a)
 		}
 	}
 	return out
@@ -455,7 +395,7 @@ func (c Config) Schema() []TensorSpec {
 	for _, l := range c.Biases() {
 		out = append(out, TensorSpec{l.Name + ".bias", mllm.Float32, i(l.Out)})
 	}
-	for _, n := range []string{SinTable, CosTable} {
+	for _, n := range []string{"model.mllm_max_sin_embedding", "model.mllm_max_cos_embedding"} {
 		out = append(out, TensorSpec{n, mllm.Uint16, i(1, c.MaxCacheLength, c.HeadDim)})
 	}
 	for _, a := range c.Activations() {

@@ -43,9 +43,6 @@ func LoadWeights(f *mllm.File, c Config) (*Weights, error) {
 	return w, w.check()
 }
 
-// Bytes is the data of a tensor of the Schema, or nil.
-func (w *Weights) Bytes(name string) []byte { return w.data[name] }
-
 // Affine is the scale and zero point of a norm, the embedding, or (full name) an activation.
 func (w *Weights) Affine(name string) (scale float32, zeroPoint int32) {
 	s, ok := w.data[name+".scale"]

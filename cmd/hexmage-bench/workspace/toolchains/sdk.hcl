@@ -1,7 +1,7 @@
 toolchain "sdk" {
-  description = "a large archive, which the benchmark makes"
-  page        = "https://example.com"
-  default     = "1"
+  description   = "a large archive, which the benchmark makes"
+  download_page = "https://example.com"
+  default       = "1"
 
   release "1" {
     verify {

@@ -1,15 +1,15 @@
 # Your language model through Qualcomm's own compiler and emulator for x86, from public packages: no SDK, no account, no phone.
 #
-#   hexmage run @name@                                       each way of quantising beside the float model
+#   hexmage run @name@                                       each quantization scheme beside the float model
 #   hexmage run @name@ --var prompt="Name three fruits."     compiles nothing again
 
-pipeline { description = "A language model, quantised in two ways, on Qualcomm's emulator" }
+pipeline { description = "A language model, quantized by two schemes, on Qualcomm's emulator" }
 profile "emulator" { default = true }
 target "@soc@" {}
 variable "prompt" { default = "What is the capital of France?" }
 
 module "llm" {
-  source  = "ort-llm" # hexmage show module ort-llm has what else it takes
+  source  = "onnx-htp" # hexmage show module onnx-htp has what else it takes
   model   = "@path@"
   schemes = ["a16w8", "lpbq"]
   prompt  = var.prompt

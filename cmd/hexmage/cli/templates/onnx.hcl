@@ -14,8 +14,8 @@ variable "samples" {
 
 module "net" {
   source  = "onnx-htp" # hexmage show module onnx-htp has what else it takes
-  model   = "@path@"
+  graph   = "@path@"
   samples = var.samples
 }
-output "context" { value = module.net.context }
+output "contexts" { value = module.net.contexts }
 output "table" { value = module.net.table }

@@ -19,16 +19,16 @@ func TestSmolLM2(t *testing.T) {
 	if os.Getenv(EnvSmolLM2) == "" {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
-	const pipeline = "smollm2-ort"
+	const pipeline = ONNXHTP
 	var one, two *World
 	for _, at := range []**World{&one, &two} {
 		w := NewWorld(t).WithEmulatorDownloads(t)
 		*at = w
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		Wants(t, Ended(t, w.Command(ctx, "run", pipeline)), ExitOK,
+		Wants(t, Ended(t, w.Command(ctx, "run", pipeline, "--var=model=smollm2")), ExitOK,
 			"a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
-		Wants(t, w.Run(t, "run", pipeline), ExitOK, ": 0 executed")
+		Wants(t, w.Run(t, "run", pipeline, "--var=model=smollm2"), ExitOK, ": 0 executed")
 	}
 	var compared, contexts int
 	for _, scheme := range []string{"a16w8", "lpbq"} {
@@ -55,7 +55,7 @@ func TestSmolLM2(t *testing.T) {
 		}
 	}
 	if contexts != 6 || compared != 38 {
-		t.Errorf("compared %d files, %d of them contexts: want 38, with a shared one and two twins of each scheme",
+		t.Errorf("compared %d files, %d of them contexts: want 38, with one shared context and one per graph of each scheme",
 			compared, contexts)
 	}
 }

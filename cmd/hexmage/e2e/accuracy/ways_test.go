@@ -9,25 +9,50 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// ways runs variables of module ort-llm that decide how much memory a model takes: each works on the emulator.
+// ways runs variables of module onnx-htp that decide how much memory a model takes: each works on the emulator.
 func ways(t *testing.T, w *World) {
-	args := []string{"--var=kv=uint8", "--var=embedding=outside", "--var=splits=2", "--var=chunk=16",
-		`--var=schemes=["lpbq"]`}
-	Wants(t, w.Run(t, append([]string{"run", TinyORT}, args...)...), ExitOK) // each cosine is above 0.95
-	bundle := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
-	for _, name := range []string{"embedding.bin", "embedding.onnx", "prefill_0_ctx.onnx", "prefill_0_ctx_qnn.bin",
-		"prefill_1_ctx.onnx", "prefill_1_ctx_qnn.bin", "decode_0_ctx.onnx", "decode_1_ctx.onnx"} {
-		if !Exists(filepath.Join(bundle, name)) {
-			t.Errorf("the bundle has no %s", name)
+	w.Write(t, "pipelines/ways.hcl", waysPipeline)
+	Wants(t, w.Run(t, "run", "ways"), ExitOK) // each cosine is above 0.95
+	at := filepath.Join(w.Dir, "out", "ways", "parts.lpbq")
+	for _, name := range []string{"embedding.bin", "device/0/prefill_ctx.onnx", "device/0/prefill_ctx_qnn.bin",
+		"device/1/prefill_ctx.onnx", "device/1/prefill_ctx_qnn.bin", "device/0/decode_ctx.onnx",
+		"device/1/decode_ctx.onnx"} {
+		if !Exists(filepath.Join(at, name)) {
+			t.Errorf("%s is missing", name)
 		}
 	}
-
-	Wants(t, w.Run(t, "run", TinyORT, "--var=sharing=false", `--var=schemes=["a16w8"]`), ExitOK, "12 of 12")
-	at := filepath.Join(w.Dir, "out", TinyORT, "contexts.a16w8")
+	at = filepath.Join(w.Dir, "out", "ways", "apart.a16w8")
 	for _, graph := range []string{"prefill", "decode"} {
 		name := graph + "_ctx_qnn.bin"
 		if Read(t, filepath.Join(at, "device", name)) != Read(t, filepath.Join(at, "emulator", graph, name)) {
-			t.Errorf("%s: the context for the device is not that for the emulator, which has one graph", graph)
+			t.Errorf("%s: the contexts for the device and for the emulator differ", graph)
 		}
 	}
 }
+
+const waysPipeline = `profile "emulator" { default = true }
+target "SM8750" {}
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+module "parts" {
+  source     = "onnx-htp"
+  model      = step.model.tiny.outputs.dir
+  schemes    = ["lpbq"]
+  kv         = "uint8"
+  embedding  = "outside"
+  num_shards = 2
+  ar_len     = 16
+  min_cosine = 0.95
+}
+module "apart" {
+  source        = "onnx-htp"
+  model         = step.model.tiny.outputs.dir
+  schemes       = ["a16w8"]
+  share_weights = false
+  min_cosine    = 0.95
+}
+output "parts" { value = module.parts.contexts }
+output "apart" { value = module.apart.contexts }
+`

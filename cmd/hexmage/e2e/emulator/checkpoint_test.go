@@ -24,7 +24,7 @@ step "model" "tiny" {
 step "onnx_llm" "tiny" { model = step.model.tiny.outputs.dir }
 step "onnx_quantize" "tiny" {
   graphs      = step.onnx_llm.tiny.outputs.dir
-  scheme      = "lpbq"
+  method      = "lpbq"
   calibration = "lines.txt"
   samples     = 200
 }

@@ -35,11 +35,11 @@ func TestInitONNX(t *testing.T) {
 		"hexmage run net --var samples=FOLDER")
 	Wants(t, w.Run(t, "run", "net"), ExitUsage, "samples")
 	o := w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples")
-	Wants(t, o, ExitOK, "net.onnx for SM8750", "cpu", "htp", "20 of 20")
+	Wants(t, o, ExitOK, "net.onnx for SM8750", "a16w8", "20 of 20")
 	if ran := w.RunJSON(t, "net", "--var", "samples=made/out/made/dir/samples"); ran.Executed != 0 {
 		t.Errorf("again: %q ran", ran.Names)
 	}
-	w.Edit(t, "pipelines/net.hcl", "var.samples\n", "var.samples\n  optimization = 3\n")
+	w.Edit(t, "pipelines/net.hcl", "var.samples\n", "var.samples\n  optimization_level = 3\n")
 	Wants(t, w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples"), ExitOK, "20 of 20")
 }
 
@@ -67,27 +67,27 @@ output "dir" { value = step.model.it.outputs.dir }
 	}
 }
 
-// TestTinyORT goes the whole way of profile emulator with nothing but the packages that it names: a model through the
+// TestONNXHTP goes the whole way of profile emulator with nothing but the packages that it names: a model through the
 // vendor's compiler and emulator.
-func TestTinyORT(t *testing.T) {
+func TestONNXHTP(t *testing.T) {
 	cold := NewWorld(t)
-	asksFor(t, cold, TinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
-	asksFor(t, cold, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
+	asksFor(t, cold, ONNXHTP, "htp_host", "gnu_runtime", "onnx", "uv")
+	asksFor(t, cold, ONNXHTP+" --var=model=smollm2", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
 	w := EmulatorWarmed(t) // what has run there came from nothing
-	if o := w.Run(t, "run", TinyORT); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") ||
+	if o := w.Run(t, "run", ONNXHTP); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") ||
 		!strings.Contains(o.Stdout, "not a phone's speed") {
 		t.Fatalf("the first run: %s", o)
 	}
-	if again := w.RunJSON(t, TinyORT); again.Executed != 0 {
+	if again := w.RunJSON(t, ONNXHTP); again.Executed != 0 {
 		t.Errorf("the second run did %q", again.Names)
 	}
-	asksFor(t, w, TinyORT)
-	asksFor(t, w, "smollm2-ort", "smollm2")
+	asksFor(t, w, ONNXHTP)
+	asksFor(t, w, ONNXHTP+" --var=model=smollm2", "smollm2")
 
 	t.Run("what runs again", func(t *testing.T) {
 		for arg, never := range map[string][]string{"--var=prompt=Name three fruits.": {"onnx_llm", "onnx_quantize",
 			"htp_context"}, "--soc=SM8650": {"onnx_llm", "onnx_quantize", "onnx_run"}} {
-			r := w.RunJSON(t, arg, TinyORT)
+			r := w.RunJSON(t, arg, ONNXHTP)
 			for _, name := range r.Names {
 				for _, kind := range never {
 					if strings.Contains(name, "."+kind+".") {
@@ -99,21 +99,21 @@ func TestTinyORT(t *testing.T) {
 				t.Errorf("%s: nothing ran", arg)
 			}
 		}
-		if r := w.RunJSON(t, TinyORT); r.Executed != 0 {
+		if r := w.RunJSON(t, ONNXHTP); r.Executed != 0 {
 			t.Errorf("back again: %q ran", r.Names)
 		}
 	})
 
 	t.Run("any graph", func(t *testing.T) {
-		if o := w.Run(t, "run", "onnx-htp"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
+		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
 			!strings.Contains(o.Stdout, "0.9998") {
 			t.Fatal(o)
 		}
-		if r := w.RunJSON(t, "onnx-htp"); r.Executed != 0 {
+		if r := w.RunJSON(t, ONNXHTP, "--var=graph=example"); r.Executed != 0 {
 			t.Errorf("again: %q ran", r.Names)
 		}
 		// in 16-bit floats
-		if o := w.Run(t, "run", "onnx-htp", "--var=quantise=false"); o.Code != 0 ||
+		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example", `--var=schemes=["none"]`); o.Code != 0 ||
 			!strings.Contains(o.Stdout, "6 of 6") {
 			t.Error(o)
 		}
@@ -126,7 +126,7 @@ func TestTinyORT(t *testing.T) {
 	t.Run("goes on", func(t *testing.T) { goesOn(t, w) })
 
 	t.Run("device", func(t *testing.T) {
-		at := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq")
+		at := filepath.Join(w.Dir, "out", ONNXHTP, "contexts.lpbq")
 		said := filepath.Join(at, "device", "decoder.txt")
 		if !regexp.MustCompile(`^shared 1\nmade for SM8750, Hexagon v79, compiled by QAIRT 2\.51\.0\.\d+\n(stop \d+\n)?` +
 			`(zero past_[kv]_[01] \d+\n){4}$`).MatchString(Read(t, said)) {
@@ -172,21 +172,21 @@ func TestTinyORT(t *testing.T) {
 	t.Run("reproducible", func(t *testing.T) {
 		other := NewWorld(t).WithEmulatorDownloads(t)
 		for _, w := range []*World{w, other} { // in w others were made meanwhile
-			if o := w.Run(t, "run", TinyORT); o.Code != 0 {
+			if o := w.Run(t, "run", ONNXHTP); o.Code != 0 {
 				t.Fatalf("in %s: %s", w.Dir, o)
 			}
 		}
 		for _, name := range []string{"device/prefill_ctx_qnn.bin", "emulator/prefill/prefill_ctx_qnn.bin",
 			"emulator/decode/decode_ctx_qnn.bin"} {
 			at := "contexts.a16w8/" + name
-			one, two := Read(t, filepath.Join(w.Dir, "out", TinyORT, at)),
-				Read(t, filepath.Join(other.Dir, "out", TinyORT, at))
+			one, two := Read(t, filepath.Join(w.Dir, "out", ONNXHTP, at)),
+				Read(t, filepath.Join(other.Dir, "out", ONNXHTP, at))
 			if one != two || len(one) < 100_000 {
 				t.Errorf("%s: %d and %d bytes, not the same", name, len(one), len(two))
 			}
 		}
 		for _, scheme := range []string{"a16w8", "lpbq"} {
-			at := filepath.Join("out", TinyORT, "contexts."+scheme, "manifest.json") // which has every file's digest
+			at := filepath.Join("out", ONNXHTP, "contexts."+scheme, "manifest.json") // which has every file's digest
 			if Read(t, filepath.Join(w.Dir, at)) != Read(t, filepath.Join(other.Dir, at)) {
 				t.Errorf("%s: not the same", at)
 			}
@@ -200,11 +200,11 @@ func TestTinyORT(t *testing.T) {
 			scheme string
 		}{"SM8550": {"73", 43, "lpbq"}, "SM8650": {"75", 57, "lpbq"}, "SM8750": {"79", 69, "a16w4"},
 			"SM8850": {"81", 87, "lpbq"}} {
-			if o := w.Run(t, "--soc", soc, "run", TinyORT, `--var=schemes=["`+of.scheme+`"]`); o.Code != 0 {
+			if o := w.Run(t, "--soc", soc, "run", ONNXHTP, `--var=schemes=["`+of.scheme+`"]`); o.Code != 0 {
 				t.Errorf("%s: %s", soc, o)
 				continue
 			}
-			at := filepath.Join("out", TinyORT, "contexts."+of.scheme)
+			at := filepath.Join("out", ONNXHTP, "contexts."+of.scheme)
 			o := w.Run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
 			Wants(t, o, ExitOK, `"arch":`+of.arch, `"soc_model":`+Itoa(of.model), "2.51.0")
 			// as the vendor's own library found them
@@ -212,7 +212,7 @@ func TestTinyORT(t *testing.T) {
 				Wants(t, o, ExitOK, g)
 			}
 		}
-		Wants(t, w.Run(t, "--soc", "SM9999", "run", TinyORT), ExitUsage, "SM9999", "`hexmage compat` lists")
+		Wants(t, w.Run(t, "--soc", "SM9999", "run", ONNXHTP), ExitUsage, "SM9999", "`hexmage compat` lists")
 	})
 }
 
@@ -310,7 +310,8 @@ func asksFor(t *testing.T, w *World, pipeline string, names ...string) {
 			t.Errorf("the lock says no size of %s", name)
 		}
 	}
-	plan, doctor := w.Run(t, "plan", pipeline), w.Run(t, "doctor", pipeline)
+	args := strings.Fields(pipeline) // and variables
+	plan, doctor := w.Run(t, append([]string{"plan"}, args...)...), w.Run(t, append([]string{"doctor"}, args...)...)
 	if sum == 0 {
 		Wants(t, doctor, doctor.Code, "nothing is to be downloaded")
 		if strings.Contains(plan.Stdout, "to download") || plan.Code != ExitOK {

@@ -18,47 +18,49 @@ import (
 	"github.com/hexmage/hexmage/qnn/facts"
 )
 
-// placedBy reads what a pipeline has put under out/.
-func placedBy(t *testing.T, w *World, pipeline string) (p placement.Placed) {
+// placedBy reads the placement that a pipeline has put under out/.
+func placedBy(t *testing.T, w *World, pipeline string) (p placement.Report) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out", pipeline, "nodes.json"))), &p); err != nil {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out", pipeline, "placed"))), &p); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// TestFallback: what of a graph stays on the CPU, by the vendor's own compiler, and what the facts put in its place.
+// TestFallback: which nodes stay on the CPU by Qualcomm's compiler, and replacements of the facts.
 func TestFallback(t *testing.T) {
 	w := EmulatorWarmed(t)
+	w.Write(t, "pipelines/placed.hcl", placedPipeline)
 	t.Run("example", func(t *testing.T) {
-		o := w.Run(t, "run", "fallback")
-		Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79", "bent", "Cosh", "float32 [1×8×64]",
-			"partitions on the NPU", "In place of Cosh: ")
-		p := placedBy(t, w, "fallback")
+		w.Write(t, "example.py", coshExample)
+		w.Write(t, "pipelines/example.hcl", scriptPipeline("example.py"))
+		Wants(t, w.Run(t, "run", "example"), ExitOK)
+		const graph = "--var=graph=out/example/dir/net.onnx"
+		o := w.Run(t, "run", "placed", graph)
+		Wants(t, o, ExitOK, "net.onnx, none, for SM8750, Hexagon v79", "bent", "Cosh", "float32 [1×8×64]",
+			"partitions on the NPU", "Replace Cosh by ")
+		p := placedBy(t, w, "placed")
 		const tensor = 8 * 64 * 4
 		if p.Partitions != 2 || p.CPUNodes != 1 || p.NPUNodes != 3 || p.Crossings != 2 || p.ToNPU != tensor ||
-			p.ToCPU != tensor || p.In != tensor || p.Out != tensor || p.Open != 0 {
+			p.ToCPU != tensor || p.UnknownSize != 0 {
 			t.Errorf("%+v", p)
 		}
 		if len(p.Nodes) != 1 || p.Nodes[0].Name != "bent" || p.Nodes[0].Op != "Cosh" || p.Nodes[0].Why == "" ||
-			p.Nodes[0].Rank != 3 || len(p.Instead) != 1 || p.Instead[0].Sure != "observed" {
-			t.Errorf("%+v, %+v", p.Nodes, p.Instead)
+			p.Nodes[0].Rank != 3 || len(p.Replacements) != 1 || p.Replacements[0].Confidence != "observed" {
+			t.Errorf("%+v, %+v", p.Nodes, p.Replacements)
 		}
 		t.Log(o.Stdout)
-		if r := w.RunJSON(t, "fallback"); r.Executed != 0 {
+		if r := w.RunJSON(t, "placed", graph); r.Executed != 0 {
 			t.Errorf("again: %q ran", r.Names)
 		}
-		Wants(t, w.Run(t, "run", "fallback", "--var=partitions=1"), ExitCheck,
-			"The NPU runs 2 partitions, 1 at most are wanted")
-		Wants(t, w.Run(t, "run", "fallback", "--var=partitions=2"), ExitOK)
+		Wants(t, w.Run(t, "run", "placed", graph, "--var=max_partitions=1"), ExitCheck, "More than 1 partitions")
+		Wants(t, w.Run(t, "run", "placed", graph, "--var=max_partitions=2"), ExitOK)
 	})
 
 	t.Run("whole", func(t *testing.T) {
-		Wants(t, w.Run(t, "run", "onnx-htp"), ExitOK)
-		w.Write(t, "pipelines/whole.hcl", wholePipeline)
-		Wants(t, w.Run(t, "run", "whole"), ExitOK)
-		if p := placedBy(t, w, "whole"); p.Partitions != 1 || p.CPUNodes != 0 || p.NPUNodes != 20 ||
-			p.Crossings != 0 || p.ToNPU+p.ToCPU+p.Between != 0 || p.In == 0 {
+		Wants(t, w.Run(t, "run", "placed", "--var=graph=example", "--var=schemes=[\"a16w8\"]"), ExitOK)
+		if p := placedBy(t, w, "placed"); p.Partitions != 1 || p.CPUNodes != 0 || p.NPUNodes != 20 ||
+			p.Crossings != 0 || p.ToNPU+p.ToCPU+p.Between != 0 {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -71,12 +73,51 @@ func TestFallback(t *testing.T) {
 	})
 }
 
-const wholePipeline = `
+// placedPipeline compiles a graph as it is, with nodes on the CPU, and runs nothing.
+const placedPipeline = `
 profile "emulator" { default = true }
 target "SM8750" {}
-module "net" { source = "onnx-htp" }
-step "fallback" "net" { compiled = module.net.context }
-output "nodes.json" { value = step.fallback.net.outputs.nodes }
+variable "graph" { type = string }
+variable "schemes" {
+  type    = set(string)
+  default = ["none"]
+}
+variable "max_partitions" { type = optional(number) }
+module "net" {
+  source             = "onnx-htp"
+  graph              = var.graph
+  schemes            = var.schemes
+  allow_cpu_fallback = true
+  allow_fp16         = true
+  max_partitions     = var.max_partitions
+}
+output "table" {
+  value = module.net.placement
+  show  = "table"
+}
+output "placed" { value = one(values(module.net.placed)) }
+`
+
+// coshExample makes a graph with an operation that the NPU does not have.
+const coshExample = `
+import sys
+from pathlib import Path
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+out = Path(sys.argv[1])
+out.mkdir(parents=True)
+r = np.random.default_rng(79)
+constants = {name: r.standard_normal((64, 64)).astype(np.float32) * 0.05 for name in ("first", "second")}
+nodes = [
+    helper.make_node("MatMul", ["x", "first"], ["seen"], name="first"),
+    helper.make_node("Relu", ["seen"], ["kept"], name="kept"),
+    helper.make_node("Cosh", ["kept"], ["bent"], name="bent"),
+    helper.make_node("MatMul", ["bent", "second"], ["y"], name="second"),
+]
+ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8, 64]) for name in "xy"]
+graph = helper.make_graph(nodes, "example", ends[:1], ends[1:], [numpy_helper.from_array(a, name) for name, a in constants.items()])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), out / "net.onnx")
 `
 
 // remedies: each operation of which a fact says that it stays on the CPU does, with a reason; what the fact puts in
@@ -87,17 +128,17 @@ func remedies(t *testing.T, w *World) {
 	w.Write(t, "pipelines/remedies.hcl", scriptPipeline("remedies.py"))
 	Wants(t, w.Run(t, "run", "remedies"), ExitOK)
 	// Taken apart it answers on the emulator, too, with the rest on the CPU.
-	Wants(t, w.Run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx",
-		"--var=samples=out/remedies/dir/samples", "--var=quantise=false", "--var=fallback=true"), ExitOK, "2 of 3",
+	Wants(t, w.Run(t, "run", "onnx-htp", "--var=graph=out/remedies/dir/Cosh.onnx",
+		"--var=samples=out/remedies/dir/samples", `--var=schemes=["none"]`, "--var=allow_cpu_fallback=true"), ExitOK, "2 of 3",
 		"1.0000")
-	Wants(t, w.Run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx",
-		"--var=samples=out/remedies/dir/samples", "--var=quantise=false"), ExitFailed,
-		"Cosh_1 (Cosh): Operators of type `Cosh` are not supported", "fallback = true")
-	Wants(t, w.Run(t, "run", "fallback", "--var=model=out/remedies/dir/none.onnx"), ExitFailed,
+	Wants(t, w.Run(t, "run", "onnx-htp", "--var=graph=out/remedies/dir/Cosh.onnx",
+		"--var=samples=out/remedies/dir/samples", `--var=schemes=["none"]`), ExitFailed,
+		"Cosh_1 (Cosh): Operators of type `Cosh` are not supported", "allow_cpu_fallback = true")
+	Wants(t, w.Run(t, "run", "placed", "--var=graph=out/remedies/dir/none.onnx"), ExitFailed,
 		"The NPU takes no node of none.onnx: only (Cosh): Operators of type `Cosh` are not supported",
-		"Put others in their place")
-	Wants(t, w.Run(t, "run", "fallback", "--var=model=out/remedies/dir/nameless.onnx"), ExitOK)
-	if p := placedBy(t, w, "fallback"); p.NPUNodes != 5 || p.CPUNodes != 2 || p.Partitions != 3 ||
+		"Replace them: docs/fallback.md")
+	Wants(t, w.Run(t, "run", "placed", "--var=graph=out/remedies/dir/nameless.onnx"), ExitOK)
+	if p := placedBy(t, w, "placed"); p.NPUNodes != 5 || p.CPUNodes != 2 || p.Partitions != 3 ||
 		!strings.Contains(p.Nodes[0].Why, p.Nodes[0].Op) || !strings.Contains(p.Nodes[1].Why, p.Nodes[1].Op) ||
 		p.Nodes[0].Op == p.Nodes[1].Op {
 		t.Errorf("nodes without names: %+v", p)
@@ -114,7 +155,7 @@ func remedies(t *testing.T, w *World) {
 	for _, m := range made {
 		tried[strings.TrimSuffix(filepath.Base(m), "_changed.onnx")] = true
 	}
-	for _, r := range s.Refused {
+	for _, r := range s.UnsupportedOps {
 		if r.Format != "onnx" {
 			continue
 		}
@@ -131,14 +172,14 @@ func remedies(t *testing.T, w *World) {
 			continue // each compiles twice: all of them take minutes
 		}
 		t.Run(name, func(t *testing.T) {
-			at := "--var=model=out/remedies/dir/" + name
-			Wants(t, w.Run(t, "run", "fallback", at+".onnx"), ExitOK, "In place of ")
-			if p := placedBy(t, w, "fallback"); p.CPUNodes < 1 || p.Partitions != 2 || len(p.Instead) != 1 ||
-				p.Instead[0].Op != r.Op || p.Nodes[0].Why == "" {
+			at := "--var=graph=out/remedies/dir/" + name
+			Wants(t, w.Run(t, "run", "placed", at+".onnx"), ExitOK, "Replace ")
+			if p := placedBy(t, w, "placed"); p.CPUNodes < 1 || p.Partitions != 2 || len(p.Replacements) != 1 ||
+				p.Replacements[0].Op != r.Op || p.Nodes[0].Why == "" {
 				t.Errorf("as it is: %+v", p)
 			}
-			Wants(t, w.Run(t, "run", "fallback", at+"_changed.onnx", "--var=partitions=1"), ExitOK)
-			if p := placedBy(t, w, "fallback"); p.CPUNodes != 0 || p.Partitions != 1 {
+			Wants(t, w.Run(t, "run", "placed", at+"_changed.onnx", "--var=max_partitions=1"), ExitOK)
+			if p := placedBy(t, w, "placed"); p.CPUNodes != 0 || p.Partitions != 1 {
 				t.Errorf("with what is put in its place: %+v", p)
 			}
 		})

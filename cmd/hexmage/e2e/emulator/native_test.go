@@ -63,7 +63,7 @@ step "audit" "m" {
 step "onnx_llm" "float" { model = "model" }
 step "onnx_llm" "quantized" {
   model   = step.quantize.m.outputs.dir
-  context = 64
+  context_len = 64
 }
 output "found" { value = step.audit.m.outputs.found }
 `

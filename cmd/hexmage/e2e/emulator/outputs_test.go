@@ -50,9 +50,8 @@ func outputs(t *testing.T, w *World) {
 // keys: what decides about a context is in its key, as explain says; what does not is not.
 func keys(t *testing.T, w *World) {
 	for _, c := range []struct{ from, to, want string }{
-		{"optimization = 3", "optimization = 2", "args.json changed"},
+		{"optimization_level = 3", "optimization_level = 2", "args.json changed"},
 		{`["SM8550", "SM8750"]`, `["SM8750", "SM8650"]`, "args.json changed"},
-		{"vtcm_mb      = 4", "fixed_addresses = false", "addresses"},
 		{"dlc          = true", "dlc = false", "nothing differs"},
 		{`socs         = ["SM8550", "SM8750"]`, `toolchain "htp_host" { version = "2.4.0" }`,
 			"toolchain.htp_host will run"},
@@ -113,7 +112,7 @@ const outputsPipeline = graphsStep + `
 step "htp_context" "several" {
   graphs       = "${step.python.graphs.outputs.dir}/net.onnx"
   socs         = ["SM8550", "SM8750"]
-  optimization = 3
+  optimization_level = 3
   vtcm_mb      = 4
   dlc          = true
 }
@@ -121,7 +120,10 @@ step "htp_emulate" "several" {
   context = step.htp_context.several.outputs.dir
   inputs  = "${step.python.graphs.outputs.dir}/samples"
 }
-module "example" { source = "onnx-htp" }
+module "example" {
+  source = "onnx-htp"
+  graph  = "example"
+}
 output "several" { value = step.htp_context.several.outputs.dir }
 output "dlc" { value = step.htp_context.several.outputs.dlc }
 output "said" { value = step.htp_emulate.several.outputs.dir }
@@ -136,7 +138,7 @@ variable "floats" {
 }
 step "htp_context" "floats" {
   graphs = "${step.python.graphs.outputs.dir}/floats.onnx"
-  floats = var.floats
+  allow_fp16 = var.floats
 }
 step "htp_context" "crash" { graphs = "${step.python.graphs.outputs.dir}/crash.onnx" }
 
@@ -145,7 +147,7 @@ step "model" "tiny" {
   layers = 2
 }
 module "llm" {
-  source = "ort-llm"
+  source = "onnx-htp"
   model  = step.model.tiny.outputs.dir
 }
 step "htp_context" "several" {

@@ -35,14 +35,14 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		defer cancel()
 		return Ended(t, w.Command(ctx, args...))
 	}
-	Wants(t, slow(append([]string{"run"}, shipped...)...), ExitOK, "1620 of 1620", "passed", "check.twin")
+	Wants(t, slow(append([]string{"run"}, shipped...)...), ExitOK, "1620 of 1620", "passed", "check.first")
 	if r := w.RunJSON(t, shipped...); r.Executed != 0 {
 		t.Errorf("again: %q ran", r.Names)
 	}
 
 	for name, nodes := range Family() { // the same, of a Qwen2 and a Llama
 		Wants(t, slow("run", "--var=quantizer=mllm", "--var=mllm="+clone, MLLMAOT, name), ExitOK, nodes, "passed",
-			"check.twin")
+			"check.first")
 	}
 
 	writeUpstreams(t, w, clone)
@@ -75,7 +75,7 @@ func TestUpstreamsWords(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 24*RunLimit)
 	defer cancel()
 	o := Ended(t, w.Command(ctx, "run", "words"))
-	Wants(t, o, ExitOK, "passed", "check.twin", "check.npu")
+	Wants(t, o, ExitOK, "passed", "check.first", "check.npu")
 	t.Log(o.Stdout)
 	out := filepath.Join(w.Dir, "out", "words")
 	for _, name := range []string{"float", "cpu", "emulator"} {
@@ -342,7 +342,7 @@ step "onnx_llm" "kind" {
 step "htp_context" "kind" {
   for_each     = local.blocks
   graphs       = step.onnx_llm.kind[each.key].outputs.dir
-  optimization = 3
+  optimization_level = 3
 }
 step "htp_emulate" "kind" {
   for_each = local.blocks
@@ -450,32 +450,32 @@ step "convert" "it" {
 }
 step "onnx_llm" "float" {
   model   = step.python.folder.outputs.dir
-  context = 128
+  context_len = 128
 }
 step "onnx_llm" "it" {
   model   = step.quantize.it.outputs.dir
-  context = 128
+  context_len = 128
 }
-step "onnx_llm" "twin" {
+step "onnx_llm" "first" {
   model   = step.quantize.it.outputs.dir
-  context = 128
+  context_len = 128
   layers  = 2
 }
 step "htp_context" "it" {
   graphs       = step.onnx_llm.it.outputs.dir
-  optimization = 3
+  optimization_level = 3
 }
-step "htp_context" "twin" {
-  graphs       = step.onnx_llm.twin.outputs.dir
-  optimization = 3
+step "htp_context" "first" {
+  graphs       = step.onnx_llm.first.outputs.dir
+  optimization_level = 3
 }
 step "htp_emulate" "it" {
   context = step.htp_context.it.outputs.dir
   prompt  = local.prompt
   tokens  = 10
 }
-step "htp_emulate" "twin" {
-  context = step.htp_context.twin.outputs.dir
+step "htp_emulate" "first" {
+  context = step.htp_context.first.outputs.dir
   prompt  = local.prompt
   tokens  = 1
 }
@@ -484,8 +484,8 @@ step "onnx_run" "it" {
   prompt = local.prompt
   tokens = 10
 }
-step "onnx_run" "twin" {
-  graphs = step.onnx_llm.twin.outputs.dir
+step "onnx_run" "first" {
+  graphs = step.onnx_llm.first.outputs.dir
   prompt = local.prompt
   tokens = 1
 }
@@ -501,9 +501,9 @@ step "python" "stored" {
   args        = ["mllm", "llama", step.python.folder.outputs.dir, "32", "mllm.txt", "128", step.htp_emulate.it.outputs.dir, "stored.json"]
   output "json" { file = "stored.json" }
 }
-step "accuracy" "twin" {
-  reference = step.onnx_run.twin.outputs.dir
-  outputs   = { twin = step.htp_emulate.twin.outputs.dir }
+step "accuracy" "first" {
+  reference = step.onnx_run.first.outputs.dir
+  outputs   = { first = step.htp_emulate.first.outputs.dir }
 }
 step "accuracy" "it" {
   title         = "${target.soc}, Hexagon ${target.arch}: ${local.prompt}"
@@ -513,9 +513,9 @@ step "accuracy" "it" {
   times         = { emulator = step.htp_emulate.it.outputs.times }
   compile_times = { emulator = step.htp_context.it.outputs.times }
 }
-check "twin" {
-  condition     = step.accuracy.twin.outputs.rows.twin.cosine_min >= 0.9999 && step.accuracy.twin.outputs.rows.twin.argmax_equal == 1
-  error_message = "The first layers say something else on the emulator than on the CPU: ${step.accuracy.twin.outputs.rows.twin.cosine_min}."
+check "first" {
+  condition     = step.accuracy.first.outputs.rows.first.cosine_min >= 0.9999 && step.accuracy.first.outputs.rows.first.argmax_equal == 1
+  error_message = "The first layers say something else on the emulator than on the CPU: ${step.accuracy.first.outputs.rows.first.cosine_min}."
 }
 check "npu" {
   condition     = step.accuracy.it.outputs.rows.emulator.cpu_nodes == 0

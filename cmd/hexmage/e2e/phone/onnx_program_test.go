@@ -52,21 +52,21 @@ locals {
 step "onnx_llm" "way" {
   for_each  = local.ways
   model     = step.model.tiny.outputs.dir
-  context   = 128
-  chunk     = 16
+  context_len = 128
+  ar_len    = 16
   embedding = each.value.embedding
 }
 step "onnx_llm" "upstream" {
   model   = step.quantize.upstream.outputs.dir
-  context = 128
-  chunk   = 16
+  context_len = 128
+  ar_len  = 16
 }
 step "onnx_quantize" "way" {
   for_each = { for name, way in local.ways : name => way if name != "float" }
   graphs   = step.onnx_llm.way[each.key].outputs.dir
-  scheme   = "a16w8"
+  method   = "a16w8"
   kv       = each.key == "cut" ? "uint8" : "uint16"
-  splits   = each.value.splits
+  num_shards = each.value.splits
 }
 step "onnx_run" "way" {
   for_each = toset(["cut", "float", "outside", "upstream", "whole"])

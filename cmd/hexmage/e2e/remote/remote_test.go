@@ -285,20 +285,20 @@ func TestRemotePipeline(t *testing.T) {
 	}
 }
 
-// TestRemoteTinyORT: what one machine took through the vendor's compiler and emulator the next one has, without
+// TestRemoteONNXHTP: what one machine took through the vendor's compiler and emulator the next one has, without
 // fetching a toolchain. The first machine makes it all, as nothing that was made by BLAKE3 counts at casd.
-func TestRemoteTinyORT(t *testing.T) {
+func TestRemoteONNXHTP(t *testing.T) {
 	c := startCasd(t)
 	one := NewWorld(t).WithEmulatorDownloads(t)
 	share(t, one, c.address, uploads, `upload_wait = "5m"`)
-	first := one.RunJSON(t, TinyORT)
+	first := one.RunJSON(t, ONNXHTP)
 	two := NewWorld(t)
 	share(t, two, c.address)
-	second := two.RunJSON(t, TinyORT)
+	second := two.RunJSON(t, ONNXHTP)
 	if first.Executed == 0 || second.Executed != 0 || second.Cached != first.Executed+first.Cached {
 		t.Errorf("the first machine executed %d actions, and the second %q", first.Executed, second.Names)
 	}
-	sameOut(t, one, two, TinyORT)
+	sameOut(t, one, two, ONNXHTP)
 	sent, was := bytesIn(t, filepath.Join(c.dir, "cas")), bytesIn(t, two.Cache)
 	t.Logf("%d actions; the first machine %v, the second %v; %d bytes in the first cache, %d at the server, %d in "+
 		"the second", second.Cached, first.Took, second.Took, bytesIn(t, one.Cache), sent, was)

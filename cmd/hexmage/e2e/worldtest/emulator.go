@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-const TinyORT = "tiny-ort"
+// ONNXHTP is the pipeline for graphs and language models; by default its model has two layers and seeded weights.
+const ONNXHTP = "onnx-htp"
 
 // Cuts is a pipeline that goes the whole way of profile emulator with three nodes.
 const Cuts = `
@@ -30,7 +31,7 @@ step "python" "graphs" {
 }
 step "htp_context" "one" {
   graphs       = "${step.python.graphs.outputs.dir}/one.onnx"
-  optimization = var.optimization
+  optimization_level = var.optimization
 }
 step "htp_emulate" "one" {
   context = step.htp_context.one.outputs.dir

@@ -42,14 +42,11 @@ enum {
   DT_STRSZ = 10,
   DT_SYMENT = 11,
   DT_INIT = 12,
-  DT_FINI = 13,
   DT_REL = 17,
   DT_PLTREL = 20,
   DT_JMPREL = 23,
   DT_INIT_ARRAY = 25,
-  DT_FINI_ARRAY = 26,
   DT_INIT_ARRAYSZ = 27,
-  DT_FINI_ARRAYSZ = 28
 };
 
 #endif

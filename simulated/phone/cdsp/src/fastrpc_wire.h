@@ -16,7 +16,7 @@
 #define WIRE_MAX_OPS 256u
 #define WIRE_MAX_HANDLES 8u
 
-enum wire_kind { WIRE_OPEN = 1, WIRE_INFO = 2, WIRE_EXECUTE = 3, WIRE_CLOSE = 4, WIRE_LOAD = 5, WIRE_INVOKE = 6 };
+enum wire_kind { WIRE_OPEN = 1, WIRE_INFO = 2, WIRE_EXECUTE = 3, WIRE_LOAD = 5, WIRE_INVOKE = 6 };
 
 /* Status codes, as the FastRPC framework of a real DSP numbers them. */
 enum wire_status {

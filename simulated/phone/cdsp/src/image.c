@@ -121,10 +121,10 @@ static int place(struct image *image, const uint8_t *file, uint32_t bytes, uint3
   return 0;
 }
 
-/* Calls the functions of an array of addresses, in order or backwards, after checking that each is code of this image. */
-static int call_all(const struct image *image, uint32_t array, uint32_t bytes, int backwards) {
+/* Calls the functions of an array of addresses, after checking that each is code of this image. */
+static int call_all(const struct image *image, uint32_t array, uint32_t bytes) {
   for (uint32_t i = 0; i < bytes / 4; i++) {
-    uint32_t at = image_word(image, array + 4 * (backwards ? bytes / 4 - 1 - i : i)) - (uint32_t)image->base;
+    uint32_t at = image_word(image, array + 4 * i) - (uint32_t)image->base;
     if (!image_holds(image, at, 4, SEGMENT_EXECUTE)) return -1;
     ((void (*)(void))(image->base + at))();
   }
@@ -163,7 +163,7 @@ static int load(struct image *image, const uint8_t *file, uint32_t bytes, uint32
     if (!image_holds(image, image->init, 4, SEGMENT_EXECUTE)) return fail(failure, (uint32_t)AEE_EBADELF, "DT_INIT is not code", NULL);
     ((void (*)(void))(image->base + image->init))();
   }
-  if (call_all(image, image->init_array, image->init_array_size, 0) < 0)
+  if (call_all(image, image->init_array, image->init_array_size) < 0)
     return fail(failure, (uint32_t)AEE_EBADELF, "a constructor is not code of the library", NULL);
   return 0;
 }
@@ -202,18 +202,7 @@ int image_open(struct image *image, const char *path, uint32_t device_arch, stru
   int result = load(image, file, bytes, device_arch, failure);
   sys_unmap(file, whole_pages(bytes));
   if (result == 0) return 0;
-  if (image->base) {
-    exits_run(image->base, image->span);
-    sys_unmap(image->base, whole_pages(image->span));
-  }
+  if (image->base) sys_unmap(image->base, whole_pages(image->span));
   *image = (struct image){0};
   return name_library(failure, path);
-}
-
-void image_close(struct image *image) {
-  exits_run(image->base, image->span);
-  call_all(image, image->fini_array, image->fini_array_size, 1);
-  if (image_holds(image, image->fini, 4, SEGMENT_EXECUTE) && image->fini) ((void (*)(void))(image->base + image->fini))();
-  sys_unmap(image->base, whole_pages(image->span));
-  *image = (struct image){0};
 }

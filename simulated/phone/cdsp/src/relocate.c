@@ -40,11 +40,8 @@ int image_dynamic(struct image *image, struct failure *failure) {
       case DT_PLTREL: plt_kind = value; break;
       case DT_REL: rel = value; break;
       case DT_INIT: image->init = value; break;
-      case DT_FINI: image->fini = value; break;
       case DT_INIT_ARRAY: image->init_array = value; break;
       case DT_INIT_ARRAYSZ: image->init_array_size = value; break;
-      case DT_FINI_ARRAY: image->fini_array = value; break;
-      case DT_FINI_ARRAYSZ: image->fini_array_size = value; break;
       default: break;
     }
   }
@@ -61,8 +58,7 @@ int image_dynamic(struct image *image, struct failure *failure) {
     return fail(failure, bad, "damaged table: DT_STRTAB", NULL);
   if (check_table(image, image->rela, image->rela_size, sizeof(struct elf_rela), "DT_RELA", failure) < 0) return -1;
   if (check_table(image, image->plt_rela, image->plt_rela_size, sizeof(struct elf_rela), "DT_JMPREL", failure) < 0) return -1;
-  if (check_table(image, image->init_array, image->init_array_size, 4, "DT_INIT_ARRAY", failure) < 0) return -1;
-  return check_table(image, image->fini_array, image->fini_array_size, 4, "DT_FINI_ARRAY", failure);
+  return check_table(image, image->init_array, image->init_array_size, 4, "DT_INIT_ARRAY", failure);
 }
 
 uint32_t image_symbol(const struct image *image, const char *name) {

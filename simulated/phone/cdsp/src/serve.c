@@ -117,7 +117,7 @@ static int do_open(struct cursor *c) {
   if (c->broken || c->left) return refuse((uint32_t)AEE_EBADPARM, "malformed OPEN");
   uint32_t slot = 0;
   while (slot < WIRE_MAX_HANDLES && domain.images[slot].base) slot++;
-  if (slot == WIRE_MAX_HANDLES) return refuse((uint32_t)AEE_ENOMEMORY, "too many open libraries; close one");
+  if (slot == WIRE_MAX_HANDLES) return refuse((uint32_t)AEE_ENOMEMORY, "too many open libraries");
   struct failure failure;
   if (image_open(&domain.images[slot], path, domain.arch, &failure) < 0) return answer_failure(&failure);
   answer(AEE_SUCCESS, 4);
@@ -148,15 +148,6 @@ static int do_info(struct cursor *c) {
   write_string(build_id, bounded(build_id, WIRE_MAX_NAME));
   write_word(n);
   for (uint32_t i = 0; i < n; i++) write_string(names[i], bounded(names[i], WIRE_MAX_NAME));
-  return 0;
-}
-
-static int do_close(struct cursor *c) {
-  struct image *image = find_image(take_word(c));
-  if (c->broken || c->left) return refuse((uint32_t)AEE_EBADPARM, "malformed CLOSE");
-  if (!image) return refuse((uint32_t)AEE_EINVHANDLE, "CLOSE: no library is open under this handle");
-  image_close(image);
-  answer(AEE_SUCCESS, 0);
   return 0;
 }
 
@@ -326,7 +317,6 @@ int serve(uint32_t device_arch) {
       case WIRE_OPEN: do_open(&c); break;
       case WIRE_INFO: do_info(&c); break;
       case WIRE_EXECUTE: do_execute(&c); break;
-      case WIRE_CLOSE: do_close(&c); break;
       case WIRE_LOAD: do_load(&c); break;
       case WIRE_INVOKE: do_invoke(&c); break;
       default: refuse((uint32_t)AEE_EUNSUPPORTED, "no such call"); break;

@@ -56,8 +56,6 @@ int arch_accepts(uint32_t device, uint32_t e_flags);
 /* symbols.c: what a library may import. NULL when it may not. */
 const void *symbol_find(const char *name);
 
-/* exits.c: destructors which the library registered with __cxa_atexit. */
-void exits_run(const uint8_t *base, size_t span);
 
 /* simulated_abi.h's tensor; the layout is shared with code built against the simulation headers. */
 struct open_tensor {
@@ -85,7 +83,7 @@ struct image {
   uint32_t dynamic, dynamic_size, thread_local;
   uint32_t symbols, n_symbols, strings, strings_size;
   uint32_t rela, rela_size, plt_rela, plt_rela_size;
-  uint32_t init, fini, init_array, init_array_size, fini_array, fini_array_size;
+  uint32_t init, init_array, init_array_size;
   open_op_execute_fn *execute;
   open_op_name_fn *op_name;
   open_sdk_build_id_fn *build_id;
@@ -93,7 +91,6 @@ struct image {
 enum { SEGMENT_EXECUTE = 1, SEGMENT_WRITE = 2, SEGMENT_READ = 4 };
 
 int image_open(struct image *image, const char *path, uint32_t device_arch, struct failure *failure);
-void image_close(struct image *image);
 /* Whether the DSP would load the library and find the symbol in it. Nothing of it is kept, and no code of it runs. */
 int image_look(const char *path, const char *symbol, uint32_t device_arch, struct failure *failure);
 /* Whether [start, start+size) lies in one segment that has every flag asked for. */

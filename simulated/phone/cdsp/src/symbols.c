@@ -15,7 +15,13 @@ void __cxa_pure_virtual(void) { die("the library called a pure virtual function"
 int __cxa_guard_acquire(uint8_t *guard) { return *guard == 0; }
 void __cxa_guard_release(uint8_t *guard) { *guard = 1; }
 void __cxa_guard_abort(uint8_t *guard) { *guard = 0; }
-void __cxa_finalize(void *library) { (void)library; /* the shell runs the destructors itself, on CLOSE */ }
+void __cxa_finalize(void *library) { (void)library; }
+
+/* Libraries stay loaded until the domain ends, so no destructor runs. */
+int __cxa_atexit(void (*destroy)(void *), void *object, void *library) {
+  (void)destroy, (void)object, (void)library;
+  return 0;
+}
 
 void *malloc(size_t bytes) { return heap_take(bytes); }
 void free(void *block) { heap_give(block); }
@@ -113,8 +119,7 @@ void *__hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *to, const void
   X(__hexagon_udivsi3) X(__hexagon_umodsi3) X(__hexagon_divsi3) X(__hexagon_modsi3)                                     \
   X(__hexagon_udivdi3) X(__hexagon_umoddi3) X(__hexagon_divdi3) X(__hexagon_moddi3) X(__hexagon_divdf3)                 \
   X(__extendhfsf2) X(__truncsfhf2) X(sqrt) X(sqrtf) X(floorf) X(ceilf) X(truncf) X(roundf) X(rintf) X(fabsf) X(fminf) X(fmaxf)                                   \
-  X(expf) X(logf) X(powf) X(tanhf) X(sinf) X(cosf)                                                                      \
-  X(__cxa_atexit)
+  X(expf) X(logf) X(powf) X(tanhf) X(sinf) X(cosf)
 
 #define DECLARE(name) extern void name();
 IMPORTS(DECLARE)
@@ -128,7 +133,7 @@ static const struct {
     ENTRY(memcpy) ENTRY(memmove) ENTRY(memset) ENTRY(memcmp) ENTRY(memchr)
     ENTRY(strlen) ENTRY(strcmp) ENTRY(strncmp) ENTRY(strchr) ENTRY(strrchr) ENTRY(strcpy) ENTRY(strncpy) ENTRY(strcat) ENTRY(strstr)
     ENTRY(malloc) ENTRY(free) ENTRY(calloc) ENTRY(realloc) ENTRY(abort) ENTRY(open_log)
-    ENTRY(__cxa_pure_virtual) ENTRY(__cxa_guard_acquire) ENTRY(__cxa_guard_release) ENTRY(__cxa_guard_abort) ENTRY(__cxa_finalize)
+    ENTRY(__cxa_pure_virtual) ENTRY(__cxa_guard_acquire) ENTRY(__cxa_guard_release) ENTRY(__cxa_guard_abort) ENTRY(__cxa_finalize) ENTRY(__cxa_atexit)
     ENTRY(__hexagon_memcpy_likely_aligned_min32bytes_mult8bytes)
     {"__hexagon_sqrtf", (const void *)sqrtf},
     {"__hexagon_sqrtdf2", (const void *)sqrt},
