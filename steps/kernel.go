@@ -26,15 +26,22 @@ func kernelTestSchema() step.Schema {
 		Summary: "Runs ops' Hexagon code on the simulated DSP, and compares it with the ops' reference branches.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source": "Folder of the package: an output of another step, or a folder of the workspace.",
-			"archs":  "Hexagon archs to build for and to simulate. Default: those whose HTP runs weights of 4 bits in blocks.",
-			"sources": "Only these sources of ops (paths in the package, which may have * and ?), with a generated interface. " +
+			"archs": "Hexagon archs to build for and to simulate. Default: those whose HTP runs weights of 4 " +
+				"bits in blocks.",
+			"sources": "Only these sources of ops (paths in the package, which may have * and ?), with a " +
+				"generated interface. " +
 				"Default: the whole package.",
-			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
-			"case": "A call of the op that the label names, once for each of seeds (default: [1]). Parameters are inputs after the others. " +
-				"A tensor has stored numbers, data (one for each element, or one for all), or random ones with real values between low and high. " +
-				"An output's element may differ from the reference by max_abs, or by max_ulp steps of its type (default: 0).",
+			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: " +
+				"toolchain.hexagon's.",
+			"case": "A call of the op that the label names, once for each of seeds (default: [1]). Parameters are " +
+				"inputs after the others. " +
+				"A tensor has stored numbers, data (one for each element, or one for all), or random ones with " +
+				"real values between low and high. " +
+				"An output's element may differ from the reference by max_abs, or by max_ulp steps of its type " +
+				"(default: 0).",
 		}),
-		Outputs:    []step.OutputSpec{{Name: "report", Class: action.Tree, Doc: "<arch>.txt: each call with its largest errors."}},
+		Outputs: []step.OutputSpec{{Name: "report", Class: action.Tree,
+			Doc: "<arch>.txt: each call with its largest errors."}},
 		Toolchains: []string{"qairt", "hexagon", "llvm", "qemu"},
 		Example: `step "kernel_test" "ops" {
   source = step.patch.ops.outputs.dir
@@ -88,7 +95,8 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 		qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: release.Version}
 	for _, a := range k.arches {
 		if a.Family != "hexagon" {
-			p.Fail("archs", "Not a Hexagon arch", "%s is not a DSP's arch: use %s.", a.Target, strings.Join(quantized, ", "))
+			p.Fail("archs", "Not a Hexagon arch", "%s is not a DSP's arch: use %s.", a.Target,
+				strings.Join(quantized, ", "))
 		}
 	}
 	if err := kerneltest.Validate(t.Cases); err != nil {
@@ -115,8 +123,10 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	p.Explain(func(spec string, output []byte) []string {
 		hints := explainBuild(spec, output)
 		if kerneltest.HVX(k.release, "") != "" && strings.Contains(string(output), "'Q6_") {
-			hints = append(hints, "the simulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses newer instructions: "+
-				"set toolchain \"qemu\" { version = \"11.1\" }, which has the integers of v68 and v69, or test the package's other ops with sources = […]")
+			hints = append(hints, "the simulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses "+
+				"newer instructions: "+
+				"set toolchain \"qemu\" { version = \"11.1\" }, which has the integers of v68 and v69, or test "+
+				"the package's other ops with sources = […]")
 		}
 		return hints
 	})
@@ -164,8 +174,8 @@ func (k kernels) tests(pkg oppackage.Package) error {
 
 // dsp returns the simulated DSP of an arch with a library.
 func (k kernels) dsp(a oppackage.Arch, hvx string, shell, library action.Input) kerneltest.DSP {
-	return kerneltest.DSP{Qemu: k.qemu.Path + "/usr/bin/qemu-hexagon-static", Shell: shell.Path, Library: library.Spec.Path,
-		Arch: a.Compiled, HVX: hvx}
+	return kerneltest.DSP{Qemu: k.qemu.Path + "/usr/bin/qemu-hexagon-static", Shell: shell.Path,
+		Library: library.Spec.Path, Arch: a.Compiled, HVX: hvx}
 }
 
 // library links objects. It returns the library at the path that its action writes.
@@ -188,8 +198,8 @@ func (k kernels) reference(pkg oppackage.Package) action.Input {
 	return k.library(a, pkg, objects)
 }
 
-// test builds the library for an arch and runs the cases. It compiles by way of assembly text, in which the test finds instructions
-// that qemu executes wrongly.
+// test builds the library for an arch and runs the cases. It compiles by way of assembly text, in which the test
+// finds instructions that qemu executes wrongly.
 func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, shell, reference action.Input) action.Input {
 	hvx, out := kerneltest.HVX(k.release, a.Compiled), path.Join(k.p.At.Dir(), "report", a.Version+".txt")
 	pkg.HVX = oppackage.HVXFlags(hvx)
@@ -200,7 +210,8 @@ func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, shell, reference 
 	for _, c := range lines {
 		text, object := c.ViaAssembly()
 		assembly, source := k.compilation(a, pkg, text), k.sourceOf(pkg, c)
-		act := k.p.Action(k.made(a, pkg, object), "assemble "+path.Base(object.Source)+" for "+a.Target, object.Args...).
+		act := k.p.Action(k.made(a, pkg, object), "assemble "+path.Base(object.Source)+" for "+a.Target,
+			object.Args...).
 			In(assembly).In(k.toolchains[a.Target]...)
 		k.compiler(act)
 		objects = append(objects, act.Out(object.Object).As(object.Object))

@@ -47,8 +47,10 @@ func (r Reference) Plan(p *step.Plan) {
 		return
 	}
 	s := r.ReferenceSpec
-	s.Model, s.Config, s.Tokenizer, s.Out, s.Dir = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json", "dir"
-	a := step.Tool(p, "", "compute the reference's tokens", toymodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
+	s.Model, s.Config, s.Tokenizer = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot()
+	s.Out, s.Dir = "tokens.json", "dir"
+	a := step.Tool(p, "", "compute the reference's tokens", toymodel.ReferenceTool, s)
+	a.In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
 	p.File("tokens", a.Out(s.Out))
 	p.Tree("dir", a.OutTree(s.Dir))
 }

@@ -1,8 +1,8 @@
 // Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC), an ELF file, a QNN context binary, or an SDK
 // as a folder or a zip file.
 //
-// It looks at bytes, never at names, and bounds all that it reads. It does not run, load or unpack anything, and it does not know
-// which files fit together.
+// It looks at bytes, never at names, and bounds all that it reads. It does not run, load or unpack anything, and it
+// does not know which files fit together.
 package inspect
 
 import (
@@ -65,7 +65,8 @@ type Tensor struct {
 	Size   int64   `json:"size"`
 }
 
-// describe opens the file or folder called name and describes it as path. The error for an unknown format wraps ErrUnknown.
+// describe opens the file or folder called name and describes it as path. The error for an unknown format wraps
+// ErrUnknown.
 func describe(name, path string) (Description, error) {
 	f, err := os.Open(name)
 	var pathErr *os.PathError
@@ -107,7 +108,8 @@ func advice(f io.ReaderAt, err error) string {
 	case strings.HasPrefix(begin, "version https://git-lfs.github.com/spec/"):
 		return ". It is a pointer of Git LFS in place of the file: run `git lfs pull` in its repository"
 	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
-		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a browser, and get the file itself"
+		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a " +
+			"browser, and get the file itself"
 	case n == 0:
 		return ". There is nothing in it: get it again"
 	case errors.Is(err, ErrUnknown):
@@ -298,7 +300,8 @@ type Printer struct {
 	some, failure bool
 }
 
-// Print describes files. Of a folder that is no SDK it describes the files that it knows. It tells whether all could be described.
+// Print describes files. Of a folder that is no SDK it describes the files that it knows. It tells whether all could
+// be described.
 func (p *Printer) Print(ctx context.Context, paths ...string) bool {
 	for _, path := range paths {
 		if ctx.Err() != nil {

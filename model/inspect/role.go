@@ -52,8 +52,8 @@ var (
 	prepareName = lazyregexp.New(`^lib(?:QnnHtpPrepare|HtpPrepare|SnpeHtp)\.so$`)
 )
 
-// role returns a library's role in QNN by its soname, its exports and its provider's name. Only the soname identifies the
-// prepare library.
+// role returns a library's role in QNN by its soname, its exports and its provider's name. Only the soname identifies
+// the prepare library.
 func role(name string, roles, providers []string) string {
 	switch {
 	case prepareName.MatchString(name):

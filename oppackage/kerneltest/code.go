@@ -13,9 +13,10 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// HVX returns the HVX version to compile an arch's code for, so that a release of qemu runs it. Before version 10, qemu has HVX v66
-// and executes some newer instructions wrongly: the compiler rejects them. Later releases have the integer instructions of v68 and
-// v69; code is compiled as for a phone, and Unsafe finds the others. "" is an unknown release.
+// HVX returns the HVX version to compile an arch's code for, so that a release of qemu runs it. Before version 10,
+// qemu has HVX v66 and executes some newer instructions wrongly: the compiler rejects them. Later releases have the
+// integer instructions of v68 and v69; code is compiled as for a phone, and Unsafe finds the others. "" is an unknown
+// release.
 func HVX(qemu, arch string) string {
 	if version.Compare(qemu, "10") < 0 {
 		return "v66"
@@ -51,7 +52,9 @@ func Unsafe(assembly string) []string {
 			}
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Or(times[b]-times[a], cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(times), func(a, b string) int {
+		return cmp.Or(times[b]-times[a], cmp.Compare(a, b))
+	})
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%d × %s", times[n], n)
 	}
@@ -67,7 +70,8 @@ func refused(sources []Source) ([]string, error) {
 			return nil, err
 		}
 		if bad := Unsafe(string(text)); len(bad) > 0 {
-			all = append(all, fmt.Sprintf("%s: the simulated DSP cannot run %s: leave the source out with `sources`, and test its ops on a device",
+			all = append(all, fmt.Sprintf("%s: the simulated DSP cannot run %s: leave the source out with "+
+				"`sources`, and test its ops on a device",
 				path.Base(s.Path), strings.Join(bad, ", ")))
 		}
 	}

@@ -117,17 +117,20 @@ func frame(kind uint32, payload []byte) []byte {
 	return append(words(frameMagic, kind, 0, uint32(len(payload))), payload...)
 }
 
-// Execute loads the library and executes one of its ops. The request is the op's name, the numbers of outputs and inputs, their
-// descriptions and the inputs' data. The answer is the outputs, each after its description, or for another status than 0 the reason.
+// Execute loads the library and executes one of its ops. The request is the op's name, the numbers of outputs and
+// inputs, their descriptions and the inputs' data. The answer is the outputs, each after its description, or for
+// another status than 0 the reason.
 func (d DSP) Execute(ctx context.Context, request []byte) (status uint32, answer []byte, err error) {
 	var log bytes.Buffer
 	cmd := exec.CommandContext(ctx, d.Qemu, "-cpu", cpu(d.Arch, d.HVX), d.Shell, d.Arch)
-	cmd.Stdin = bytes.NewReader(append(frame(kindOpen, str(d.Library)), frame(kindExecute, append(words(firstHandle), request...))...))
+	open, execute := frame(kindOpen, str(d.Library)), frame(kindExecute, append(words(firstHandle), request...))
+	cmd.Stdin = io.MultiReader(bytes.NewReader(open), bytes.NewReader(execute))
 	cmd.Stderr = &log
 	out, err := cmd.Output()
 	for range 2 { // after a fault the DSP answers, and ends with an error
 		if len(out) < frameHeader+4 || uint64(len(out)) < frameHeader+uint64(binary.LittleEndian.Uint32(out[12:])) {
-			return 0, nil, fmt.Errorf("no answer: %w\n%s", cmp.Or(err, io.ErrUnexpectedEOF), log.Bytes()[max(0, log.Len()-2000):])
+			end := log.Bytes()[max(0, log.Len()-2000):]
+			return 0, nil, fmt.Errorf("no answer: %w\n%s", cmp.Or(err, io.ErrUnexpectedEOF), end)
 		}
 		end := frameHeader + max(4, int(binary.LittleEndian.Uint32(out[12:])))
 		status, answer, out = binary.LittleEndian.Uint32(out[frameHeader:]), out[frameHeader+4:end], out[end:]

@@ -1,5 +1,5 @@
-// Package kerneltest runs ops of an op package's Hexagon library on the simulated DSP, on given or random tensors, and compares
-// their outputs with those of a library of the ops' reference branches.
+// Package kerneltest runs ops of an op package's Hexagon library on the simulated DSP, on given or random tensors,
+// and compares their outputs with those of a library of the ops' reference branches.
 //
 // It knows tensors; it does not know the meaning of an op, compiler flags or speed.
 package kerneltest
@@ -25,7 +25,8 @@ type Case struct {
 	Seeds   []uint64 `arg:"seeds" json:"seeds,omitempty"` // default: seed 1
 	Inputs  []Tensor `block:"input" json:"inputs"`        // parameters come after inputs, in the op's order
 	Outputs []Tensor `block:"output,required" json:"outputs"`
-	// An element may differ by MaxAbs in real numbers, or by MaxULP steps of its type; a quantized type's step is one stored number.
+	// An element may differ by MaxAbs in real numbers, or by MaxULP steps of its type; a quantized type's step is one
+	// stored number.
 	MaxAbs float64 `arg:"max_abs" json:"max_abs"`
 	MaxULP uint64  `arg:"max_ulp" json:"max_ulp"`
 }
@@ -38,13 +39,14 @@ type Tensor struct {
 	Zero  int32   `arg:"zero_point" json:"zero_point,omitempty"`
 
 	Data []float64 `arg:"data" json:"data,omitempty"` // stored numbers, one for each element, or one for all
-	// Random numbers have real values between Low and High. If both are 0, a quantized type takes any stored number, a float -1 to 1
-	// and int32 -1000 to 1000.
+	// Random numbers have real values between Low and High. If both are 0, a quantized type takes any stored number,
+	// a float -1 to 1 and int32 -1000 to 1000.
 	Low  float64 `arg:"low" json:"low,omitempty"`
 	High float64 `arg:"high" json:"high,omitempty"`
 }
 
-// dtype is an element type: its number in simulated_abi.h, its bytes, and its range of stored integers; floats have no range.
+// dtype is an element type: its number in simulated_abi.h, its bytes, and its range of stored integers; floats have
+// no range.
 type dtype struct {
 	number   uint32
 	bytes    int
@@ -53,7 +55,8 @@ type dtype struct {
 
 func dtypes() map[string]dtype {
 	return map[string]dtype{
-		"quint8": {1, 1, 0, math.MaxUint8}, "quint16": {2, 2, 0, math.MaxUint16}, "float32": {3, 4, 0, 0}, "float16": {4, 2, 0, 0},
+		"quint8": {1, 1, 0, math.MaxUint8}, "quint16": {2, 2, 0, math.MaxUint16},
+		"float32": {3, 4, 0, 0}, "float16": {4, 2, 0, 0},
 		"int32": {5, 4, math.MinInt32, math.MaxInt32}, "qint8": {6, 1, math.MinInt8, math.MaxInt8},
 		"qint16": {7, 2, math.MinInt16, math.MaxInt16},
 	}
@@ -142,7 +145,8 @@ func (t Tensor) validate() error {
 	n := 1
 	for _, dim := range t.Dims {
 		if dim < 1 || dim > maxBytes || n > maxBytes/dim {
-			return fmt.Errorf("invalid dims %v: each is at least 1, and their product at most %d Mi", t.Dims, maxBytes>>20)
+			return fmt.Errorf("invalid dims %v: each is at least 1, and their product at most %d Mi", t.Dims,
+				maxBytes>>20)
 		}
 		n *= dim
 	}
@@ -155,7 +159,8 @@ func (t Tensor) validate() error {
 	case t.quantized() && t.Scale == 0:
 		return fmt.Errorf("type %s needs a scale", t.Type)
 	case len(t.Data) > 1 && len(t.Data) != n:
-		return fmt.Errorf("data has %d numbers for %d elements: give one for each element, or one for all", len(t.Data), n)
+		return fmt.Errorf("data has %d numbers for %d elements: give one for each element, or one for all",
+			len(t.Data), n)
 	case !(t.Low <= t.High):
 		return fmt.Errorf("low %v is above high %v", t.Low, t.High)
 	}

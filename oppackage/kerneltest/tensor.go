@@ -171,7 +171,8 @@ func (r *Result) compare(c Case, output int, got, want []byte) {
 		for k := 3; k >= 0; k-- {
 			at[k], rest = rest%at[k], rest/at[k]
 		}
-		r.First = fmt.Sprintf("output %d: element %d at %v is %.9g, the reference says %.9g", output, i, at, t.real(g), t.real(w))
+		r.First = fmt.Sprintf("output %d: element %d at %v is %.9g, the reference says %.9g", output, i, at,
+			t.real(g), t.real(w))
 		if t.quantized() {
 			r.First += fmt.Sprintf(" (stored: %g, %g)", g, w)
 		}
@@ -185,7 +186,9 @@ func (r Result) String() string {
 	case r.Failed != "":
 		return head + ": " + r.Failed
 	case r.Wrong == 0:
-		return fmt.Sprintf("%s: %d elements, %d differ, max abs error %.9g, %d ulp", head, r.Elements, r.Differ, r.MaxAbs, r.MaxULP)
+		return fmt.Sprintf("%s: %d elements, %d differ, max abs error %.9g, %d ulp", head, r.Elements, r.Differ,
+			r.MaxAbs, r.MaxULP)
 	}
-	return fmt.Sprintf("%s: %s; %d of %d are wrong, max abs error %.9g, %d ulp", head, r.First, r.Wrong, r.Elements, r.MaxAbs, r.MaxULP)
+	return fmt.Sprintf("%s: %s; %d of %d are wrong, max abs error %.9g, %d ulp", head, r.First, r.Wrong, r.Elements,
+		r.MaxAbs, r.MaxULP)
 }

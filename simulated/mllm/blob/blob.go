@@ -1,5 +1,5 @@
-// Package blob writes the context binaries of the simulated compiler (docs/design/0002): a file like QNN's, whose blob has the
-// embedding and the norm layers of the toy model.
+// Package blob writes the context binaries of the simulated compiler (docs/design/0002): a file like QNN's, whose
+// blob has the embedding and the norm layers of the toy model.
 //
 // It does not know how a model becomes a blob. The runner's context.cc reads the files (simulated/mllm/runner/src).
 package blob
@@ -51,8 +51,8 @@ type Blob struct {
 	Norms                          []Norm
 }
 
-// Write writes a context binary around a blob. It ignores info's Format, Backend, BlobOffset, BlobSize, Simulated and Graphs. Equal
-// arguments give equal bytes.
+// Write writes a context binary around a blob. It ignores info's Format, Backend, BlobOffset, BlobSize, Simulated and
+// Graphs. Equal arguments give equal bytes.
 func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
 	raw, err := blob.encode(info)
 	if err != nil {
@@ -90,14 +90,16 @@ func (b *Blob) meta(info qnnctx.Info, size uint64) flatbuffer.Fields {
 	const kind = 3
 	var graphs []flatbuffer.Fields
 	for _, g := range b.Graphs {
-		in := []flatbuffer.Fields{tensor(0, "input_ids", int32Type, 1, g.Tokens), tensor(1, "past_length", int32Type, 1, 1)}
+		in := []flatbuffer.Fields{tensor(0, "input_ids", int32Type, 1, g.Tokens),
+			tensor(1, "past_length", int32Type, 1, 1)}
 		out := []flatbuffer.Fields{tensor(2, "logits", quant16Type, g.Tokens, b.Vocab)}
 		graph := flatbuffer.Fields{0: g.Name, 1: uint32(len(in)), 2: in, 3: uint32(len(out)), 4: out}
-		graphs = append(graphs, flatbuffer.Fields{0: uint32(kind), 1: uint8(kind), 2: flatbuffer.Fields{0: flatbuffer.Fields{0: graph}}})
+		graphs = append(graphs, flatbuffer.Fields{0: uint32(kind), 1: uint8(kind),
+			2: flatbuffer.Fields{0: flatbuffer.Fields{0: graph}}})
 	}
 	return flatbuffer.Fields{0: flatbuffer.Fields{0: uint32(kind), 1: uint8(kind), 2: flatbuffer.Fields{
-		0: uint32(qnnctx.BackendHTP), 1: info.BuildID, 2: triple(info.CoreAPI), 3: triple(info.BackendAPI), 4: info.SoCVersion,
-		5: triple(info.BlobVersion), 9: uint32(len(graphs)), 10: graphs, 11: size, 16: info.SoCModel,
+		0: uint32(qnnctx.BackendHTP), 1: info.BuildID, 2: triple(info.CoreAPI), 3: triple(info.BackendAPI),
+		4: info.SoCVersion, 5: triple(info.BlobVersion), 9: uint32(len(graphs)), 10: graphs, 11: size, 16: info.SoCModel,
 	}}}
 }
 
@@ -111,7 +113,8 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	for i, g := range b.Graphs {
 		tokens[i] = g.Tokens
 	}
-	for _, v := range append([]uint32{version, info.Arch, info.SoCModel, uint32(info.VTCM >> 20), b.Vocab, b.Hidden, b.Layers, b.Context,
+	for _, v := range append([]uint32{version, info.Arch, info.SoCModel, uint32(info.VTCM >> 20), b.Vocab, b.Hidden,
+		b.Layers, b.Context,
 		uint32(len(b.Norms)), uint32(len(b.Graphs))}, tokens[:]...) {
 		out = le.AppendUint32(out, v)
 	}
@@ -122,7 +125,8 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	}
 	text(info.BuildID, nameSize)
 	text(b.OpPackage, nameSize)
-	text(fmt.Sprintf("min_arch=%d;vtcm_size=%d;soc_type=%s;memory_alloc_limit=%d", info.Arch, info.VTCM, info.SoC, memoryAllocLimit), optionsSize)
+	text(fmt.Sprintf("min_arch=%d;vtcm_size=%d;soc_type=%s;memory_alloc_limit=%d", info.Arch, info.VTCM, info.SoC,
+		memoryAllocLimit), optionsSize)
 	numbers := func(list []uint16) {
 		for _, v := range list {
 			out = le.AppendUint16(out, v)

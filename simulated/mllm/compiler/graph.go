@@ -17,7 +17,8 @@ func payload(w *toymodel.Weights) *blob.Blob {
 	b := &blob.Blob{Vocab: uint32(c.VocabSize), Hidden: uint32(c.HiddenSize), Layers: uint32(c.NumHiddenLayers),
 		Context: uint32(c.MaxCacheLength), OpPackage: opPackage, Embedding: m.Embedding}
 	for _, n := range m.Norms {
-		b.Norms = append(b.Norms, blob.Norm{Name: n.Name, Weight: n.Weight, Quant: blob.Quant(n.Quant), In: blob.Quant(n.In), Out: blob.Quant(n.Out)})
+		b.Norms = append(b.Norms, blob.Norm{Name: n.Name, Weight: n.Weight, Quant: blob.Quant(n.Quant),
+			In: blob.Quant(n.In), Out: blob.Quant(n.Out)})
 	}
 	return b
 }

@@ -1,5 +1,5 @@
-// Package quantizer writes the toy model in mllm's scheme: the tensor names, types and shapes of mllm's quantizer, for the
-// simulated compiler. Weights are rounded; scales of activations are constants.
+// Package quantizer writes the toy model in mllm's scheme: the tensor names, types and shapes of mllm's quantizer,
+// for the simulated compiler. Weights are rounded; scales of activations are constants.
 //
 // It does not know model/python's quantizers, which quantize real models, and does not know how the tensors are used.
 package quantizer
@@ -107,7 +107,8 @@ func quantize(path string, c toymodel.Config) ([]safetensors.Source, error) {
 		return nil, err
 	}
 	defer f.Close()
-	dtypes := map[mllm.DType]safetensors.DType{mllm.Float32: safetensors.F32, mllm.Int32: safetensors.I32, mllm.Int8: safetensors.I8,
+	dtypes := map[mllm.DType]safetensors.DType{mllm.Float32: safetensors.F32, mllm.Int32: safetensors.I32,
+		mllm.Int8:  safetensors.I8,
 		mllm.Uint8: safetensors.U8, mllm.Uint16: safetensors.U16}
 	made := map[string][]byte{}
 	for _, l := range c.Linears() {
@@ -164,7 +165,8 @@ func float(to []byte, v float32) []byte {
 	return binary.LittleEndian.AppendUint32(to, math.Float32bits(v))
 }
 
-// constant returns the scale or the zero point of an activation, or a table of rotary embeddings, which the runner does not read.
+// constant returns the scale or the zero point of an activation, or a table of rotary embeddings, which the runner
+// does not read.
 func constant(t toymodel.TensorSpec) []byte {
 	name, scaled := strings.CutSuffix(t.Name, ".fake_quant.scale")
 	name, zeroed := strings.CutSuffix(name, ".fake_quant.zero_point")

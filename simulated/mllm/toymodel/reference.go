@@ -51,7 +51,8 @@ func (m *Model) takeIn(ids []int, first int, mixed bool) {
 		}
 		for _, n := range m.Norms {
 			for d, row := len(n.Weight), x; len(row) > 0; row = row[d:] {
-				RMSNorm(row[:d], row[:d], n.Weight, n.In.Scale, n.In.ZeroPoint, n.Quant.Scale, n.Quant.ZeroPoint, n.Out.Scale, n.Out.ZeroPoint)
+				RMSNorm(row[:d], row[:d], n.Weight, n.In.Scale, n.In.ZeroPoint, n.Quant.Scale, n.Quant.ZeroPoint,
+					n.Out.Scale, n.Out.ZeroPoint)
 			}
 		}
 		for i, v := range x {
@@ -108,7 +109,8 @@ func (m *Model) Generate(prompt []int, maxNew, positions int) (Result, error) {
 	}
 }
 
-// RMSNorm normalizes one row of numbers as the op package's op does (docs/design/0002). x, w and out have the same length.
+// RMSNorm normalizes one row of numbers as the op package's op does (docs/design/0002). x, w and out have the same
+// length.
 func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
 	const magic = 12582912 // 1.5 * 2^23: adding it to a small float32 rounds to an integer, half to even
 	// Each operation has its own float32 conversion, so that the compiler does not fuse it with the next one.

@@ -16,7 +16,8 @@ type Weights struct {
 	data   map[string][]byte
 }
 
-// LoadWeights reads all tensors that c's Schema names from f and checks their types, shapes and the values that must lie in a range.
+// LoadWeights reads all tensors that c's Schema names from f and checks their types, shapes and the values that must
+// lie in a range.
 func LoadWeights(f *mllm.File, c Config) (*Weights, error) {
 	w := &Weights{Config: c, data: map[string][]byte{}}
 	for _, s := range c.Schema() {
@@ -32,7 +33,8 @@ func LoadWeights(f *mllm.File, c Config) (*Weights, error) {
 			if len(s.Shape) == 1 && len(p.Shape) == 1 && s.DType == mllm.Uint8 {
 				hint = fmt.Sprintf("; is linear_block_size %d the quantiser's block size?", c.LinearBlockSize)
 			}
-			return nil, fmt.Errorf("tensor %q is %v %v, the config needs %v %v%s", s.Name, p.DType, p.Shape, s.DType, s.Shape, hint)
+			return nil, fmt.Errorf("tensor %q is %v %v, the config needs %v %v%s", s.Name, p.DType, p.Shape, s.DType,
+				s.Shape, hint)
 		}
 		raw := make([]byte, p.Size)
 		if _, err := io.ReadFull(f.Data(p), raw); err != nil {

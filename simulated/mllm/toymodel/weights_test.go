@@ -42,7 +42,8 @@ func TestGenerate(t *testing.T) {
 				w[i] = uint16(8000 + i)
 			}
 			w[d-1] = weight
-			m.Norms = append(m.Norms, Norm{Weight: w, Quant: Quant{0x1p-13, 0}, In: Quant{0x1p-12, 32768}, Out: Quant{0x1p-13, 32768}})
+			m.Norms = append(m.Norms, Norm{Weight: w, Quant: Quant{0x1p-13, 0}, In: Quant{0x1p-12, 32768},
+				Out: Quant{0x1p-13, 32768}})
 		}
 		return m
 	}
@@ -57,8 +58,9 @@ func TestGenerate(t *testing.T) {
 	if again := run(model(8000), "hello", "{}"); again != same {
 		t.Errorf("%q, then %q", same, again)
 	}
-	for name, other := range map[string]string{"prompt": run(model(8000), "hellp", "{}"), "tokenizer": run(model(8000), "hello", "{ }"),
-		"weight": run(model(8010), "hello", "{}")} {
+	for name, other := range map[string]string{"prompt": run(model(8000), "hellp", "{}"),
+		"tokenizer": run(model(8000), "hello", "{ }"),
+		"weight":    run(model(8010), "hello", "{}")} {
 		if other == same {
 			t.Errorf("another %s gives the same tokens", name)
 		}
