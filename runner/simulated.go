@@ -68,7 +68,8 @@ type phones struct {
 
 func newPhones(most int) *phones { return &phones{most: max(1, most), freed: make(chan struct{})} }
 
-// take returns a phone of the image that is free; a new one, without a Simulated, if more may run; else what to wait for.
+// take returns a phone of the image that is free; a new one, without a Simulated, if more may run; else what to wait
+// for.
 func (s *phones) take(image digest.Digest) (*handset, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +125,8 @@ func (s *phones) close() (errs []error) {
 	return errs
 }
 
-// useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none that is free.
+// useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none
+// that is free.
 func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string, n *notes) (*inUse, error) {
 	if d.o.Simulate == nil {
 		return nil, errors.New("there are no simulated devices here")
@@ -223,8 +225,9 @@ func (d *Device) startPhone(ctx context.Context, p *handset) error {
 // maxDisk is how large a simulated phone's disk may be when it starts. A larger one is emptied.
 const maxDisk = 8 << 30
 
-// disk returns a folder that is a simulated phone's disk. There are as many as phones may run, and they are kept between runs, as a phone's
-// is. Only one phone can have each: one of another process that finds none free gets an empty one, which goes away with it.
+// disk returns a folder that is a simulated phone's disk. There are as many as phones may run, and they are kept
+// between runs, as a phone's is. Only one phone can have each: one of another process that finds none free gets an
+// empty one, which goes away with it.
 func (d *Device) disk(root string) (data string, release func(), err error) {
 	var unlock func()
 	for i := 1; i <= d.phones.most && unlock == nil; i++ {
@@ -256,8 +259,8 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 // lockWait is for a lock that is free. A process that has it keeps it as long as its phone.
 const lockWait = 300 * time.Millisecond
 
-// LockDisk makes this process the only user of a simulated phone's disk, by a lock file beside it. If another process has
-// the disk, the error is a context.DeadlineExceeded.
+// LockDisk makes this process the only user of a simulated phone's disk, by a lock file beside it. If another process
+// has the disk, the error is a context.DeadlineExceeded.
 func LockDisk(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
@@ -267,8 +270,8 @@ func LockDisk(name string) (unlock func(), err error) {
 	return atomicfile.Lock(ctx, name)
 }
 
-// deviceLog takes what a simulated device prints, and while an action runs on it gives a copy to that. A nil deviceLog is that of a real
-// device, which prints nothing here.
+// deviceLog takes what a simulated device prints, and while an action runs on it gives a copy to that. A nil
+// deviceLog is that of a real device, which prints nothing here.
 type deviceLog struct {
 	next io.Writer // nil: nobody else listens
 

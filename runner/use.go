@@ -25,12 +25,14 @@ type inUse struct {
 	info    devinfo.Info
 	held    *lease.Lease // nil: nobody else knows it
 	release func()
-	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
+	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no
+	// other device to go on with.
 	lost func(err error)
 	wait time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
 }
 
-// native is the device, if it runs programs for AArch64 itself; else nil: what runs them there has its libraries elsewhere.
+// native is the device, if it runs programs for AArch64 itself; else nil: what runs them there has its libraries
+// elsewhere.
 func (u *inUse) native() link.Device {
 	if u.info.Machine != "" && u.info.Machine != "aarch64" {
 		return nil

@@ -9,17 +9,17 @@ import (
 	"github.com/hexmage/hexmage/steps/metrics"
 )
 
-// measured is what the step says of measuring, checked, with what the workspace and hexmage know beside it.
+// measured returns the step's arguments for the tool, with metrics and baselines of the workspace and of hexmage.
 func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 	spec := r.Spec
 	for _, m := range known.Own {
-		if !slices.ContainsFunc(r.Patterns, func(o measure.Pattern) bool { return o.Name == m.Name }) { // which is in its place
+		if !slices.ContainsFunc(r.Patterns, func(o measure.Pattern) bool { return o.Name == m.Name }) { // the step's replaces it
 			spec.Patterns = append(spec.Patterns, m)
 		}
 	}
 	spec.Known = known.Known
 	if _, err := measure.NewParser(spec.Patterns, nil); err != nil {
-		p.Fail("metric", "Metric cannot be used", "%s.", err)
+		p.Fail("metric", "Invalid metric", "%s.", err)
 	}
 	var named []measure.Baseline
 	for _, name := range r.Shipped {
@@ -32,16 +32,17 @@ func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 		for _, b := range known.Baselines {
 			have = append(have, b.Name)
 		}
-		p.Fail("baselines", "No such baseline", "There is no baseline %q. There are %s; others can be blocks `baseline` of the step.", name, strings.Join(have, " and "))
+		p.Fail("baselines", "Unknown baseline", "baseline %q is unknown: use %s, or a block `baseline` of the step.",
+			name, strings.Join(have, ", "))
 	}
 	spec.Baselines = append(named, spec.Baselines...)
 	for _, l := range spec.Limits {
 		known := l.Baseline == measure.Previous && r.Previous.IsSet() || slices.ContainsFunc(spec.Baselines, func(b measure.Baseline) bool { return b.Name == l.Baseline })
 		switch {
 		case l.Min == nil && l.Max == nil && l.Baseline == "":
-			p.Fail("limit", "A limit that limits nothing", "limit %q has neither min nor max nor baseline.", l.Metric)
+			p.Fail("limit", "Empty limit", "limit %q: add min, max or baseline.", l.Metric)
 		case l.Baseline != "" && !known:
-			p.Fail("limit", "No such baseline", "limit %q compares with %q, which the step has neither in baselines nor as a block baseline.", l.Metric, l.Baseline)
+			p.Fail("limit", "Unknown baseline", "limit %q: add %q to baselines, or as a block `baseline`.", l.Metric, l.Baseline)
 		}
 	}
 	return spec

@@ -131,12 +131,12 @@ baseline "ours" { source = "yesterday" }
 func TestMeasureMistakes(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`baselines = ["paper"]`:                                   `There is no baseline "paper". There are llm.npu-paper and llm.npu-reproduction`,
+		`baselines = ["paper"]`:                                   `baseline "paper" is unknown: use llm.npu-paper, llm.npu-reproduction`,
 		"metric \"x\" {\n pattern = \"(\"\n unit = \"ms\"\n}":     "missing closing",
 		"metric \"x\" {\n pattern = \"x\"\n unit = \"ms\"\n}":     "has no group",
 		"metric \"X Y\" {\n pattern = \"(x)\"\n unit = \"ms\"\n}": "use small letters",
-		`limit "x" {}`:                        "neither min nor max nor baseline",
-		`limit "x" { baseline = "previous" }`: `compares with "previous"`,
+		`limit "x" {}`:                        "add min, max or baseline",
+		`limit "x" { baseline = "previous" }`: `add "previous" to baselines`,
 		`tolerance = 5`:                       "tolerance is 5: give a number from 0 to 1",
 	} {
 		if _, diags := planRun(t, body); !diags.HasErrors() || !strings.Contains(diags.Error(), want) {

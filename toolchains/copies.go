@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// Copy is an SDK that may be installed on a machine.
-type Copy struct {
+// InstalledCandidate is an SDK that may be installed on a machine.
+type InstalledCandidate struct {
 	Path      string    // where it is looked for
 	Variables []string  // that name it; none for a place where copies are usual
 	Found     Installed // what it says it is
@@ -21,7 +21,7 @@ type Copy struct {
 }
 
 // Name is how people know the copy: by the variables that name it, or by its path.
-func (c Copy) Name() string {
+func (c InstalledCandidate) Name() string {
 	if len(c.Variables) == 0 {
 		return c.Path
 	}
@@ -29,13 +29,13 @@ func (c Copy) Name() string {
 }
 
 // Copies looks for copies of the toolchain: at each place that a variable of its installed source names, set or not a folder,
-// and at those of the usual places for the release where there is a folder. Variables that lead to one folder make one Copy.
-func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
+// and at those of the usual places for the release where there is a folder. Variables that lead to one folder make one InstalledCandidate.
+func (t *Toolchain) Copies(r *Release, m Machine) []InstalledCandidate {
 	s := r.Source("installed")
 	if s == nil {
 		return nil
 	}
-	var out []Copy
+	var out []InstalledCandidate
 	at := map[string]int{} // by where the path leads to
 	for _, c := range s.candidates(r, m) {
 		m.looksAt(c.path)
@@ -52,7 +52,7 @@ func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
 			}
 			continue
 		}
-		found := Copy{Path: c.path}
+		found := InstalledCandidate{Path: c.path}
 		if c.variable != "" {
 			found.Variables = []string{c.variable}
 		}
@@ -77,12 +77,12 @@ func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
 }
 
 // is tells whether the copy is the release.
-func (c Copy) is(t *Toolchain, r *Release) bool {
+func (c InstalledCandidate) is(t *Toolchain, r *Release) bool {
 	return c.Err == nil && c.Found.Name == t.Name && (c.Found.Is(r.Version) || c.Found.Version == r.Revision)
 }
 
 // called is what people call the copy's release: the NDK's own files say another name than its downloads have.
-func (t *Toolchain) called(c Copy) string {
+func (t *Toolchain) called(c InstalledCandidate) string {
 	for _, r := range t.Releases {
 		if c.is(t, r) && r.Version != c.Found.Version {
 			return fmt.Sprintf("%s %s (%s)", c.Found.Name, r.Version, c.Found.Version)
@@ -99,7 +99,7 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 	}
 	copies := t.Copies(r, q.Machine)
 	var tried []string
-	if i := slices.IndexFunc(copies, func(c Copy) bool { return c.is(t, r) && (q.simulated() || !c.Found.Simulated) }); i >= 0 {
+	if i := slices.IndexFunc(copies, func(c InstalledCandidate) bool { return c.is(t, r) && (q.simulated() || !c.Found.Simulated) }); i >= 0 {
 		c := copies[i]
 		spec.Kind, spec.File = sources.KindCheck, c.Path
 		ch.Spec, ch.Host, ch.Found = spec, c.Path, c.Found
@@ -125,7 +125,7 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 }
 
 // versionOf is the version by which the catalogue, or at least the copy, knows what it is.
-func (t *Toolchain) versionOf(c Copy) string {
+func (t *Toolchain) versionOf(c InstalledCandidate) string {
 	for _, r := range t.Releases {
 		if c.is(t, r) {
 			return r.Version

@@ -41,7 +41,7 @@ type Locked struct {
 	Size     int64         `hcl:"size,optional"`
 	SHA256   string        `hcl:"sha256,optional"`
 	Tree     string        `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
-	Trust    string        `hcl:"trust,optional"` // FirstUse: nobody vouches for it
+	Trust    string        `hcl:"trust,optional"` // TrustOnFirstUse: nobody vouches for it
 	Packages []deb.Package // of deb
 
 	Asked  string   `hcl:"asked,optional"` // of python: python.Asked.Digest
@@ -57,8 +57,8 @@ type Wheel struct {
 	SHA256  string
 }
 
-// FirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
-const FirstUse = "first use"
+// TrustOnFirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
+const TrustOnFirstUse = "first use"
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {

@@ -26,7 +26,7 @@ func names(t *testing.T, program string) []string {
 
 // TestProgram: a program comes with what it imports, and with nothing else: a change elsewhere runs nothing again.
 func TestProgram(t *testing.T) {
-	if got, want := names(t, "accuracy"), []string{"accuracy.py", "arch.py", "command.py", "compare.py", "plot.py", "tokens.py"}; !slices.Equal(got, want) {
+	if got, want := names(t, "accuracy"), []string{"accuracy.py", "arch.py", "command.py", "compare.py", "tokens.py"}; !slices.Equal(got, want) {
 		t.Errorf("accuracy has %q, want %q", got, want)
 	}
 	if got := names(t, "onnx_quantize"); slices.Contains(got, "context.py") || !slices.Contains(got, "tensors.py") {

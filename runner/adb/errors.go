@@ -11,7 +11,8 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 )
 
-// ErrServer says that no adb server listens where one is to be: it has ended, or was not started. It is a link.ErrDropped, too.
+// ErrServer says that no adb server listens where one is to be: it has ended, or was not started. It is a
+// link.ErrDropped, too.
 var ErrServer = errors.New("no adb server")
 
 // serverGone is an ErrServer.
@@ -53,7 +54,8 @@ const (
 	whyPause = 25 * time.Millisecond
 )
 
-// ErrProtocol says that the other side sent something that the protocol does not allow, so the connection was given up.
+// ErrProtocol says that the other side sent something that the protocol does not allow, so the connection was given
+// up.
 var ErrProtocol = errors.New("adb protocol violation")
 
 // ServerError is a request that the adb server refused.
@@ -76,7 +78,8 @@ func (e *ServerError) Passing() bool {
 	return false
 }
 
-// wrap says what failed and, of several causes, names the one to act on: the caller's context first, then a lost connection.
+// wrap says what failed and, of several causes, names the one to act on: the caller's context first, then a lost
+// connection.
 func wrap(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil

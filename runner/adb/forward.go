@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server choose one. It returns
-// local as it is then. It ends with the server, with the device's link, or by KillForward. One that is there already is an error.
+// Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server
+// choose one. It returns local as it is then. It ends with the server, with the device's link, or by KillForward. One
+// that is there already is an error.
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
 	if d.client.over != nil {
 		return "", fmt.Errorf("adb: %w: the adb server %s would listen on its own computer: run this there, or connect the phone here", errLocal, d.client.address)
@@ -37,7 +38,8 @@ func (d *Device) KillForward(ctx context.Context, local string) error {
 	return err
 }
 
-// host asks the server for something about this device to which it says OKAY twice: that it heard, and that it did; and then, maybe, a text.
+// host asks the server for something about this device to which it says OKAY twice: that it heard, and that it did;
+// and then, maybe, a text.
 func (d *Device) host(ctx context.Context, service string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()

@@ -11,7 +11,11 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -191,4 +195,42 @@ func TestForward(t *testing.T) {
 			t.Errorf("%q was taken for a socket", end)
 		}
 	}
+}
+
+// TestServerThatCrashes kills a private server twice: it comes back, and a device of it after a Reconnect.
+func TestServerThatCrashes(t *testing.T) {
+	t.Parallel()
+	s, e := phonetest.Server(t), phonetest.Start(t, phonetest.Image(t, nil), nil)
+	if err := s.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Device(e.Addr())
+	for range 2 {
+		crash(t, filepath.Dir(s.Address()))
+		err := errors.New("not asked yet")
+		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if err = d.Reconnect(t.Context()); err != nil && !link.Retryable(err) {
+				t.Fatal(err)
+			}
+		}
+		if out, err := link.Output(t.Context(), d, "echo here", nil); err != nil || out != "here\n" {
+			t.Fatalf("%q, %v\n%s", out, err, s.Log())
+		}
+	}
+}
+
+// crash kills the server that works in a folder.
+func crash(t *testing.T, dir string) {
+	t.Helper()
+	found, _ := filepath.Glob("/proc/[0-9]*/cwd") // a pattern that is right
+	for _, cwd := range found {
+		if at, err := os.Readlink(cwd); err == nil && at == dir {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(cwd)))
+			if err := syscall.Kill(pid, syscall.SIGSEGV); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("no server runs")
 }

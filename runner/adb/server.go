@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/execute"
@@ -22,12 +23,17 @@ type Options struct {
 	USB         bool   // look for devices on USB, too; takes them away from other servers
 }
 
-// Server is a private adb server: a child process that ends with Close or with this process.
+// Server is a private adb server: a child process that ends with Close or with this process. If a link breaks, adb
+// servers sometimes crash: then a Server starts again, and Reconnect connects its devices again.
 type Server struct {
 	*Client
-	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
-	log  execute.Capped
+	options Options
+	done    chan struct{} // closed when it has ended for good
+	log     execute.Capped
+
+	mu  sync.Mutex // guards what follows
+	cmd *exec.Cmd
+	up  bool // it answered, and Close was not called
 }
 
 const (
@@ -35,6 +41,8 @@ const (
 	maxSocketPath = 100 // sun_path holds 108 bytes
 	startWait     = 15 * time.Second
 	pollEvery     = 3 * time.Millisecond
+	maxRestarts   = 8
+	restartPause  = 10 * time.Millisecond // doubled each time
 )
 
 // Start runs a private server on a socket in o.Dir and returns once it answers.
@@ -46,13 +54,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("adb: remove the socket of an earlier server: %w", err)
 	}
-	s := &Server{Client: NewClient("unix", socket), done: make(chan struct{})}
-	s.cmd = exec.Command(o.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
-	s.cmd.Dir = o.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
-	s.cmd.Env = o.environ()
-	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
-	s.cmd.WaitDelay = time.Second
-	dieWithParent(s.cmd)
+	s := &Server{Client: NewClient("unix", socket), options: o, done: make(chan struct{})}
 	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("adb: start %s: %w", o.Path, err)
 	}
@@ -63,7 +65,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// environ leaves out everything of the caller's: ADB_* and ANDROID_* variables would lead the server to other devices.
+// environ leaves out everything of the caller's: ADB_* and ANDROID_* variables would lead the server to other
+// devices.
 func (o Options) environ() []string {
 	home := o.Home
 	if home == "" {
@@ -80,17 +83,42 @@ func (o Options) environ() []string {
 	return env
 }
 
-// run starts the server from a thread that lives as long as the server does: the kernel kills a child whose parent-death
-// signal is set when the thread that started it ends, not only when the process does.
+// start starts a process of the server.
+func (s *Server) start() (*exec.Cmd, error) {
+	cmd := exec.Command(s.options.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
+	cmd.Dir = s.options.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
+	cmd.Env = s.options.environ()
+	cmd.Stdout, cmd.Stderr = &s.log, &s.log
+	cmd.WaitDelay = time.Second
+	dieWithParent(cmd)
+	return cmd, cmd.Start()
+}
+
+// run starts processes from a thread that lives as long as they do: the kernel kills a child whose parent-death
+// signal is set when the thread that started it ends, not only when this process does.
 func (s *Server) run() error {
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer close(s.done)
-		err := s.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = s.cmd.Wait() // its log says how it ended
+		var err error
+		for n := 0; err == nil && n <= maxRestarts; n++ {
+			s.mu.Lock()
+			if n > 0 && !s.up {
+				s.mu.Unlock()
+				return
+			}
+			s.cmd, err = s.start()
+			cmd := s.cmd
+			s.mu.Unlock()
+			if n == 0 {
+				started <- err
+			}
+			if err == nil {
+				_ = cmd.Wait()           // its log says how it ended
+				_ = os.Remove(s.address) // or the next cannot listen, which it says
+				time.Sleep(restartPause << n)
+			}
 		}
 	}()
 	return <-started
@@ -103,6 +131,9 @@ func (s *Server) await(ctx context.Context) error {
 	for {
 		if _, err := os.Stat(s.address); err == nil {
 			if _, err := s.Version(ctx); err == nil {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.up = true
 				return nil
 			}
 		}
@@ -121,7 +152,10 @@ func (s *Server) Log() string { return string(bytes.TrimSpace(s.log.Bytes())) }
 
 // Close ends the server and the links to its devices.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	s.up = false
 	_ = s.cmd.Process.Kill() // fails only if it has ended
+	s.mu.Unlock()
 	<-s.done
 	if err := os.Remove(s.address); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("adb: remove the server's socket: %w", err)

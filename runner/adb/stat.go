@@ -15,7 +15,8 @@ import (
 // dev, ino (64 bits each), mode, nlink, uid, gid (32 each), size, atime, mtime, ctime (64 each).
 const statSize = 8 + 8 + 4*4 + 8 + 3*8
 
-// Stat returns what the device says about path, following links. One that does not exist is a link.FileError that wraps fs.ErrNotExist.
+// Stat returns what the device says about path, following links. One that does not exist is a link.FileError that
+// wraps fs.ErrNotExist.
 func (s *Sync) Stat(ctx context.Context, path string) (link.Stat, error) {
 	st, err := s.stat("STA2", path)
 	return st, s.end(ctx, "stat", path, err)
@@ -64,8 +65,8 @@ func readStat(r io.Reader) (link.Stat, error) {
 	}, nil
 }
 
-// List returns the entries of a folder, "." and ".." left out, in the device's order. A folder that does not exist is empty
-// to some daemons and an error to others: use Stat to know.
+// List returns the entries of a folder, "." and ".." left out, in the device's order. A folder that does not exist is
+// empty to some daemons and an error to others: use Stat to know.
 func (s *Sync) List(ctx context.Context, path string) ([]link.Entry, error) {
 	all, err := s.list(path)
 	return all, s.end(ctx, "list", path, err)

@@ -1,7 +1,7 @@
 // Package lease makes a process the only user of a device.
 //
-// The way in is OnDevice: a process on the device stands for its holder, and ends with the holder's link. The package knows
-// links; it does not know what a device is used for, nor pools.
+// The way in is OnDevice: a process on the device stands for its holder, and ends with the holder's link. The package
+// knows links; it does not know what a device is used for, nor pools.
 package lease
 
 import (
@@ -25,8 +25,8 @@ const (
 	endWait = 5 * time.Second  // for a lease to be given back
 )
 
-// ErrLost says that another process had the device while the link of its holder was broken. It wraps link.ErrDropped: all
-// of what was to be done may be tried again, from the start.
+// ErrLost says that another process had the device while the link of its holder was broken. It wraps link.ErrDropped:
+// all of what was to be done may be tried again, from the start.
 var ErrLost = fmt.Errorf("another process used the device while its link was broken: nothing more was done to it: %w",
 	link.ErrDropped)
 
@@ -35,8 +35,8 @@ type InUse struct{ Owner string }
 
 func (e *InUse) Error() string { return "in use by " + e.Owner }
 
-// Lease is a device that one process has for itself. The nil one is of a device that no other process can use. Safe for
-// concurrent use.
+// Lease is a device that one process has for itself. The nil one is of a device that no other process can use. Safe
+// for concurrent use.
 type Lease struct {
 	dev   link.Device
 	token string
@@ -46,9 +46,9 @@ type Lease struct {
 	lost   error
 }
 
-// OnDevice makes this process the only user of a device, among goroutines, processes and hosts, until Release or the end of
-// the link. If another process has the device, OnDevice calls waiting once and waits until ctx ends. If waiting is nil, the
-// error is an InUse instead.
+// OnDevice makes this process the only user of a device, among goroutines, processes and hosts, until Release or the
+// end of the link. If another process has the device, OnDevice calls waiting once and waits until ctx ends. If
+// waiting is nil, the error is an InUse instead.
 func OnDevice(ctx context.Context, dev link.Device, waiting func(owner string)) (*Lease, error) {
 	l := &Lease{dev: dev, token: layout.NewID()}
 	fail := func(err error) (*Lease, error) {
@@ -79,8 +79,8 @@ func OnDevice(ctx context.Context, dev link.Device, waiting func(owner string)) 
 	}
 }
 
-// Check returns nil if this process still has the device. If the link broke, Check takes the lease again, unless another
-// process had the device meanwhile: that is ErrLost, for ever.
+// Check returns nil if this process still has the device. If the link broke, Check takes the lease again, unless
+// another process had the device meanwhile: that is ErrLost, for ever.
 func (l *Lease) Check(ctx context.Context) error {
 	if l == nil {
 		return nil
@@ -208,14 +208,15 @@ func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest s
 	return nil, "", "", err
 }
 
-// Input: "new", or "again" for a holder whose link broke; a token of the holder; who it is; then the line "done", which gives
-// the device back. Output: "got"; "busy OWNER"; "lost OWNER" to a holder that came too late. The word hexmage-lease is in the
-// command line of those that are there: a lease whose process is gone is nobody's, until its holder comes back.
+// Input: "new", or "again" for a holder whose link broke; a token of the holder; who it is; then the line "done",
+// which gives the device back. Output: "got"; "busy OWNER"; "lost OWNER" to a holder that came too late. The word
+// hexmage-lease is in the command line of those that are there: a lease whose process is gone is nobody's, until its
+// holder comes back.
 //
-// A lease is a folder lease/TOKEN, which is there whole or not at all. A process that has put its own there looks whether it
-// is alone: if not, it takes its own away. So of several at most one finds that it is alone, and one that comes later finds
-// that one. A lease that is taken over is moved away by its name: nobody moves another's. A new holder ends what was left
-// running on the device.
+// A lease is a folder lease/TOKEN, which is there whole or not at all. A process that has put its own there looks
+// whether it is alone: if not, it takes its own away. So of several at most one finds that it is alone, and one that
+// comes later finds that one. A lease that is taken over is moved away by its name: nobody moves another's. A new
+// holder ends what was left running on the device.
 const script = layout.Guard + `: hexmage-lease
 read -r mode me who && mkdir -p ` + layout.Lease + ` && cd ` + layout.Root + ` || exit 1
 alive() { { read -r p <"$1/pid" && grep -q hexmage-lease "/proc/$p/cmdline"; } 2>/dev/null; }

@@ -134,13 +134,6 @@ func Explain(ctx context.Context, d Device, err error) error {
 	return err
 }
 
-// Close ends what a device keeps open, where it does.
-func Close(d Device) {
-	if c, ok := d.(io.Closer); ok {
-		_ = c.Close() // nothing is on its way any more
-	}
-}
-
 // ExitError says that a command of Output ended with another exit code than 0.
 type ExitError struct {
 	Serial  string // of the device

@@ -117,15 +117,15 @@ func (p Pattern) compile() (*line, error) {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
 	switch {
 	case !IsName(p.Name):
-		return fail("not a name for a metric: use small letters, digits and '_'")
+		return fail("invalid name: use small letters, digits and '_'")
 	case l.number == 0:
 		return fail("pattern %q has no group: put parentheses around the number, or write {number}", p.Pattern)
 	case p.Unit == "" || len(p.Unit) > maxUnit || strings.ContainsFunc(p.Unit, hidden):
-		return fail("unit %.40q is none: say what is counted, such as ms, tokens/s or MB", p.Unit)
+		return fail("unit %.40q is invalid: use a unit such as ms, tokens/s or MB", p.Unit)
 	case l.unit >= 0 && !isTime(p.Unit):
-		return fail("unit is %q, and the pattern finds a unit of time: use us, ms or s", p.Unit)
+		return fail("unit is %q, but the pattern finds a unit of time: use us, ms or s", p.Unit)
 	case !slices.Contains([]string{"", "more", "less", "neither"}, p.Better):
-		return fail(`better is %q: there are "more", "less" and "neither"`, p.Better)
+		return fail(`better is %q: use "more", "less" or "neither"`, p.Better)
 	}
 	for _, w := range literal.Of(re.String()) {
 		l.words = append(l.words, []byte(w))

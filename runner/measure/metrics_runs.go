@@ -72,7 +72,7 @@ func readRuns(spec Spec) (all []*Variant, err error) {
 			for _, v := range series.Summary() {
 				one.Metrics = append(one.Metrics, Metric(v))
 			}
-			if one.note, one.sampled = series.Note, true; drawn < plotRuns {
+			if one.note = series.Note; drawn < plotRuns {
 				one.series = &series
 				drawn++
 			}

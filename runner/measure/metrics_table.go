@@ -23,7 +23,7 @@ type Spec struct {
 	Tolerance float64    `arg:"tolerance" range:"0..1" json:"tolerance,omitempty"` // 0: DefaultTolerance
 	Columns   []string   `arg:"columns" json:"columns,omitempty"`                  // of the grid; none: see choose
 	Axes      []string   `json:"axes,omitempty"`                                   // of the variants; none: one variant
-	Titled    bool       `json:"titled,omitempty"`                                 // label variants by name, not by values
+	Titled    bool       `json:"titled,omitempty"`                                 // label variants by name
 	Runs      []Run      `json:"runs"`
 	Previous  string     `json:"previous,omitempty"` // table of an earlier run
 	Printed   string     `json:"printed,omitempty"`  // file to write: output of all runs
@@ -77,7 +77,6 @@ type table struct {
 
 	breaches []string // of limits
 	courses  []course // to draw
-	undrawn  int      // runs beyond these
 	measured any      // for pipelines: metrics by name, or by variant and name
 }
 
@@ -102,8 +101,7 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
-	spoke     bool // the program printed metrics
-	sampled   bool
+	spoke     bool           // the program printed metrics
 	note      string         // problem of its samples
 	series    *sample.Series // its samples, if they are drawn
 	simulated bool           // it ran on a simulated phone
@@ -181,11 +179,8 @@ func (t *table) measure(spec Spec) error {
 		for _, r := range v.Runs {
 			runs = append(runs, r.Metrics)
 			silent = silent && !r.spoke
-			switch {
-			case r.series != nil:
+			if r.series != nil {
 				t.courses = append(t.courses, course{Run{Name: v.Name, Repetition: r.Repetition}.String(), *r.series})
-			case r.sampled:
-				t.undrawn++
 			}
 		}
 		v.Stats = Summarize(runs)

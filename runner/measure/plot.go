@@ -79,11 +79,11 @@ func (t *table) plot() []byte {
 		high += 24
 	}
 	foot := t.Note
-	if len(runs) > 1 {
-		foot = strings.TrimSpace(fmt.Sprintf("A line for each of %d runs. %s", len(runs), foot))
-	}
-	if t.undrawn > 0 {
-		foot += fmt.Sprintf(" %d more are not drawn.", t.undrawn)
+	switch {
+	case len(runs) == plotRuns:
+		foot = fmt.Sprintf("Each line is one of the first %d runs. %s", plotRuns, foot)
+	case len(runs) > 1:
+		foot = "Each line is a run. " + foot
 	}
 	if foot != "" {
 		fmt.Fprintf(&b, `<text x="16" y="%d" class="note">%s</text>`+"\n", high, html.EscapeString(foot))
@@ -119,9 +119,9 @@ func drawPanel(b *strings.Builder, title string, top int, bounds [2]float64, las
 		times := runs[i].series.Column("time")
 		step := 1 + len(values)/min(plotOne, plotPoints/len(lines))
 		var points []string
-		for at := 0; at < len(values) && at < len(times); at += step {
-			if t, v := times[at], values[at]; finite(t) && finite(v) {
-				points = append(points, fmt.Sprintf("%.1f,%.1f", x(t), y(v)))
+		for at := 0; at < len(values); at += step {
+			if !math.IsNaN(times[at]) && !math.IsNaN(values[at]) {
+				points = append(points, fmt.Sprintf("%.1f,%.1f", x(times[at]), y(values[at])))
 			}
 		}
 		if len(points) == 1 {
@@ -135,11 +135,9 @@ func drawPanel(b *strings.Builder, title string, top int, bounds [2]float64, las
 func extent(values []float64) [2]float64 {
 	e := [2]float64{math.Inf(1), math.Inf(-1)}
 	for _, v := range values {
-		if finite(v) {
+		if !math.IsNaN(v) {
 			e = [2]float64{min(e[0], v), max(e[1], v)}
 		}
 	}
 	return e
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && math.Abs(v) < 1e15 }

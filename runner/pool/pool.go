@@ -1,7 +1,8 @@
 // Package pool lends the phones and boards of devices.hcl: to one user at a time, those that work.
 //
-// The way in is New, a Pool, and its Take, which returns a Lease. The package knows how devices are reached and leased; it
-// does not know what a device is used for, nor where the list of devices comes from (steps/devices reads it).
+// The way in is New, a Pool, and its Take, which returns a Lease. The package knows how devices are reached and
+// leased; it does not know what a device is used for, nor where the list of devices comes from (steps/devices reads
+// it).
 package pool
 
 import (
@@ -97,8 +98,8 @@ func (l *Lease) give(why string) {
 	l.pool.free(l.Info.Name, why)
 }
 
-// Take lends a device that fits and works. It waits while all of those are in use. Devices that do not work are passed over;
-// if none is left, the error lists them.
+// Take lends a device that fits and works. It waits while all of those are in use. Devices that do not work are
+// passed over; if none is left, the error lists them.
 func (p *Pool) Take(ctx context.Context, w Want) (*Lease, error) {
 	failed := map[string]error{} // by name
 	for told := false; ; told = true {

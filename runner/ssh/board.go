@@ -73,9 +73,10 @@ func (b *Board) home(ctx context.Context) (layout.Folder, error) {
 	return layout.Folder(path.Join(home, folder)), nil
 }
 
-// wrapper runs a command, $2, as the leader of a process group. It prints the mark, $1, before the command, and the mark
-// with the exit code after it. Without the second mark the link broke: ssh itself ends with 255 then, as a command may.
-// What a shell says of a command that a signal ended goes to the wrapper's own standard error, and so nowhere.
+// wrapper runs a command, $2, as the leader of a process group. It prints the mark, $1, before the command, and the
+// mark with the exit code after it. Without the second mark the link broke: ssh itself ends with 255 then, as a
+// command may. What a shell says of a command that a signal ended goes to the wrapper's own standard error, and so
+// nowhere.
 const wrapper = `exec 3>&2 2>/dev/null; printf %srun "$1" >&3; (setsid /bin/sh -c "$2" 2>&3 3>&-); ` +
 	`printf %s%03d "$1" $? >&3`
 

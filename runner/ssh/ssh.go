@@ -1,8 +1,8 @@
 // Package ssh reaches boards, which are computers with Linux, and sockets of other computers, by OpenSSH's client.
 //
-// The ways in are Dial, for a Board, and Options.Connect, for a socket. Keys, known hosts, passphrases, jump hosts and
-// aliases are those of the user's ~/.ssh/config. Commands to one host share a connection. The package does not know
-// what a command does, or which protocol a socket speaks.
+// The ways in are Dial, for a Board, and Options.Connect, for a socket. Keys, known hosts, passphrases, jump hosts
+// and aliases are those of the user's ~/.ssh/config. Commands to one host share a connection. The package does not
+// know what a command does, or which protocol a socket speaks.
 package ssh
 
 import (
@@ -44,8 +44,9 @@ func (o Options) socket(of ...string) string {
 	return at
 }
 
-// command returns a client for a host. It asks nobody for a password. The first client of a host leaves a process behind
-// that owns the connection, and ends a minute after its last use, or when the host gives no sign of life for 30 seconds.
+// command returns a client for a host. It asks nobody for a password. The first client of a host leaves a process
+// behind that owns the connection, and ends a minute after its last use, or when the host gives no sign of life for
+// 30 seconds.
 func (o Options) command(ctx context.Context, serial string, flags []string, remote ...string) *exec.Cmd {
 	args := []string{"-T", "-x", "-S", strings.ReplaceAll(o.socket(serial), "%", "%%")}
 	for _, option := range []string{"BatchMode=yes", "LogLevel=ERROR", "ConnectTimeout=10", "ServerAliveInterval=10",

@@ -84,8 +84,6 @@ func TestVendorRuntime(t *testing.T) {
 		says  string            // what the program prints
 	}{
 		{name: "all is right", want: map[string]string{"": "emulated-dsp"}, says: "failed with error 14001"},
-		{name: "no soc id", fault: "hide=soc-id", want: map[string]string{"": "no-snapdragon"}, says: "QnnBackend_create failed with error 4000"},
-		{name: "no libcdsprpc", fault: "hide=libcdsprpc", want: map[string]string{"": "no-cdsprpc"}, says: "libcdsprpc.so: cannot open shared object file"},
 		{name: "no skel", drop: "libQnnHtpV79Skel.so", want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
 		{name: "the DSP refuses", fault: "wedge-dsp", want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
 		{name: "folders with a colon", env: `ADSP_LIBRARY_PATH="$PWD:/vendor/dsp"`, want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},

@@ -51,20 +51,20 @@ func TestOwn(t *testing.T) {
 		return "\nmetric \"x\" {\n  pattern = \"x {number}\"\n  unit = \"ms\"\n" + line + "\n}\n"
 	}
 	for text, want := range map[string]string{
-		"metric \"x\" {\n  pattern = \"(\"\n  unit = \"ms\"\n}":                                "a.hcl:1,1-11: Metric cannot be used; metric \"x\": error parsing regexp: missing closing )",
-		"\n\nmetric \"x\" {\n  pattern = \"x\"\n  unit = \"ms\"\n}":                            "a.hcl:3,1-11: Metric cannot be used; metric \"x\": pattern \"x\" has no group",
+		"metric \"x\" {\n  pattern = \"(\"\n  unit = \"ms\"\n}":                                "a.hcl:1,1-11: Invalid metric; metric \"x\": error parsing regexp: missing closing )",
+		"\n\nmetric \"x\" {\n  pattern = \"x\"\n  unit = \"ms\"\n}":                            "a.hcl:3,1-11: Invalid metric; metric \"x\": pattern \"x\" has no group",
 		"metric \"x\" {\n  pattern = \"(?P<unit>ms)\"\n  unit = \"ms\"\n}":                     "has no group",
 		"metric \"X\" {\n  pattern = \"x {number}\"\n  unit = \"ms\"\n}":                       "use small letters",
 		"metric \"x\" {\n  pattern = \"x {time}\"\n  unit = \"MB\"\n}":                         "the pattern finds a unit of time",
-		"metric \"x\" {\n  pattern = \"x {number}\"\n  unit = \"\"\n}":                         "unit \"\" is none",
-		"metric \"x\" {\n  pattern = \"x {number}\"\n  unit = \"frobs\"\n}":                    "which way \"frobs\" is better is not known",
+		"metric \"x\" {\n  pattern = \"x {number}\"\n  unit = \"\"\n}":                         "unit \"\" is invalid",
+		"metric \"x\" {\n  pattern = \"x {number}\"\n  unit = \"frobs\"\n}":                    "unit \"frobs\" has no known direction",
 		"metric \"x\" {\n  pattern = \"x {number}\"\n}":                                        "The argument \"unit\" is required",
 		"metric \"x\" {\n  pattern = \"" + strings.Repeat("x", 400) + "()\"\n unit = \"s\"\n}": "more than 400 bytes",
 		with("better = \"much\""):                                                              `better is "much"`,
 		with("bettr = \"more\""):                                                               `Did you mean "better"?`,
-		with("") + with(""):                                                                    "a.hcl:8,1-11: Metric cannot be used; metric \"x\" has this pattern already",
+		with("") + with(""):                                                                    "a.hcl:8,1-11: Invalid metric; metric \"x\" has this pattern already",
 		good + "metrics \"x\" {}":                                                              `Did you mean "metric"?`,
-		strings.Repeat("metric \"x\" {\n  pattern = \"{number}\"\n  unit = \"ms\"\n}\n", 101):  "there are 101 metrics, and at most 100 may be",
+		strings.Repeat("metric \"x\" {\n  pattern = \"{number}\"\n  unit = \"ms\"\n}\n", 101):  "has 101 metrics: remove some, at most 100 work",
 		"metric": "a.hcl:1",
 	} {
 		if _, diags := metrics.Load(map[string][]byte{"a.hcl": []byte(text)}); !diags.HasErrors() || !strings.Contains(diags[0].Error(), want) {

@@ -258,7 +258,7 @@ func embedded(ch *toolchains.Choice) (size int64, sha256sum string, err error) {
 // learn gets a release to find out what it is: its archive's digest, and the tree's. It is verified like any fetch.
 func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o sources.Options) error {
 	if !ch.Spec.Pinned() {
-		e.Trust = toolchains.FirstUse
+		e.Trust = toolchains.TrustOnFirstUse
 	}
 	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
 		return err

@@ -112,7 +112,7 @@ func TestUpdate(t *testing.T) {
 	if len(changes) != 3 || !changes[0].Changed || !changes[0].FirstUse || !strings.Contains(changes[0].Text, sum(b)) || srv.asked.Load() != 1 {
 		t.Errorf("changes %+v, %d requests", changes, srv.asked.Load())
 	}
-	if e := l.Find("ours", "1", "archive"); e == nil || e.SHA256 != sum(b) || e.Size != int64(len(b)) || len(e.Tree) != 64 || e.Trust != toolchains.FirstUse || e.URL != srv.URL+"/ours.zip" {
+	if e := l.Find("ours", "1", "archive"); e == nil || e.SHA256 != sum(b) || e.Size != int64(len(b)) || len(e.Tree) != 64 || e.Trust != toolchains.TrustOnFirstUse || e.URL != srv.URL+"/ours.zip" {
 		t.Errorf("entry %+v", e)
 	}
 	if e := l.Find("qairt", "2.42.0.251225", "archive"); e == nil || e.Size != 1543955191 || e.Trust != "" {

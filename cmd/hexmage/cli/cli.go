@@ -91,35 +91,34 @@ type commands struct {
 	Global      globalFlags `embed:""`
 	ShowVersion versionFlag `name:"version" help:"Print the version, as hexmage version does."`
 
-	Init       initCmd       `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
-	Run        runCmd        `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
-	Watch      watchCmd      `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
-	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and what this machine lacks."`
-	Explain    explainCmd    `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
-	Runs       runsCmd       `cmd:"" help:"List the runs that are on record, or write one down for others."`
-	Compare    compareCmd    `cmd:"" help:"Say in what two runs differ: inputs, tools, times, metrics, outputs."`
-	Report     reportCmd     `cmd:"" help:"Write what a run did as one HTML page."`
-	Show       showCmd       `cmd:"" help:"Show a pipeline, a module, a kind of step, a SoC, an error code, or list all kinds."`
-	Graph      graphCmd      `cmd:"" help:"Print a pipeline's graph of steps as mermaid."`
+	Init       initCmd       `cmd:"" help:"Write a first pipeline for your ops, model, SDK or phone."`
+	Run        runCmd        `cmd:"" help:"Build a pipeline: fetch, patch, compile, run on a device."`
+	Watch      watchCmd      `cmd:"" help:"Build a pipeline after each save of a file that it reads."`
+	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and what is missing."`
+	Explain    explainCmd    `cmd:"" help:"Say why a step will run: what differs from its last run."`
+	Runs       runsCmd       `cmd:"" help:"List recorded runs."`
+	Compare    compareCmd    `cmd:"" help:"Compare two runs: inputs, tools, times, metrics, outputs."`
+	Report     reportCmd     `cmd:"" help:"Write a run as one HTML page."`
+	Show       showCmd       `cmd:"" help:"Show a pipeline, module, kind, SoC, toolchain or error."`
+	Graph      graphCmd      `cmd:"" help:"Print the steps of a pipeline as a Mermaid graph."`
 	Validate   validateCmd   `cmd:"" help:"Check pipeline files."`
-	Fmt        fmtCmd        `cmd:"" help:"Rewrite pipeline files in the canonical format."`
-	Lock       lockCmd       `cmd:"" help:"Record the digests of the toolchains and modules that a pipeline fetches in hexmage.lock.hcl."`
-	Patch      patchCmd      `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
-	Makefile   makefileCmd   `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
-	IDE        ideCmd        `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
+	Fmt        fmtCmd        `cmd:"" help:"Format pipeline files."`
+	Lock       lockCmd       `cmd:"" help:"Pin toolchains in hexmage.lock.hcl."`
+	Patch      patchCmd      `cmd:"" help:"Patch op sources for an SDK: check, apply, diff."`
+	Makefile   makefileCmd   `cmd:"" help:"Write a Makefile for an op package, or compare one."`
+	IDE        ideCmd        `cmd:"" name:"ide" help:"Write settings for clangd and VS Code."`
 	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
-	Inspect    inspectCmd    `cmd:"" help:"Say what a library, context binary, model or SDK is."`
-	Toolchain  toolchainCmd  `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
-	Compat     compatCmd     `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
-	Env        envCmd        `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
-	Debug      debugCmd      `cmd:"" help:"Start a pipeline's program on the device under a debug server, and print the LLDB command."`
-	Device     deviceCmd     `cmd:"" help:"Devices: list them, push and pull files, run commands, read logs, connect over the network."`
-	Diagnose   diagnoseCmd   `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
-	Doctor     doctorCmd     `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
-	Cache      cacheCmd      `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
-	Completion completionCmd `cmd:"" help:"Print a script that has a shell complete what is typed after hexmage: bash, zsh or fish."`
+	Inspect    inspectCmd    `cmd:"" help:"Describe a library, context binary, model or SDK."`
+	Toolchain  toolchainCmd  `cmd:"" help:"List, fetch and verify toolchains."`
+	Compat     compatCmd     `cmd:"" help:"Print which SDK releases work together for a SoC."`
+	Env        envCmd        `cmd:"" help:"Print the SDKs' environment variables for a shell."`
+	Device     deviceCmd     `cmd:"" help:"Use devices: list, push, pull, shell, log, connect."`
+	Diagnose   diagnoseCmd   `cmd:"" help:"Find the failure in a log, its cause and its remedy."`
+	Doctor     doctorCmd     `cmd:"" help:"Print what this machine lacks, and how to get it."`
+	Cache      cacheCmd      `cmd:"" help:"Count, clean up and verify the cache."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
-	Help       helpCmd       `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
+	Help       helpCmd       `cmd:"" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 

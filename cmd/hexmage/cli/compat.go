@@ -234,7 +234,8 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		if n.QAIRT != "" && s.MinSDK == "" {
 			first += " ?"
 		}
-		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
+		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel),
+			numbersText(s.AndroidIDs),
 			megabytes(s.VTCMMB),
 			first, orDash(n.Hexagon), orDash(tools)})
 	}
@@ -263,7 +264,8 @@ func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
 		}
 	}
 	for _, r := range c.UnsupportedOps {
-		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change, Source: r.Confidence + ": " + r.Source})
+		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change,
+			Source: r.Confidence + ": " + r.Source})
 	}
 	if a.JSON {
 		return a.printJSON(all)

@@ -357,8 +357,7 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 	case "lock what", "env names":
 		l.pipelines()
 		return l.toolchains()
-	case "toolchain list names", "toolchain show name", "toolchain fetch names", "toolchain where name",
-		"toolchain env names":
+	case "toolchain list names", "toolchain fetch names", "toolchain path name":
 		return l.toolchains()
 	case "toolchain verify what":
 		l.files = true

@@ -29,7 +29,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone"
 )
 
-// debugCmd is `hexmage debug PIPELINE [STEP]`.
+// debugCmd is `hexmage device debug PIPELINE [STEP]`.
 type debugCmd struct {
 	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Step     string `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME). Default: the only one."`
@@ -37,7 +37,7 @@ type debugCmd struct {
 	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device, as hexmage run does."`
 }
 
-// Help has the examples of `hexmage debug --help`.
+// Help has the examples of `hexmage device debug --help`.
 func (*debugCmd) Help() string {
 	return `Builds and pushes the inputs of the run step. Then it starts the step's program in the same folder, with the same environment,
 arguments and input, under a debug server: lldb-server of the NDK on a phone, qemu's on the simulated phone. The program stands
@@ -46,10 +46,10 @@ The program's output goes to standard error. docs/debug.md tells more.
 
 Examples:
 
-    hexmage debug qwen3-aot-v79                                   then run the printed command in another terminal
-    hexmage debug qwen3-aot-v79 module.aot.run.llm --port 5039    on a port of your choice
-    hexmage debug qwen3-aot-v79 --json                            for an editor's debugger
-    hexmage debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   on a phone`
+    hexmage device debug qwen3-aot-v79                                   then run the printed command in another terminal
+    hexmage device debug qwen3-aot-v79 module.aot.run.llm --port 5039    on a port of your choice
+    hexmage device debug qwen3-aot-v79 --json                            for an editor's debugger
+    hexmage device debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   on a phone`
 }
 
 // Run debugs.
@@ -87,7 +87,7 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	return s.run(ctx)
 }
 
-// debugging is one `hexmage debug`.
+// debugging is one `hexmage device debug`.
 type debugging struct {
 	c         *debugCmd
 	a         *app

@@ -29,6 +29,7 @@ type deviceCmd struct {
 	Push     devicePushCmd     `cmd:"" help:"Copy files to a device; what it has already is not sent."`
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
+	Debug    debugCmd          `cmd:"" help:"Start a pipeline's program under a debug server for LLDB."`
 	Clean    deviceCleanCmd    `cmd:"" help:"Remove all that hexmage keeps on a device."`
 	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
 	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, which may misbehave, and keep it until Ctrl-C."`
@@ -303,7 +304,8 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	}
 	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue(), h.Info); s != nil {
-		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
+		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB,
+			s.MinSDK}
 	}
 	if a.JSON {
 		return a.printJSON(i)

@@ -199,7 +199,8 @@ func (a *app) deviceFile() (devices.File, error) {
 // ssh is how hexmage reaches the user's boards and other hosts.
 func (a *app) ssh() ssh.Options {
 	o := ssh.Options{Program: a.inPath("ssh"), Env: a.varsWithoutSecrets(), Dir: filepath.Join(a.deviceState(), "ssh")}
-	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	dir := a.Env.Var("XDG_RUNTIME_DIR")
+	if st, err := os.Stat(dir); filepath.IsAbs(dir) && err == nil && st.IsDir() {
 		o.Dir = filepath.Join(dir, "hexmage") // the path of a socket has to be short
 	}
 	return o

@@ -32,21 +32,6 @@ Examples:
     hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT`
 }
 
-// toolchainEnvCmd is `hexmage toolchain env NAME…`: the same for toolchains only.
-type toolchainEnvCmd struct {
-	Names []string `arg:"" help:"Toolchains of the catalogue, NAME or NAME@VERSION."`
-	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, or as json. Default: bash."`
-}
-
-// Run prints.
-func (c *toolchainEnvCmd) Run(ctx context.Context, a *app) error {
-	p, err := a.toolchainsOf(c.Names)
-	if err != nil {
-		return err
-	}
-	return a.printEnv(ctx, p, a.here(), c.Shell)
-}
-
 // Run fetches the toolchains if they are not there yet, and prints lines for a shell: eval "$(hexmage env
 // qwen3-aot-v79)".
 func (c *envCmd) Run(ctx context.Context, a *app) error {
@@ -70,7 +55,11 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.printEnv(ctx, p, workspace, c.Shell)
 	}
-	return (&toolchainEnvCmd{names, c.Shell}).Run(ctx, a)
+	p, err := a.toolchainsOf(names)
+	if err != nil {
+		return err
+	}
+	return a.printEnv(ctx, p, a.here(), c.Shell)
 }
 
 // toolchainsOf plans toolchains of the command line, each in one release.

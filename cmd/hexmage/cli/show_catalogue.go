@@ -254,7 +254,8 @@ func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	for _, soc := range c.SortedSoCs() {
 		if soc.Arch == x.Name {
 			s.SoCs = append(s.SoCs, soc.Name)
-			socs = append(socs, strings.TrimSpace(soc.Name+" "+also(soc.MarketingName != "", "("+soc.MarketingName+")")))
+			name := also(soc.MarketingName != "", "("+soc.MarketingName+")")
+			socs = append(socs, strings.TrimSpace(soc.Name+" "+name))
 		}
 	}
 	var known []string

@@ -32,12 +32,10 @@ import (
 
 // toolchainCmd is `hexmage toolchain …`.
 type toolchainCmd struct {
-	List   toolchainListCmd   `cmd:"" help:"List the releases of the catalogue: where each comes from, which are here."`
-	Show   toolchainShowCmd   `cmd:"" help:"Tell everything about a toolchain or one of its releases."`
-	Fetch  toolchainFetchCmd  `cmd:"" help:"Download, verify and unpack releases into the store, as a pipeline would."`
-	Verify toolchainVerifyCmd `cmd:"" help:"Check a release in the store, or any folder, against what the catalogue says of it."`
-	Where  toolchainWhereCmd  `cmd:"" help:"Print the folder of a release, for scripts. Exit code 2 when it is not on this machine."`
-	Env    toolchainEnvCmd    `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
+	List   toolchainListCmd   `cmd:"" help:"List releases: their sources, and which are here."`
+	Fetch  toolchainFetchCmd  `cmd:"" help:"Download, verify and unpack releases into the store."`
+	Verify toolchainVerifyCmd `cmd:"" help:"Check a release in the store, or an SDK folder."`
+	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a release. Exit code 2 if it is missing."`
 }
 
 // Help has the examples of `hexmage toolchain --help`.
@@ -45,10 +43,10 @@ func (*toolchainCmd) Help() string {
 	return `Examples:
 
     hexmage toolchain list qairt                       its releases, and which are here
-    hexmage toolchain show qairt@2.41.0.251128         sources, digests, archs, licence, page
+    hexmage show toolchain qairt@2.41.0.251128         sources, digests, archs, licence, page
     hexmage toolchain fetch ndk@r28b --profile device  the real one; a pipeline finds it in the store
     hexmage toolchain verify $QNN_SDK_ROOT             is this SDK whole, and of one release?
-    make -C src SDK="$(hexmage toolchain where qairt)"`
+    make -C src SDK="$(hexmage toolchain path qairt)"`
 }
 
 // wanted is a release that was asked for on the command line: NAME[@VERSION].
@@ -334,14 +332,14 @@ func rounds[T any](all []T, name func(T) string) (out [][]T) {
 	return out
 }
 
-// toolchainWhereCmd is `hexmage toolchain where NAME[@VERSION]`.
-type toolchainWhereCmd struct {
+// toolchainPathCmd is `hexmage toolchain path NAME[@VERSION]`.
+type toolchainPathCmd struct {
 	Name   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
 	Source string `placeholder:"KIND" help:"Only from this source. Default: as the profile says."`
 }
 
 // Run prints the folder and nothing else.
-func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
+func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
 	l, err := a.find(ctx, c.Name, c.Source)
 	if err != nil {
 		return err
@@ -466,7 +464,7 @@ func (a *app) printRows(ts []*toolchains.Toolchain, rows []*toolchainRow) {
 			fmt.Fprintf(w, "  %s %-16s %s  %s\n", mark, r.Version, a.stateText(r.State), r.text())
 		}
 	}
-	fmt.Fprintln(w, "\n* what a pipeline gets that names no version. `hexmage toolchain show NAME` tells more.")
+	fmt.Fprintln(w, "\n* what a pipeline gets that names no version. `hexmage show toolchain NAME` tells more.")
 }
 
 func (a *app) stateText(s toolchainState) string {
@@ -642,7 +640,7 @@ func stored(seen *engine.Previews, n *plan.Instance) bool {
 	return found
 }
 
-// toolchainShowCmd is `hexmage toolchain show NAME[@VERSION]`.
+// toolchainShowCmd is `hexmage show toolchain NAME[@VERSION]`.
 type toolchainShowCmd struct {
 	Name string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
 }

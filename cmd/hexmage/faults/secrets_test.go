@@ -429,7 +429,7 @@ output "t" { value = "d`+hidden+`" }
 	w.write(t, "devices.hcl", "device \"d\" {\n  serial = \"127.0.0.1:1\"\n  model"+hidden+" = 1\n}\n")
 	w.vars = []string{"HEXMAGE_DEVICES=" + filepath.Join(w.dir, "devices.hcl")}
 	for _, args := range [][]string{{"doctor"}, {"doctor", "p"}, {"toolchain", "list"}, {"toolchain", "list", "x"},
-		{"toolchain", "show", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
+		{"show", "toolchain", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
 		{"inspect", "elf" + hidden, "src"}, {"show", "kind", "x" + hidden}, {"diagnose", "log"},
 		{"diagnose", "x" + hidden},
 		{"device", "list"}, {"device", "pull", "/x" + hidden, "y"},

@@ -67,7 +67,7 @@ step "exec" "runner" {
   argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
   inputs      = [toolchain.llvm.dir]
   output "bin" { file = "runner" }
-  output "symbols" { tree = "symbols" } # for `hexmage debug`
+  output "symbols" { tree = "symbols" } # for `hexmage device debug`
 }
 
 step "simulated_phone" "phone" {

@@ -1,8 +1,10 @@
 //go:build linux
 
-// Package sshtest gives tests a board: a real sshd on this machine's loopback, with keys and a home folder of its own, gone when the test ends.
+// Package sshtest gives tests a board: a real sshd on this machine's loopback, with keys and a home folder of its
+// own, gone when the test ends.
 //
-// It is no board of anybody's: its processor and its system are this machine's. It does not know what is tested with it.
+// It is no board of anybody's: its processor and its system are this machine's. It does not know what is tested with
+// it.
 package sshtest
 
 import (
@@ -112,8 +114,8 @@ func freePort(t testing.TB) int {
 	return ln.Addr().(*net.TCPAddr).Port
 }
 
-// start starts sshd as a user that is none of this machine's: not root, so that it needs no account for its own protection, and not the one that runs the test,
-// so that it sees one user with one home.
+// start starts sshd as a user that is none of this machine's: not root, so that it needs no account for its own
+// protection, and not the one that runs the test, so that it sees one user with one home.
 func (s *Server) start(t testing.TB, root string, o Options) error {
 	port := freePort(t)
 	s.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
@@ -223,8 +225,8 @@ func (s *Server) libraries() string {
 	return filepath.Join(s.root, "usr/lib/x86_64-linux-gnu") + ":" + filepath.Join(s.root, "lib/x86_64-linux-gnu")
 }
 
-// Program makes a folder with a program ssh, which knows the server by its host key and has the key that it takes. Its own
-// options come before those that it is called with. It reads no configuration of the user who runs the test.
+// Program makes a folder with a program ssh, which knows the server by its host key and has the key that it takes.
+// Its own options come before those that it is called with. It reads no configuration of the user who runs the test.
 func (s *Server) Program(t testing.TB, own ...string) (dir string) {
 	t.Helper()
 	return s.Client(t, "* "+s.HostKey(t), append(own, "-i", filepath.Join(s.dir, "id"))...)

@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 	}
 	a.index(t, "served", lying)
 	_ = os.Remove(filepath.Join(a.dir, "own.index"))
-	if _, err := a.client(t).Get(t.Context(), []deb.Package{{Name: "xx", Version: "1.0-1"}}); err == nil || !strings.Contains(err.Error(), "not what its digest says") {
+	if _, err := a.client(t).Get(t.Context(), []deb.Package{{Name: "xx", Version: "1.0-1"}}); err == nil || !strings.Contains(err.Error(), "wrong digest or size") {
 		t.Errorf("a file that is not what the index says: %v", err)
 	}
 	for says, away := range map[string]bool{

@@ -405,7 +405,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, "", map[string]string{"PIP_FIND_LINKS": dir, "PIP_NO_INDEX": "1"})
-	if err := w.update(t); err != nil || w.lock.Entries[0].Trust != toolchains.FirstUse {
+	if err := w.update(t); err != nil || w.lock.Entries[0].Trust != toolchains.TrustOnFirstUse {
 		t.Fatalf("%v, %+v", err, w.lock.Entries)
 	}
 	w.o.Downloads = t.TempDir()

@@ -55,7 +55,7 @@ func TestSmolLM2(t *testing.T) {
 		}
 	}
 	if contexts != 6 || compared != 38 {
-		t.Errorf("compared %d files, %d of them contexts: want 38, with one shared context and one per graph of each scheme",
+		t.Errorf("compared %d files, %d of them contexts: want 38, with three contexts per scheme",
 			compared, contexts)
 	}
 }

@@ -105,7 +105,8 @@ func TestONNXHTP(t *testing.T) {
 	})
 
 	t.Run("any graph", func(t *testing.T) {
-		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
+		o := w.Run(t, "run", ONNXHTP, "--var=graph=example")
+		if o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
 			!strings.Contains(o.Stdout, "0.9998") {
 			t.Fatal(o)
 		}
@@ -113,7 +114,8 @@ func TestONNXHTP(t *testing.T) {
 			t.Errorf("again: %q ran", r.Names)
 		}
 		// in 16-bit floats
-		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example", `--var=schemes=["none"]`); o.Code != 0 ||
+		o = w.Run(t, "run", ONNXHTP, "--var=graph=example", `--var=schemes=["none"]`)
+		if o.Code != 0 ||
 			!strings.Contains(o.Stdout, "6 of 6") {
 			t.Error(o)
 		}
@@ -261,7 +263,7 @@ step "python" "tests" {
 // of one core.
 func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
-	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", "onnx").Stdout)
+	env := strings.TrimSpace(w.Run(t, "toolchain", "path", "--profile", "emulator", "onnx").Stdout)
 	host := filepath.Join(Repo(), "model", "python")
 	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which
 	// libraries.
@@ -367,7 +369,7 @@ func sized(t *testing.T, w *World) {
 		if name == "smollm2" || own == nil && (name == "python" || name == "onnx") {
 			continue // not fetched here, or made of the machine's own
 		}
-		at := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", name+"@"+e.Version).Stdout)
+		at := strings.TrimSpace(w.Run(t, "toolchain", "path", "--profile", "emulator", name+"@"+e.Version).Stdout)
 		var unpacked int64
 		if err := filepath.WalkDir(at, func(_ string, e os.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {

@@ -30,7 +30,7 @@ func TestDebug(t *testing.T) {
 // debugged is the runner's name on the phone.
 const debugged = "mllm-qwen3-aot-runner"
 
-// debugs runs `hexmage debug --json`, and LLDB up to function Model::prefill. It returns LLDB's output.
+// debugs runs `hexmage device debug --json`, and LLDB up to function Model::prefill. It returns LLDB's output.
 func debugs(t *testing.T, w *World, args ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,7 +40,8 @@ func debugs(t *testing.T, w *World, args ...string) string {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
-	cmd := w.Command(t.Context(), append([]string{"debug", Simulated, Pipeline, "--port", port, "--json"}, args...)...)
+	cmd := w.Command(t.Context(), append([]string{"device", "debug", Simulated, Pipeline, "--port", port, "--json"},
+		args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,13 +103,13 @@ func debugsNot(t *testing.T, w *World) {
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
 		{"--port 99999", "give a number from 1 to 65535"},
 	} {
-		Wants(t, w.Run(t, append([]string{"debug", Simulated, Pipeline}, strings.Fields(c.args)...)...), ExitUsage,
-			c.says)
+		Wants(t, w.Run(t, append([]string{"device", "debug", Simulated, Pipeline}, strings.Fields(c.args)...)...),
+			ExitUsage, c.says)
 	}
-	Wants(t, w.Run(t, "debug", "sdk-matrix"), ExitUsage, "no run step in this profile")
+	Wants(t, w.Run(t, "device", "debug", "sdk-matrix"), ExitUsage, "no run step in this profile")
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
-	Wants(t, w.Run(t, "debug", Simulated, Pipeline), ExitUsage,
+	Wants(t, w.Run(t, "device", "debug", Simulated, Pipeline), ExitUsage,
 		"module.aot.run.llm starts sh, which is not a program that it pushes")
 	w.WriteShipped(t, own)
 }

@@ -182,7 +182,7 @@ type deviceProgram struct {
 func (p *deviceProgram) libraries(t *testing.T) {
 	t.Helper()
 	where := func(name string) string {
-		o := p.w.Run(t, "toolchain", "where", name, "--profile", "emulator")
+		o := p.w.Run(t, "toolchain", "path", name, "--profile", "emulator")
 		if o.Code != ExitOK {
 			t.Fatal(o)
 		}
@@ -529,7 +529,7 @@ func TestPhoneAARs(t *testing.T) {
 		"ort_qnn_android": "libonnxruntime_providers_qnn.so"} {
 		Wants(t, w.Run(t, "lock", name, "--profile", "device"), ExitOK, "pinned")
 		Wants(t, w.Run(t, "toolchain", "fetch", name, "--profile", "device"), ExitOK)
-		at := strings.TrimSpace(w.Run(t, "toolchain", "where", name, "--profile", "device").Stdout)
+		at := strings.TrimSpace(w.Run(t, "toolchain", "path", name, "--profile", "device").Stdout)
 		if found, err := os.ReadDir(at); err != nil || len(found) != 1 || found[0].Name() != has {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}
