@@ -193,7 +193,7 @@ func TestPageOfTypes(t *testing.T) {
 			columns = append(columns, []string{a})
 		}
 	}
-	table, under := "| takes", "|---"
+	table, under := "| operation", "|---"
 	for _, c := range columns {
 		table, under = table+" | "+strings.Join(c, " "), under+"|---"
 	}

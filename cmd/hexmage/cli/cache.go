@@ -18,10 +18,10 @@ import (
 
 // cacheCmd is `hexmage cache …`.
 type cacheCmd struct {
-	Stats  cacheStatsCmd  `cmd:"" help:"Count what the cache holds."`
-	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove what was not used for long, and with --max-size what is worth least. Waits for nobody: exit code 4 while a build runs."`
-	Verify cacheVerifyCmd `cmd:"" help:"Hash everything in the cache. Exit code 1 when something is damaged."`
-	Path   cachePathCmd   `cmd:"" help:"Print where a blob, a tree or a result is. Exit code 1 when it is not there."`
+	Stats  cacheStatsCmd  `cmd:"" help:"Count the contents of the cache."`
+	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove results that were unused for long."`
+	Verify cacheVerifyCmd `cmd:"" help:"Hash the whole cache. Exit code 1 if it is damaged."`
+	Path   cachePathCmd   `cmd:"" help:"Print the path of a blob, tree or result."`
 }
 
 type cacheStatsCmd struct{}

@@ -23,17 +23,17 @@ import (
 
 // deviceCmd is `hexmage device …`.
 type deviceCmd struct {
-	List     deviceListCmd     `cmd:"" help:"List the devices of the adb server: what each is, and whether it can be used."`
-	Info     deviceInfoCmd     `cmd:"" help:"Tell what a device is and has: SoC, arch, memory, free space, temperatures, the vendor's QNN libraries."`
-	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device, with its standard streams and its exit code."`
-	Push     devicePushCmd     `cmd:"" help:"Copy files to a device; what it has already is not sent."`
+	List     deviceListCmd     `cmd:"" help:"List devices, and whether hexmage can use them."`
+	Info     deviceInfoCmd     `cmd:"" help:"Describe a device: SoC, arch, memory, temperatures."`
+	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
+	Pair     devicePairCmd     `cmd:"" help:"Pair this machine with a device by its code."`
+	Push     devicePushCmd     `cmd:"" help:"Copy files to a device. Skips files that it has."`
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
+	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
 	Debug    debugCmd          `cmd:"" help:"Start a pipeline's program under a debug server for LLDB."`
-	Clean    deviceCleanCmd    `cmd:"" help:"Remove all that hexmage keeps on a device."`
-	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
-	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, which may misbehave, and keep it until Ctrl-C."`
-	Pair     devicePairCmd     `cmd:"" help:"Make a device that shows a pairing code know this machine, so that it can be connected to."`
+	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, and keep it until Ctrl-C."`
+	Clean    deviceCleanCmd    `cmd:"" help:"Remove all files of hexmage from a device."`
 }
 
 // Help has the examples of `hexmage device --help`.

@@ -15,9 +15,9 @@ import (
 
 // patchCmd is `hexmage patch …`.
 type patchCmd struct {
-	Check patchCheckCmd `cmd:"" help:"List each place that a rule or patch would change. Changes nothing."`
-	Apply patchApplyCmd `cmd:"" help:"Change the sources, in place or in a copy: all or nothing."`
-	Diff  patchDiffCmd  `cmd:"" help:"Print what apply would do as a unified diff."`
+	Check patchCheckCmd `cmd:"" help:"List each place that a rule or patch would change."`
+	Apply patchApplyCmd `cmd:"" help:"Change the sources, in place or in a copy."`
+	Diff  patchDiffCmd  `cmd:"" help:"Print the changes of apply as a unified diff."`
 }
 
 // Help has the examples of `hexmage patch --help`.

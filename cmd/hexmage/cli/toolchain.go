@@ -35,7 +35,7 @@ type toolchainCmd struct {
 	List   toolchainListCmd   `cmd:"" help:"List releases: their sources, and which are here."`
 	Fetch  toolchainFetchCmd  `cmd:"" help:"Download, verify and unpack releases into the store."`
 	Verify toolchainVerifyCmd `cmd:"" help:"Check a release in the store, or an SDK folder."`
-	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a release. Exit code 2 if it is missing."`
+	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a release."`
 }
 
 // Help has the examples of `hexmage toolchain --help`.
