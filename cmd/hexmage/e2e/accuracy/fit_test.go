@@ -238,7 +238,7 @@ func ways(t *testing.T, w *World) {
 	made := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq")
 	for _, name := range []string{"embedding.bin", "device/0/prefill_0_ctx.onnx", "device/0/prefill_0_ctx_qnn.bin",
 		"device/1/prefill_1_ctx.onnx", "device/1/prefill_1_ctx_qnn.bin", "device/0/decode_0_ctx.onnx",
-		"device/1/decode_1_ctx.onnx", "device/decoder.txt", "device/rotation.bin"} {
+		"device/1/decode_1_ctx.onnx", "device/decoder.txt", "device/rotation.f32"} {
 		if !Exists(filepath.Join(made, name)) {
 			t.Errorf("the contexts have no %s", name)
 		}

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/model/python"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/python"
 )
 
 // TestUpstreamsQuantiser runs upstream's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked
