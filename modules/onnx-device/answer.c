@@ -2,7 +2,7 @@
 //
 //	answer --context DIR --prompt FILE --tokens N --runtime DIR --report DIR [--processor GRAPHS]
 //
-// context is device/ of htp_context: decoder.txt, rotation.bin, and the graphs that the NPU runs. prompt has token ids, as onnx_run and htp_emulate write them.
+// context is device/ of htp_context: decoder.txt, rotation.f32, and the graphs that the NPU runs. prompt has token ids, as onnx_run and htp_emulate write them.
 // With --processor, ONNX Runtime's own kernels run the quantized graphs of that folder in the NPU's place. runtime has libonnxruntime.so and, for the NPU,
 // Qualcomm's libraries. report gets said.json, said.npy and times.json, which accuracy reads; the program also prints its times.
 #include <dlfcn.h>
@@ -317,7 +317,7 @@ static Ask asked(const char *context, const char *prompt, const char *tokens) {
       a.zero[a.zeros++].value = (long)number(of, file);
     } else wrong("%s: unknown name %s: another release of hexmage made the file or this program.", file, line);
   }
-  a.rotation = (float *)content(text("%s/rotation.bin", context), &bytes);
+  a.rotation = (float *)content(text("%s/rotation.f32", context), &bytes);
   a.rotations = bytes / sizeof(float);
   return a;
 }
@@ -382,7 +382,7 @@ static void given(Decoder *d, Graph *g, Part *p, Tensor *t) {
   } else if (!strcmp(n, "cos") || !strcmp(n, "sin")) {
     want(p, t, FLOAT, 4);
     if (d->ask.rotations % (size_t)(2 * s[3]) || (int64_t)(d->ask.rotations / (size_t)(2 * s[3])) < d->context + w - 1)
-      wrong("rotation.bin has %zu numbers, which are not those of %lld positions of %lld: was it made of another model?", d->ask.rotations, (long long)(d->context + w), (long long)s[3]);
+      wrong("rotation.f32 has %zu numbers, which are not those of %lld positions of %lld: was it made of another model?", d->ask.rotations, (long long)(d->context + w), (long long)s[3]);
   } else if (!strcmp(n, "position_ids")) want(p, t, INT32, 1);
   else if (strncmp(n, "past_", 5))
     wrong("%s: unknown input %s, which graphs of onnx_llm do not take: --context names device/ of htp_context, and --processor what onnx_quantize made.", p->file, n);

@@ -1,4 +1,4 @@
-"""What the program of module onnx-device reads beside the graphs: decoder.txt, a name and its value a line, and rotation.bin, cosines and sines of each position.
+"""What the program of module onnx-device reads beside the graphs: decoder.txt, a name and its value a line, and rotation.f32, cosines and sines of each position.
 
 The program has no reader of JSON. It takes the tables from here because another processor's cosines differ in the last bit.
 """
@@ -22,4 +22,4 @@ def write(source: Path, to: Path, shared: bool, made: str) -> None:
     if cache.is_file():
         lines += [f"zero {name} {point['zero_point']}" for name, point in json.loads(cache.read_text()).items() if name.startswith("past_")]
     (to / "decoder.txt").write_text("\n".join(lines) + "\n")
-    np.stack(of.rotation(0, of.context + of.chunk)).tofile(to / "rotation.bin")
+    np.stack(of.rotation(0, of.context + of.chunk)).tofile(to / "rotation.f32")

@@ -6,7 +6,7 @@ Where the graphs have a points.json, every point in it must be in the graph that
 
 device/ has one context for all graphs, with their weights once, or for one graph a file with a context for each of socs. The emulator loads neither, so
 each graph has a context of its own there, for the target. Without share_weights device/ has these contexts, too, in place of the one. Of a language model
-device/ also has the texts of its license, and decoder.txt and rotation.bin: device.py.
+device/ also has the texts of its license, and decoder.txt and rotation.f32: device.py.
 """
 
 from __future__ import annotations

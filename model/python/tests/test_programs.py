@@ -40,7 +40,6 @@ import context
 import decoder
 import device
 import dlc
-import feed
 import foreign
 import mllm
 import parts
@@ -158,7 +157,7 @@ class Devices(unittest.TestCase):
             (Path(d) / "cache.json").write_text(json.dumps(points))
             device.write(Path(d), Path(d), True, "for a test")
             self.assertEqual((Path(d) / "decoder.txt").read_text(), "shared 1\nmade for a test\nstop 2 7\nzero past_k_0 128\n")
-            tables = np.fromfile(Path(d) / "rotation.bin", np.float32).reshape(2, 24 + 8, 8)
+            tables = np.fromfile(Path(d) / "rotation.f32", np.float32).reshape(2, 24 + 8, 8)
             np.testing.assert_array_equal(tables, np.stack([t[0, 0] for t in of.rotation(0, 32)]))
 
     def test_the_npu_of_several_devices(self) -> None:

@@ -101,7 +101,7 @@ output "outside" { value = step.onnx_run.way["outside"].outputs.dir }
 output "upstream" { value = step.onnx_run.way["upstream"].outputs.dir }
 `
 
-// deviceMade writes decoder.txt and rotation.bin beside the graphs, and graphs of no language model.
+// deviceMade writes decoder.txt and rotation.f32 beside the graphs, and graphs of no language model.
 const deviceMade = `
 import json, shutil, sys
 from pathlib import Path
@@ -294,7 +294,7 @@ func (p *deviceProgram) emulated(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, name := range []string{"decoder.txt", "rotation.bin"} {
+		for _, name := range []string{"decoder.txt", "rotation.f32"} {
 			text := Read(t, filepath.Join(contexts, "device", name))
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -349,7 +349,7 @@ func (p *deviceProgram) refuses(t *testing.T) {
 		return at
 	}
 	table := context("shared", "shared")
-	if err := os.WriteFile(filepath.Join(table, "rotation.bin"), make([]byte, 64), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(table, "rotation.f32"), make([]byte, 64), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	foreign := t.TempDir()
@@ -377,7 +377,7 @@ func (p *deviceProgram) refuses(t *testing.T) {
 			`the line "shared" has no value`},
 		"no context": {asked{context: made()}, `decoder\.txt cannot be read: No such file`},
 		"tables of another model": {asked{context: table},
-			`rotation\.bin has 16 numbers, which are not those of 144 positions`},
+			`rotation\.f32 has 16 numbers, which are not those of 144 positions`},
 		"a graph of no language model": {asked{graphs: made("picture")},
 			`prefill\.onnx takes no tokens, or has no cache: it is no language model`},
 		"an unknown input": {asked{graphs: made("stranger")},
