@@ -21,7 +21,7 @@ func formats() []struct{ name, in, want string } {
 		{"mllm v1: vision", "vit embedding time: 321 ms\nPrefill:88 ms\n", "prefill_time_us=88000us vision_time_us=321000us"},
 		{"mllm v1: profiling of modules", "  Load time: 2.5 s\n  Prefilling speed: 318.3 tokens/s , TTFT: 0.2 s\n  Decoding speed: 12.5 tokens/s\n",
 			"prefill_tokens_per_s=318.3tokens/s ttft_us=200000us decode_tokens_per_s=12.5tokens/s load_time_us=2.5e+06us"},
-		{"run.sh of a bundle", "Paris.\nran on: the NPU\nload: 500.0 ms\nprompt: 3 tokens in 250.5 ms\ntime to first token: 250.5 ms\nanswer: 2 more tokens in 125.0 ms\n",
+		{"the program of onnx-device", "Paris.\nran on: the NPU\nload: 500.0 ms\nprompt: 3 tokens in 250.5 ms\ntime to first token: 250.5 ms\nanswer: 2 more tokens in 125.0 ms\n",
 			"prefill_time_us=250500us prefill_tokens=3tokens prefill_tokens_per_s=11.98tokens/s ttft_us=250500us decode_time_us=125000us decode_tokens=2tokens decode_tokens_per_s=16tokens/s load_time_us=500000us"},
 		{"qnn-net-run", "Execute Stats (Average):\n------------------------\nTotal Inference Time:\n    NetRun: 1816 us\n    Backend (Number of HVX threads used): 4 count\n    Backend (RPC (execute) time): 1700 us\n    Backend (QNN accelerator (execute) time): 1500 us\n" +
 			"    Backend (Accelerator (execute) time (cycles)): 1234567 cycles\n    Backend (Accelerator (execute) time): 1450 us\n    Backend (Accelerator (execute excluding wait) time): 1400 us\n    Backend (QNN (execute) time): 1750 us\nNetRun IPS (includes IO and misc. time): 550.1000 inf/sec\n",
