@@ -19,7 +19,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -88,7 +87,6 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	// The server goes on when this command is over, and has no use for secrets.
 	cmd.Env = slices.DeleteFunc(slices.Clone(a.Env.Vars),
 		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
-	cmd.Env = append(cmd.Env, reaper.Outlives)
 	if o.LibraryPath != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
 	}
