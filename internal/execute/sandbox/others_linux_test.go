@@ -18,9 +18,9 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// newTestThread makes a thread whose commands may write in a folder, on a kernel that scopes signals, or as on one that
-// does not.
-func newTestThread(t *testing.T, scoped bool) (*Thread, string) {
+// sh runs a script that may write in a folder, on a kernel that scopes signals, or as on one that does not, and returns
+// what it printed.
+func sh(t *testing.T, scoped bool, script string) string {
 	t.Helper()
 	base, err := Open()
 	if err == nil {
@@ -33,18 +33,6 @@ func newTestThread(t *testing.T, scoped bool) (*Thread, string) {
 		base.scoped &^= unix.LANDLOCK_SCOPE_SIGNAL
 	}
 	dir := t.TempDir()
-	thread, err := NewThread(base, Access{Write: []string{dir}, Own: dir, Shared: func(stat.Stamp) bool { return false }},
-		false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(thread.Close)
-	return thread, dir
-}
-
-// sh runs a script and returns what it printed.
-func sh(t *testing.T, thread *Thread, dir, script string) string {
-	t.Helper()
 	out, err := os.CreateTemp(dir, "out")
 	if err != nil {
 		t.Fatal(err)
@@ -53,14 +41,20 @@ func sh(t *testing.T, thread *Thread, dir, script string) string {
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	thread.Do(func() {
-		if err = cmd.Start(); err == nil {
-			_ = cmd.Wait()
-		}
-	})
-	text, rerr := os.ReadFile(out.Name())
-	if err := errors.Join(err, rerr); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	thread, err := Start(base, Access{Write: []string{dir}, Own: dir, Shared: func(stat.Stamp) bool { return false }},
+		false, nil, func() {
+			if err := cmd.Start(); err != nil {
+				t.Error(err)
+			}
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	thread.Close()
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(text))
 }
@@ -75,7 +69,6 @@ func TestSignals(t *testing.T) {
 	}
 	defer func() { _ = unix.Kill(other, unix.SIGKILL) }()
 	for name, scoped := range map[string]bool{"kernel": true, "supervisor": false} {
-		thread, dir := newTestThread(t, scoped)
 		for _, c := range [][2]string{
 			{"kill -9 " + pid + " 2>/dev/null || echo no", "no"},
 			{"perl -e 'print kill(9, -" + strconv.Itoa(unix.Getpgrp()) + ")'", "0"},
@@ -96,12 +89,12 @@ func TestSignals(t *testing.T) {
 				"fcntl.fcntl(r, fcntl.F_SETOWN, 0); print(1)'", "1"},
 			{"perl -e 'kill(9, 999999999) or print $!{ESRCH} ? \"none\" : $!'", "none"},
 		} {
-			if text := sh(t, thread, dir, c[0]); text != c[1] {
+			if text := sh(t, scoped, c[0]); text != c[1] {
 				t.Errorf("%s: %s: printed %q, want %q", name, c[0], text, c[1])
 			}
 		}
 		if !scoped {
-			if text := sh(t, thread, dir, "/usr/bin/python3 -c 'import fcntl,os; r,w=os.pipe(); fcntl.fcntl(r, "+
+			if text := sh(t, scoped, "/usr/bin/python3 -c 'import fcntl,os; r,w=os.pipe(); fcntl.fcntl(r, "+
 				"fcntl.F_SETOWN, "+pid+")' 2>&1 | tail -1"); !strings.Contains(text, "not permitted") {
 				t.Errorf("signals by the owner of a descriptor: %q", text)
 			}
@@ -160,17 +153,16 @@ func TestProcessStaysUnrestricted(t *testing.T) {
 		own := t.TempDir()
 		threads.Go(func() {
 			for range 25 {
-				thread, err := NewThread(base, Access{Write: []string{own}, Own: own}, false, nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				thread.Do(func() {
+				thread, err := Start(base, Access{Write: []string{own}, Own: own}, false, nil, func() {
 					if f, err := os.CreateTemp(dir, "x"); err == nil {
 						f.Close()
 						t.Error("the thread is not restricted")
 					}
 				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
 				thread.Close()
 			}
 		})

@@ -12,14 +12,14 @@ import (
 
 // Thread is a thread of the operating system that starts one command. It lives until Close.
 type Thread struct {
-	calls      chan func()
+	over       chan struct{}
 	supervisor *supervisor // nil: it has none
 }
 
-// NewThread returns a thread that sees the mounts. Unless base is nil, the thread, and what it starts, may do what the
+// Start calls f on a new thread that sees the mounts. Unless base is nil, the thread, and what f starts, may do what the
 // access says and nothing else.
-func NewThread(base *Base, a Access, network bool, mounts []Mount) (*Thread, error) {
-	t, err := startThread(func(t *Thread) error {
+func Start(base *Base, a Access, network bool, mounts []Mount, f func()) (*Thread, error) {
+	t, err := start(f, func(t *Thread) error {
 		if base == nil && len(mounts) == 0 {
 			return nil
 		}
@@ -31,16 +31,22 @@ func NewThread(base *Base, a Access, network bool, mounts []Mount) (*Thread, err
 	})
 	if errors.Is(err, errChroot) && len(mounts) == 0 {
 		// another thread, which shares the mounts
-		return startThread(func(t *Thread) error { return t.change(base, a, network, nil, err) })
+		return start(f, func(t *Thread) error { return t.change(base, a, network, nil, err) })
 	}
 	return t, err
 }
 
-func startThread(change func(*Thread) error) (*Thread, error) {
-	t := &Thread{calls: make(chan func())}
-	ready := make(chan error)
-	go t.live(ready, func() error { return change(t) })
-	return t, <-ready
+func start(f func(), change func(*Thread) error) (*Thread, error) {
+	t := &Thread{over: make(chan struct{})}
+	started := make(chan error)
+	go t.live(started, func() error {
+		err := change(t)
+		if err == nil {
+			f()
+		}
+		return err
+	})
+	return t, <-started
 }
 
 // change restricts the calling thread. The error is that of making mounts of its own.
@@ -85,7 +91,7 @@ func (t *Thread) NetworkRefused() (refused, known bool) {
 	return t.supervisor.networkRefused.Load(), true
 }
 
-func (t *Thread) live(ready chan<- error, change func() error) {
+func (t *Thread) live(started chan<- error, begin func() error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 	if unix.Getpid() == unix.Gettid() {
 		// The process's first thread cannot end, and is what /proc shows of the process. It is kept busy with
@@ -93,37 +99,23 @@ func (t *Thread) live(ready chan<- error, change func() error) {
 		next := make(chan struct{})
 		go func() {
 			defer close(next)
-			t.live(ready, change)
+			t.live(started, begin)
 		}()
 		<-next
 		runtime.UnlockOSThread()
 		return
 	}
-	err := change()
-	ready <- err
-	if err != nil {
-		return
+	err := begin()
+	if started <- err; err == nil {
+		<-t.over
 	}
-	for call := range t.calls {
-		call()
-	}
-}
-
-// Do has the thread call f, and returns when it did. What f starts is restricted like the thread.
-func (t *Thread) Do(f func()) {
-	done := make(chan struct{})
-	t.calls <- func() {
-		defer close(done)
-		f()
-	}
-	<-done
 }
 
 // Close ends the thread, and its supervisor when that has done what it was asked for: a process that was killed
 // meanwhile does not wait for the answer. Close is for when all processes have ended, and before another action has
-// their files. Do must not be called any more.
+// their files.
 func (t *Thread) Close() {
-	close(t.calls)
+	close(t.over)
 	if t.supervisor != nil {
 		t.supervisor.close()
 	}

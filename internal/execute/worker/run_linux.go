@@ -19,7 +19,7 @@ import (
 
 // runner is what a worker is in its own process.
 type runner struct {
-	conn   stream
+	conn   conn
 	dec    *gob.Decoder
 	base   *sandbox.Base // nil until a command is restricted
 	shared func(stat.Stamp) bool
@@ -35,14 +35,14 @@ func Main(dir string, shared func(stat.Stamp) bool) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return
 	}
-	r := &runner{dec: gob.NewDecoder(stream(0)), shared: shared, mark: mark(dir)}
+	c := conn{os.Stdin}
+	r := &runner{conn: c, dec: gob.NewDecoder(c), shared: shared, mark: mark(dir)}
 	for enc := gob.NewEncoder(r.conn); ; {
 		c, files, err := r.next()
 		if err != nil {
 			return
 		}
 		e := r.run(c, files)
-		closeAll(files)
 		if enc.Encode(e) != nil || e.Left != "" {
 			return
 		}
@@ -54,7 +54,7 @@ func (r *runner) next() (*Command, []int, error) {
 	var kind [1]byte
 	var rights [64]byte
 	for {
-		n, rn, _, _, err := unix.Recvmsg(int(r.conn), kind[:], rights[:], unix.MSG_CMSG_CLOEXEC)
+		n, rn, _, _, err := unix.Recvmsg(int(r.conn.Fd()), kind[:], rights[:], unix.MSG_CMSG_CLOEXEC)
 		switch {
 		case errors.Is(err, unix.EINTR), n == 1 && kind[0] == terminate: // the command had ended
 			continue
@@ -77,14 +77,10 @@ func (r *runner) next() (*Command, []int, error) {
 // run runs a command, and ends all that it started.
 func (r *runner) run(c *Command, files []int) *Ended {
 	e := &Ended{}
-	t, err := r.thread(c)
-	if err != nil {
-		e.Restrict = err.Error()
-		return e
-	}
 	var pid int
 	pidfd := -1
-	t.Do(func() {
+	var err error
+	t, terr := r.thread(c, func() {
 		if c.FixedAddresses {
 			if err := fixAddresses(); err != nil {
 				e.RandomAddresses = err.Error()
@@ -92,9 +88,10 @@ func (r *runner) run(c *Command, files []int) *Ended {
 		}
 		pid, err = r.fork(c, files, &pidfd)
 	})
-	for i := range files { // the command has them, and must be the last to have the pipes
-		unix.Close(files[i])
-		files[i] = -1
+	closeAll(files) // the command has them, and must be the last to have the pipes
+	if terr != nil {
+		e.Restrict = terr.Error()
+		return e
 	}
 	if err != nil {
 		t.Close()
@@ -102,7 +99,7 @@ func (r *runner) run(c *Command, files []int) *Ended {
 		return e
 	}
 	r.wait(pid, pidfd)
-	closeAll([]int{pidfd})
+	unix.Close(pidfd)
 	// While the first process is not waited for, its group's number stays its own.
 	_ = unix.Kill(-pid, unix.SIGKILL)
 	var status unix.WaitStatus
@@ -127,11 +124,11 @@ func wait4(pid int, status *unix.WaitStatus, used *unix.Rusage) error {
 	return err
 }
 
-// thread returns the thread that starts the command. It stays until the command has ended: the kernel takes the end of
-// the thread that started a child for the end of its parent.
-func (r *runner) thread(c *Command) (*sandbox.Thread, error) {
+// thread calls start on a thread for the command. It stays until the command has ended: the kernel takes the end of the
+// thread that started a child for the end of its parent.
+func (r *runner) thread(c *Command, start func()) (*sandbox.Thread, error) {
 	if c.Access == nil {
-		return sandbox.NewThread(nil, sandbox.Access{}, true, c.Mounts)
+		return sandbox.Start(nil, sandbox.Access{}, true, c.Mounts, start)
 	}
 	if r.base == nil {
 		var err error
@@ -140,7 +137,7 @@ func (r *runner) thread(c *Command) (*sandbox.Thread, error) {
 		}
 	}
 	c.Access.Shared = r.shared
-	return sandbox.NewThread(r.base, *c.Access, c.Network, c.Mounts)
+	return sandbox.Start(r.base, *c.Access, c.Network, c.Mounts, start)
 }
 
 // fixAddresses has what the calling thread starts keep its memory at the same addresses in each run. Containers often
@@ -178,7 +175,7 @@ func (r *runner) fork(c *Command, files []int, pidfd *int) (pid int, err error) 
 // wait waits until the process has ended, and ends it when hexmage says so, or has ended itself. Kernels before 5.4
 // cannot tell of a process's end by a file: there it looks from time to time.
 func (r *runner) wait(pid, pidfd int) {
-	fds := [2]unix.PollFd{{Fd: int32(r.conn), Events: unix.POLLIN}, {Fd: int32(pidfd), Events: unix.POLLIN}}
+	fds := [2]unix.PollFd{{Fd: int32(r.conn.Fd()), Events: unix.POLLIN}, {Fd: int32(pidfd), Events: unix.POLLIN}}
 	timeout := -1
 	if pidfd < 0 {
 		timeout = 5 // milliseconds
@@ -252,4 +249,10 @@ func children() (pids []int) {
 		}
 	}
 	return pids
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -117,7 +118,12 @@ func run(t *testing.T, w *Worker, c *Command) (*Ended, string) {
 	}
 	defer null.Close()
 	var out []byte
-	collect := func(b []byte) { out = append(out, b...) }
+	var mu sync.Mutex
+	collect := func(b []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		out = append(out, b...)
+	}
 	e, err := w.Run(t.Context(), nil, c, null, collect, collect)
 	if err != nil {
 		t.Fatal(err)
