@@ -327,9 +327,10 @@ func hostile() map[string]string {
 			"'queue a signal' PID; kill -9 -GROUP; kill -9 -1",
 		"the group of hexmage": "poke 'enter group' GROUP; poke 'setpriority of a group' GROUP; renice -n 7 -g " +
 			"GROUP",
-		"the worker": "for p in kill 'signal by pidfd' 'signal by owner' 'queue a signal' trace prlimit setpriority affinity " +
-			"'enter group' 'setpriority of a group'; do poke \"$p\" $PPID; done; kill -9 -$PPID; cat /proc/$PPID/environ " +
-			"/proc/$PPID/maps; for f in /proc/$PPID/fd/* /proc/$PPID/mem /proc/$PPID/comm; do echo x > $f; done",
+		"the worker": "for p in kill 'signal by pidfd' 'signal by owner' 'queue a signal' trace prlimit setpriority " +
+			"affinity 'enter group' 'setpriority of a group'; do poke \"$p\" $PPID; done; kill -9 -$PPID; cat " +
+			"/proc/$PPID/environ /proc/$PPID/maps; for f in /proc/$PPID/fd/* /proc/$PPID/mem /proc/$PPID/comm; do " +
+			"echo x > $f; done",
 		"classes of hexmage": "ionice -c 3 -p PID; chrt -i -p 0 PID; prlimit --pid PID --nofile=77:77; renice " +
 			"-n 7 -p PID",
 		"a race of folders": "mkdir $TMPDIR/a; echo > $TMPDIR/a/file; ln -s OUT $TMPDIR/b; (for i in 1 2 3 4 " +
@@ -466,7 +467,8 @@ func (p *place) outsiders(t *testing.T) string {
 func (p *place) workers(t *testing.T) (pids []int) {
 	t.Helper()
 	for _, pid := range children(os.Getpid()) {
-		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.HasSuffix(string(b), "\x00"+p.dir+"\x00") {
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.HasSuffix(string(args), "\x00"+p.dir+"\x00") {
 			pids = append(pids, pid)
 		}
 	}

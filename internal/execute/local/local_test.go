@@ -38,7 +38,8 @@ func newFixture(t testing.TB) fixture {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self(t)})
+	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
+		Self: self(t)})
 	t.Cleanup(func() { _ = x.Close() })
 	return fixture{x, blobs, dir}
 }
@@ -156,8 +157,8 @@ func TestPrivateVariables(t *testing.T) {
 		" \"$@\"\necho ${SECRET:-none}\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3, Self: program,
-		Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), blobs, root}
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3,
+		Self: program, Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), blobs, root}
 	network := map[string]string{action.PropertyNetwork: "true", action.PropertyHost: "x"}
 	tool := func(name string) map[string]string {
 		return map[string]string{action.PropertyTool: name, action.PropertyNetwork: "true"}

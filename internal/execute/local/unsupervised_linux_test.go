@@ -83,8 +83,8 @@ func TestNothingIsLeftWithoutSupervisor(t *testing.T) {
 	p := newPlace(t, base, 1)
 	defer occupied(t, p)()
 	for _, env := range []string{"", "env -i", "env -i HEXMAGE_ROOT=/nowhere"} {
-		res, err := p.run(t, "o", env+" setsid -f setsid -f sh -c 'while :; do echo WRONG > w; mv -f w o; done' </dev/null "+
-			">/dev/null 2>&1\n until test -e o; do :; done")
+		res, err := p.run(t, "o", env+" setsid -f setsid -f sh -c 'while :; do echo WRONG > w; mv -f w o; done' "+
+			"</dev/null >/dev/null 2>&1\n until test -e o; do :; done")
 		if err != nil || res.ExitCode != 0 {
 			t.Fatalf("%+v, %v", res, err)
 		}

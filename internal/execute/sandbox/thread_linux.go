@@ -16,8 +16,8 @@ type Thread struct {
 	supervisor *supervisor // nil: it has none
 }
 
-// Start calls f on a new thread that sees the mounts. Unless base is nil, the thread, and what f starts, may do what the
-// access says and nothing else.
+// Start calls f on a new thread that sees the mounts. Unless base is nil, the thread, and what f starts, may do what
+// the access says and nothing else.
 func Start(base *Base, a Access, network bool, mounts []Mount, f func()) (*Thread, error) {
 	t, err := start(f, func(t *Thread) error {
 		if base == nil && len(mounts) == 0 {

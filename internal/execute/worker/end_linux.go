@@ -13,8 +13,8 @@ import (
 )
 
 // mark is the limit on time without sleep for real-time processes that stands for a folder: too long to matter, and too
-// short to be no limit. Children inherit it, no program changes it, and one that throws its environment away, leaves its
-// session and loses its parents still has it.
+// short to be no limit. Children inherit it, no program changes it, and one that throws its environment away, leaves
+// its session and loses its parents still has it.
 func mark(dir string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(filepath.Clean(dir)))

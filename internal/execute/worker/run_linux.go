@@ -35,7 +35,7 @@ func Main(dir string, shared func(stat.Stamp) bool) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return
 	}
-	c := conn{os.Stdin}
+	c := conn{os.NewFile(0, Tool)} // standard input
 	r := &runner{conn: c, dec: gob.NewDecoder(c), shared: shared, mark: mark(dir)}
 	for enc := gob.NewEncoder(r.conn); ; {
 		c, files, err := r.next()
@@ -237,7 +237,8 @@ func endChildren() error {
 	}
 }
 
-// children returns this process's children, the orphans among them. Their numbers stay theirs until they are waited for.
+// children returns this process's children, the orphans among them. Their numbers stay theirs until they are waited
+// for.
 func children() (pids []int) {
 	files, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, f := range files {

@@ -98,9 +98,9 @@ func (w *Worker) Close() {
 	}
 }
 
-// Run runs the command and returns when all its processes have ended. stdout and stderr get what it prints, in the order
-// it comes, on a goroutine each; the bytes are valid until they return. When the context ends, the command gets SIGTERM,
-// and is killed after a moment, or when the channel kill is closed.
+// Run runs the command and returns when all its processes have ended. stdout and stderr get what it prints, in the
+// order it comes, on a goroutine each; the bytes are valid until they return. When the context ends, the command gets
+// SIGTERM, and is killed after a moment, or when the channel kill is closed.
 func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdin *os.File, stdout, stderr func([]byte),
 ) (*Ended, error) {
 	out, err := newOutput(stdout)

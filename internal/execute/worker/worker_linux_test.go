@@ -64,11 +64,14 @@ func leaving() map[string]string {
 		"a session without its leader": "setsid -f sh -c 'sleep 60 & sleep 60 &'",
 		"a session of a session":       "setsid -f setsid -f sh -c 'setsid -f sleep 60 & exec sleep 60'",
 		"without files":                "(env -i setsid sh -c 'cd /; exec sleep 60 <&- >&- 2>&-' &)",
-		"without signals":              "(env -i setsid sh -c 'trap \"\" HUP INT TERM QUIT; while :; do sleep 60; done' &)",
-		"a group":                      "timeout 60 sh -c 'exec sleep 60' &",
-		"job control":                  "bash -mc 'sleep 60 &' 2>/dev/null",
-		"a subreaper's":                "perl -e 'syscall(157, 36, 1); exec \"sh\", \"-c\", \"sleep 60 & exec sleep 60\"' &",
-		"many":                         "for i in $(seq 70); do setsid -f sleep 60; done",
+		"without signals": "(env -i setsid sh -c 'trap \"\" HUP INT TERM QUIT; while :; do sleep 60; " +
+			"done' &)",
+		"a group":     "timeout 60 sh -c 'exec sleep 60' &",
+		"job control": "bash -mc 'sleep 60 &' 2>/dev/null",
+		"a subreaper's": fmt.Sprintf("perl -e 'syscall(%d, %d, 1); "+
+			"exec \"sh\", \"-c\", \"sleep 60 & exec sleep 60\"' &",
+			unix.SYS_PRCTL, unix.PR_SET_CHILD_SUBREAPER),
+		"many": "for i in $(seq 70); do setsid -f sleep 60; done",
 	}
 }
 
@@ -131,8 +134,8 @@ func run(t *testing.T, w *Worker, c *Command) (*Ended, string) {
 	return e, string(out)
 }
 
-// Whatever a command starts, and however that leaves its group, session and parents, has ended when Run returns, and the
-// worker runs the next one. What was printed before is all there.
+// Whatever a command starts, and however that leaves its group, session and parents, has ended when Run returns, and
+// the worker runs the next one. What was printed before is all there.
 func TestNothingIsLeft(t *testing.T) {
 	access := map[string]*sandbox.Access{"unrestricted": nil}
 	if _, err := sandbox.Open(); err == nil {
@@ -163,7 +166,8 @@ func TestNothingIsLeft(t *testing.T) {
 func TestChain(t *testing.T) {
 	w := begun(t, t.TempDir(), nil)
 	for range 5 {
-		e, _ := run(t, w, shell("perl -e 'while (1) { defined(my $child = fork) or next; exit if $child }' >/dev/null 2>&1 &"))
+		e, _ := run(t, w, shell("perl -e 'while (1) { defined(my $child = fork) or next; exit if $child }' "+
+			">/dev/null 2>&1 &"))
 		if e.Code != 0 || e.Left != "" {
 			t.Fatalf("%+v", e)
 		}
@@ -204,8 +208,8 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestKilled kills a hexmage, alone or with its worker, as root and as a user. All that its command started ends, at the
-// latest when End is called, and nothing else.
+// TestKilled kills a hexmage, alone or with its worker, as root and as a user. All that its command started ends, at
+// the latest when End is called, and nothing else.
 func TestKilled(t *testing.T) {
 	users := []uint32{uint32(os.Getuid())}
 	if os.Getuid() == 0 {
@@ -246,7 +250,8 @@ func TestKilled(t *testing.T) {
 				if err := errors.Join(err, nerr); err != nil {
 					t.Fatal(err)
 				}
-				eventually(t, 20*time.Second, "all started", func() bool { return len(sleeping(mark)) >= len(leaving())+72 })
+				eventually(t, 20*time.Second, "all started",
+					func() bool { return len(sleeping(mark)) >= len(leaving())+72 })
 				neighbor := begun(t, dir+"-2", nil)
 				ended := make(chan *Ended)
 				go func() {
@@ -300,7 +305,8 @@ func TestLocksStay(t *testing.T) {
 	held.Close()
 	kill, ended := make(chan struct{}), make(chan error)
 	go func() {
-		_, err := w.Run(context.Background(), kill, shell("setsid -f sleep "+mark+"; sleep "+mark), os.Stdin, show, show)
+		_, err := w.Run(context.Background(), kill, shell("setsid -f sleep "+mark+"; sleep "+mark), os.Stdin, show,
+			show)
 		ended <- err
 	}()
 	eventually(t, 10*time.Second, "started", func() bool { return len(sleeping(mark)) == 2 })
