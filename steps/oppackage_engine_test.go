@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
@@ -35,8 +36,12 @@ import (
 	"github.com/hexmage/hexmage/steps"
 )
 
-// TestMain lets the test binary run again as a built-in tool, as the executor runs hexmage.
+// TestMain lets the test binary run again as a built-in tool or a worker, as the executor runs hexmage.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "tool" && os.Args[2] == worker.Tool {
+		worker.Main(os.Args[3], store.MayBeLink)
+		return
+	}
 	if len(os.Args) > 2 && os.Args[1] == "tool" {
 		os.Exit(steps.Tools()[os.Args[2]](context.Background(), os.Args[3:], tool.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 	}
@@ -236,6 +241,7 @@ func (w *workspace) engine() engine.Options {
 		w.t.Fatal(err)
 	}
 	run := local.New(local.Options{Dir: scratch, Store: blobs, Trees: trees, Fn: fn, Self: self})
+	w.t.Cleanup(func() { _ = run.Close() })
 	return engine.Options{
 		Executor: execute.Cached(run, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: trees.Has}), Blobs: blobs,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Workspace: w.dir,

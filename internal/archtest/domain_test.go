@@ -42,7 +42,7 @@ func domainExceptions() []domainException {
 		{"internal/execute/local/hostile_linux_test.go", "device", "the kernel's devices, such as /dev/null"},
 		{"internal/execute/local/hostile_linux_test.go", "python",
 			"a program of the base system that does what no shell can"},
-		{"internal/execute/sandbox/groups_linux_test.go", "python", "the same"},
+		{"internal/execute/sandbox/others_linux_test.go", "python", "the same"},
 		{"internal/execute/sandbox", "device", "the kernel's devices, such as /dev/null"},
 		{"internal/execute/sandbox", "arch", "a filter of system calls asks which processor they are for"},
 		{"internal/report/page/page.html", "device", "HTML's word for the width of the window"},

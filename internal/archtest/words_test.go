@@ -41,7 +41,7 @@ func meant() map[string]string {
 		"internal/engine Jobs":              "the same",
 		"internal/runlog Jobs":              "the same",
 		"internal/depfile rule":             "make's rules",
-		"internal/execute/sandbox Ruleset":  "Landlock's rules",
+		"internal/execute/sandbox ruleset":  "Landlock's rules",
 		"internal/execute/sandbox rules":    "the same",
 		"internal/engine jobs":              "as -j",
 		"internal/runlog jobs":              "the same",

@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/plan/plantest"
@@ -37,6 +38,15 @@ type world struct {
 
 // Send implements event.Sink.
 func (w *world) Send(e event.Event) { w.events = append(w.events, e) }
+
+// TestMain makes the test's own program a worker, as hexmage is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "tool" && os.Args[2] == worker.Tool {
+		worker.Main(os.Args[3], store.MayBeLink)
+		return
+	}
+	os.Exit(m.Run())
+}
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
@@ -59,7 +69,12 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 		t.Fatal(err)
 	}
 	blobs := store.WithHostFiles(onDisk)
-	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn, Self: self})
+	t.Cleanup(func() { _ = x.Close() })
 	w := &world{t: t, cache: cache}
 	w.Options = engine.Options{
 		Executor: execute.Cached(x,

@@ -117,17 +117,13 @@ type wholeStream struct {
 // open makes the file, with what was printed so far.
 func (w *wholeStream) open(so ...[]byte) {
 	w.path = w.of.path + w.name
-	var f *os.File
-	var err error
-	var other sync.WaitGroup
-	other.Go(func() { // the thread that passes on what a command prints may be as restricted as the command
-		if f, err = os.Create(w.path); errors.Is(err, fs.ErrNotExist) {
-			if err = os.MkdirAll(filepath.Dir(w.path), 0o755); err == nil {
-				f, err = os.Create(w.path)
-			}
+	f, err := os.Create(w.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(w.path), 0o755); err == nil {
+			f, err = os.Create(w.path)
 		}
-	})
-	if other.Wait(); err != nil {
+	}
+	if err != nil {
 		w.bad = true
 		w.of.setCut()
 		return

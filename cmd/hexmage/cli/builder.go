@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/checkpoint"
 	"github.com/hexmage/hexmage/internal/execute/local"
-	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/statcache"
@@ -44,16 +43,12 @@ type builder struct {
 	Scratch     string // folder of this process
 	State       layout.StateDir
 
-	flush  func(context.Context) error
-	alive  []func()       // to be called when there are no children any more
-	reaper *reaper.Reaper // nil until a command starts
-	live   func()         // to be called at its end
-	locks  *execute.Locks // of actions
-	inUse  func()         // nothing is collected before it is called
+	flush func(context.Context) error
+	alive []func()       // to be called when there are no children any more
+	live  func()         // to be called at its end
+	locks *execute.Locks // of actions
+	inUse func()         // nothing is collected before it is called
 }
-
-// reaperTool is the built-in tool that ends what is left when hexmage was killed.
-const reaperTool = "reaper"
 
 // storesOver puts stores over those of the cache folder. strict says that actions are kept from what they do not
 // declare.
@@ -122,20 +117,10 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 		return nil, engineError(err)
 	}
 	e.locks = execute.NewLocks(e.State.ActionsLock())
-	begin := sync.OnceValues(func() (int, error) {
-		held, err := e.locks.File()
-		if err != nil {
-			return 0, err
-		}
-		if e.reaper, err = reaper.New([]string{a.Env.Self, "tool", reaperTool}, e.Scratch, held); err != nil {
-			return 0, err
-		}
-		return e.reaper.Pid(), nil
-	})
 	here := local.Options{
 		Dir: e.Scratch, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
 		Checkpoints: checkpoint.New(a.places().Checkpoints(), fn),
-		Tidy:        func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin,
+		Tidy:        func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Hold: e.locks.File,
 		Base: base, Workspace: workspace, Private: private,
 	}
 	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
@@ -166,7 +151,7 @@ func (a *app) tidyIdle() {
 // on from. What cannot be kept is made anew.
 func (a *app) endLeft(ctx context.Context, fn digest.Function) func(dirs ...string) {
 	return func(dirs ...string) {
-		reaper.End(dirs...)
+		worker.End(dirs...)
 		_ = checkpoint.New(a.places().Checkpoints(), fn).Rescue(ctx, dirs...)
 	}
 }
@@ -201,10 +186,6 @@ func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) 
 
 // close writes what the next run can use. What fails here costs time later, nothing else.
 func (e *builder) close() {
-	if e.reaper != nil { // no command runs any more
-		e.reaper.Stop()
-		defer e.reaper.Wait()
-	}
 	_ = errors.Join(e.Host.Close(), e.Other.Close())
 	for _, over := range e.alive {
 		over()

@@ -19,7 +19,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -85,7 +84,8 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 		where = "localfilesystem:" + address
 	}
 	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
-	cmd.Env = append(a.varsWithoutSecrets(), reaper.Outlives) // the server goes on when this command is over
+	// The server outlives this command and needs no secrets.
+	cmd.Env = a.varsWithoutSecrets()
 	if o.LibraryPath != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
 	}

@@ -105,7 +105,7 @@ func TestEnvironmentIsComplete(t *testing.T) {
 	}
 	// Of hexmage's own processes, of actions, and of shells that `hexmage env` speaks to.
 	own := []string{"HEXMAGE_DOWNLOADS", "HEXMAGE_OFFLINE", "HEXMAGE_USER_HOME", "HEXMAGE_USER_PATH",
-		"HEXMAGE_OUTLIVES", "HEXMAGE_ROOT", "HEXMAGE_SELF", "HEXMAGE_TOOLCHAIN_", "HEXMAGE_LLVM"}
+		"HEXMAGE_ROOT", "HEXMAGE_SELF", "HEXMAGE_TOOLCHAIN_", "HEXMAGE_LLVM"}
 	read := map[string]string{}
 	for _, folder := range []string{"cmd/hexmage", "internal", "runner", "toolchains", "steps", "model", "oppackage",
 		"patches", "qnn"} {

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/execute/reaper"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/steps"
@@ -56,16 +57,16 @@ func (a *app) netrc() string {
 func tools() map[string]tool.Func {
 	t := steps.Tools()
 	t["phone-init"] = phoneInit
-	t[reaperTool] = reap
+	t[worker.Tool] = runWorker
 	return t
 }
 
-// reap is a process that waits for the end of the hexmage that started it.
-func reap(_ context.Context, args []string, env tool.Env) int {
+// runWorker is a process that runs commands for the hexmage that started it.
+func runWorker(_ context.Context, args []string, _ tool.Env) int {
 	if len(args) != 1 {
 		return ExitUsage
 	}
-	reaper.Main(env.Stdin, args[0])
+	worker.Main(args[0], store.MayBeLink)
 	return ExitOK
 }
 

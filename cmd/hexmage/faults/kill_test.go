@@ -380,7 +380,7 @@ func sleepers(mark string) (found []string) {
 func hexmages(pid int) (found []int) {
 	for _, child := range descendants(pid) {
 		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)); bytes.Contains(b,
-			[]byte(shared.hexmage+"\x00tool\x00reaper")) {
+			[]byte(shared.hexmage+"\x00tool\x00worker")) {
 			found = append(found, child)
 		}
 	}

@@ -114,9 +114,9 @@ func mutants() []mutant {
 			"locked, err := f != nil, error(nil)",
 		}}},
 		{killed, "TestKilled", []edit{{
-			"internal/execute/reaper/reaper_linux.go",
-			"	_, _ = io.Copy(io.Discard, stdin)\n	End(dir)",
-			"	_, _ = io.Copy(io.Discard, stdin)",
+			"internal/execute/worker/run_linux.go",
+			"	if err := endChildren(); err != nil {",
+			"	if err := error(nil); err != nil {",
 		}}},
 		{secrets, "TestSecrets", []edit{{
 			"internal/secret/hide.go",

@@ -2,6 +2,7 @@ package executetest_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,11 +15,21 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/execute/verify"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
 )
+
+// TestMain makes the test's own program a worker, as hexmage is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "tool" && os.Args[2] == worker.Tool {
+		worker.Main(os.Args[3], store.MayBeLink)
+		return
+	}
+	os.Exit(m.Run())
+}
 
 func open(t *testing.T, restricted bool) executetest.Setup {
 	t.Helper()
@@ -28,7 +39,12 @@ func open(t *testing.T, restricted bool) executetest.Setup {
 		t.Fatal(err)
 	}
 	files := store.WithHostFiles(blobs)
-	o := local.Options{Dir: filepath.Join(root, "tmp"), Store: files, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := local.Options{Dir: filepath.Join(root, "tmp"), Store: files, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
+		Self: self}
 	if restricted {
 		if o.Base, err = sandbox.Open(); err != nil {
 			t.Skip(err)

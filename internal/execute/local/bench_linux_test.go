@@ -57,7 +57,9 @@ func BenchmarkExecute(b *testing.B) {
 			b.Run(c.name+"/"+out, func(b *testing.B) {
 				f := newFixture(b)
 				f.x = local.New(local.Options{Dir: f.dir, Store: f.blobs,
-					Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Base: c.base})
+					Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Base: c.base,
+					Self: self(b)})
+				b.Cleanup(func() { _ = f.x.Close() })
 				var actions []*action.Action
 				for n := range b.N {
 					root := f.root(b, map[string]string{"tools/prog": prog,

@@ -40,11 +40,11 @@ func (h onHost) Put(_ context.Context, d digest.Digest, r io.Reader) error {
 func TestProgramsThatWereJustWritten(t *testing.T) {
 	linked := newFixture(t)
 	copied := newFixture(t)
-	copied.x = local.New(local.Options{Dir: copied.dir, Store: plain{copied.blobs}, Fn: digest.BLAKE3})
+	copied.x = local.New(local.Options{Dir: copied.dir, Store: plain{copied.blobs}, Fn: digest.BLAKE3, Self: self(t)})
 	host := newFixture(t)
 	sources := onHost{store.WithHostFiles(host.blobs), t.TempDir()}
 	host.blobs = sources
-	host.x = local.New(local.Options{Dir: host.dir, Store: sources.HostFiles, Fn: digest.BLAKE3})
+	host.x = local.New(local.Options{Dir: host.dir, Store: sources.HostFiles, Fn: digest.BLAKE3, Self: self(t)})
 	for name, f := range map[string]fixture{"linked": linked, "copied": copied, "from the workspace": host} {
 		t.Run(name, func(t *testing.T) {
 			var actions []*action.Action

@@ -59,12 +59,8 @@ func newLong(t *testing.T, base *sandbox.Base) *long {
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	l.x = local.New(local.Options{Dir: l.dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
-		Self: self, Base: base, Extra: l.env, Checkpoints: checkpoint.New(l.kept, digest.BLAKE3)})
+		Self: self(t), Base: base, Extra: l.env, Checkpoints: checkpoint.New(l.kept, digest.BLAKE3)})
 	t.Cleanup(func() { l.x.Close() })
 	return l
 }

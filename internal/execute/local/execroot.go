@@ -5,9 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
-	"github.com/hexmage/hexmage/internal/store"
 )
 
 // execRoot is the folder in which one action runs: the root that its command sees, a home and a temporary folder. It
@@ -15,8 +13,11 @@ import (
 type execRoot struct {
 	dir        string          // absolute
 	restricted bool            // the sandbox restricts the command
-	worker     *sandbox.Worker // the thread that starts the command; nil: any thread
+	access     *sandbox.Access // what it allows then
 	secrets    string          // folder for files with secrets; "": none
+
+	// networkRefused reports whether the sandbox refused the network to the command, if networkKnown.
+	networkRefused, networkKnown bool
 
 	checkpoint string // the action's checkpoint folder, a slash path of the root; "": nothing is kept
 	complete   bool   // the action succeeded and wrote all outputs
@@ -46,17 +47,9 @@ func (s *execRoot) path(rel string) string {
 	return s.dir + string(filepath.Separator) + filepath.FromSlash(rel)
 }
 
-// networkRefused reports whether the sandbox refused the network to the command, and whether that is known.
-func (s *execRoot) networkRefused() (refused, known bool) {
-	if s.worker == nil {
-		return false, false
-	}
-	return s.worker.NetworkRefused()
-}
-
 // access returns what the sandbox allows the action's command, which writes in the folders open, slash paths of the
 // root. It is for when these folders exist: the kernel's rules are about inodes.
-func (x *Executor) access(s *execRoot, read, open []string) sandbox.Access {
+func (x *Executor) access(s *execRoot, read, open []string) *sandbox.Access {
 	read = append(read, s.root(), x.o.Self)
 	if s.secrets != "" {
 		read = append(read, s.secrets)
@@ -65,42 +58,11 @@ func (x *Executor) access(s *execRoot, read, open []string) sandbox.Access {
 	for _, o := range open {
 		write = append(write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}
-	return sandbox.Access{Read: read, Write: write, Own: s.dir, Shared: store.MayBeLink}
+	return &sandbox.Access{Read: read, Write: write, Own: s.dir}
 }
 
-// startWorker starts the thread that restricts the command and shows it large inputs in place, if the action needs
-// one.
-func (l *layout) startWorker(read []string) error {
-	s := l.s
-	if !s.restricted && len(s.hostRefs) == 0 {
-		return nil
-	}
-	var rules *sandbox.Ruleset
-	var err error
-	if s.restricted {
-		if rules, err = l.x.o.Base.Ruleset(l.x.access(s, read, l.open)); err != nil {
-			return err
-		}
-		defer rules.Close()
-	}
-	mounts := make([]sandbox.Mount, len(s.hostRefs))
-	for i, b := range s.hostRefs {
-		mounts[i] = sandbox.Mount{File: b.ref.Path, At: s.path(b.rel), Stamp: b.ref.Stamp}
-	}
-	w, err := sandbox.NewWorker(rules, l.a.Command.Platform[action.PropertyNetwork] == "true", mounts)
-	if err == nil {
-		s.worker = w
-	}
-	return err
-}
-
-// release ends the exec root's thread and removes its files with secrets. With keep, its folder stays for people to
-// look at.
+// release removes the exec root's files with secrets. With keep, its folder stays for people to look at.
 func (s *execRoot) release(keep bool) error {
-	if s.worker != nil {
-		s.worker.Close()
-		s.worker = nil
-	}
 	err := s.removeSecrets()
 	if keep {
 		s.showHostRefs()

@@ -11,16 +11,24 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
-// TestMain makes the test's own program a tool that actions can run: it does to the network, and to files, what a
-// shell cannot.
+// TestMain makes the test's own program a worker, and a tool that actions can run: it does to the network, and to
+// files, what a shell cannot.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "tool" && os.Args[2] == worker.Tool {
+		worker.Main(os.Args[3], store.MayBeLink)
+		return
+	}
 	if len(os.Args) > 2 && os.Args[1] == "poke" && os.Getenv("HEXMAGE_SELF") != "" {
 		if err := poke(os.Args[2], os.Args[3:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -42,6 +50,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// scoped tells whether the kernel keeps restricted processes from other processes' signals and abstract sockets.
+func scoped() bool {
+	abi, _, _ := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	return abi >= 6 && abi < 1<<16
+}
+
 // room is a workspace and an executor that has its commands restricted, or not.
 type room struct {
 	fixture
@@ -52,14 +66,10 @@ type room struct {
 
 func newRoom(t *testing.T, l level) room {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	f, ws := newFixture(t), t.TempDir()
 	f.x = local.New(local.Options{
 		Dir: f.dir, Store: f.blobs, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3,
-		Self: self, Base: l.base, Workspace: ws,
+		Self: self(t), Base: l.base, Workspace: ws,
 	})
 	t.Cleanup(func() {
 		if err := f.x.Close(); err != nil {

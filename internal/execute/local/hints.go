@@ -42,7 +42,7 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 	}
 	h := &hinter{x: x, a: a, s: s, restricted: restricted, seen: map[string]bool{}}
 	text := string(res.Stderr) + "\n" + string(res.Stdout)
-	refused, known := s.networkRefused()
+	refused, known := s.networkRefused, s.networkKnown
 	if !known && restricted && a.Command.Platform[action.PropertyNetwork] != "true" {
 		refused = networkRE.MatchString(text)
 	}

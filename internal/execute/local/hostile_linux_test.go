@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -328,6 +327,10 @@ func hostile() map[string]string {
 			"'queue a signal' PID; kill -9 -GROUP; kill -9 -1",
 		"the group of hexmage": "poke 'enter group' GROUP; poke 'setpriority of a group' GROUP; renice -n 7 -g " +
 			"GROUP",
+		"the worker": "for p in kill 'signal by pidfd' 'signal by owner' 'queue a signal' trace prlimit setpriority " +
+			"affinity 'enter group' 'setpriority of a group'; do poke \"$p\" $PPID; done; kill -9 -$PPID; cat " +
+			"/proc/$PPID/environ /proc/$PPID/maps; for f in /proc/$PPID/fd/* /proc/$PPID/mem /proc/$PPID/comm; do " +
+			"echo x > $f; done",
 		"classes of hexmage": "ionice -c 3 -p PID; chrt -i -p 0 PID; prlimit --pid PID --nofile=77:77; renice " +
 			"-n 7 -p PID",
 		"a race of folders": "mkdir $TMPDIR/a; echo > $TMPDIR/a/file; ln -s OUT $TMPDIR/b; (for i in 1 2 3 4 " +
@@ -370,12 +373,8 @@ func newPlace(t *testing.T, base *sandbox.Base, flat int) *place {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self,
-		Base: base})
+	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
+		Self: self(t), Base: base})
 	t.Cleanup(func() { _ = x.Close() })
 	p := &place{room: room{fixture: fixture{x, blobs, dir}, strict: true}, root: root, outside: t.TempDir(),
 		private: base.Mounts() == nil}
@@ -438,15 +437,14 @@ func (p *place) outsiders(t *testing.T) string {
 		_, err := os.Lstat(dir + "/hexmage-hostile")
 		fmt.Fprintln(&s, dir, err == nil)
 	}
-	left, _ := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
-	for _, pid := range strings.Fields(string(left)) {
-		if status, _ := os.ReadFile("/proc/" + pid + "/status"); bytes.Contains(status, []byte("\nSeccomp:\t2\n")) &&
-			!bytes.Contains(status, []byte("\nState:\tZ")) {
-			// this test's own others have no filter; one that has ended is waited for after the next action at the
-			// latest
-			fmt.Fprintf(&s, "a process is left: %q\n", bytes.Split(status, []byte("\n")))
-		}
+	workers := p.workers(t)
+	for _, pid := range workers {
+		limits, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+		nice, _ := unix.Getpriority(unix.PRIO_PROCESS, pid)
+		group, _ := unix.Getpgid(pid)
+		fmt.Fprintln(&s, string(limits), nice, group == pid, children(pid))
 	}
+	fmt.Fprintln(&s, len(workers), "workers")
 	var limit unix.Rlimit
 	var cpus unix.CPUSet
 	if err := errors.Join(unix.Getrlimit(unix.RLIMIT_NOFILE, &limit),
@@ -463,6 +461,34 @@ func (p *place) outsiders(t *testing.T) string {
 	_, err = unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", "hexmage-hostile", 0)
 	fmt.Fprintln(&s, "key", err == nil)
 	return s.String()
+}
+
+// workers are the processes that run the place's commands.
+func (p *place) workers(t *testing.T) (pids []int) {
+	t.Helper()
+	for _, pid := range children(os.Getpid()) {
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.HasSuffix(string(args), "\x00"+p.dir+"\x00") {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		t.Fatal("there is no worker")
+	}
+	return pids
+}
+
+// children are the processes that have the process as their parent, those that have ended too.
+func children(pid int) (pids []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, f := range files {
+		b, _ := os.ReadFile(f)
+		for _, number := range strings.Fields(string(b)) {
+			n, _ := strconv.Atoi(number)
+			pids = append(pids, n)
+		}
+	}
+	return pids
 }
 
 // checkStore looks at every file of the store, and of the trees that are unpacked there.

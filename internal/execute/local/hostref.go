@@ -35,8 +35,8 @@ type hostRef struct {
 // useHostFile puts what stands for an input at the slash path below the execRoot's folder, if it is one that can be
 // read in place.
 func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
-	if f.Digest.Size() < store.MinRef || f.Executable || l.x.noMounts.Load() ||
-		l.isOutput(strings.TrimPrefix(rel, "root/")) {
+	if f.Digest.Size() < store.MinRef || f.Executable || l.isOutput(strings.TrimPrefix(rel, "root/")) ||
+		!l.x.canMount() {
 		return false, nil
 	}
 	files, ok := l.x.o.Store.(store.Local)
@@ -78,29 +78,13 @@ func (l *layout) isOutput(at string) bool {
 	return false
 }
 
-// restrict starts the thread for the action's command, which may read the paths. Where the system allows no mounts,
-// it lays out the store's copies of large inputs instead.
-func (l *layout) restrict(ctx context.Context, read []string) error {
-	s := l.s
-	err := l.startWorker(read)
-	if err == nil || len(s.hostRefs) == 0 {
-		return err
+// mounts shows the files to the command.
+func (s *execRoot) mounts() []sandbox.Mount {
+	mounts := make([]sandbox.Mount, len(s.hostRefs))
+	for i, b := range s.hostRefs {
+		mounts[i] = sandbox.Mount{File: b.ref.Path, At: s.path(b.rel), Stamp: b.ref.Stamp}
 	}
-	if lerr := s.checkHostRefs(); lerr != nil || errors.Is(err, sandbox.ErrMoved) {
-		return errors.Join(lerr, err)
-	}
-	l.x.noMounts.Store(true)
-	for _, b := range s.hostRefs {
-		p := s.path(b.rel)
-		if err := os.Remove(p); err != nil {
-			return err
-		}
-		if err := l.file(ctx, b.file, p, false); err != nil {
-			return fmt.Errorf("%s: %w", b.rel, err)
-		}
-	}
-	s.hostRefs = nil
-	return l.startWorker(read)
+	return mounts
 }
 
 // checkHostRefs returns an error if a file that was read in place is not what it was.

@@ -74,7 +74,7 @@ func newHostRefRoom(t *testing.T, l level) hostRefRoom {
 	blobs.AddRef(n.digest, n.big, st, time.Now().Add(time.Minute)) // the change time is now, and cannot be set
 	n.next, n.blobs = n.blobs, blobs
 	n.x = local.New(local.Options{Dir: n.dir, Store: blobs, Fn: digest.BLAKE3, Base: l.base, Workspace: ws,
-		Self: "/bin/true"})
+		Self: self(t)})
 	t.Cleanup(func() {
 		if err := n.x.Close(); err != nil {
 			t.Error(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/checkpoint"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 )
@@ -35,7 +36,7 @@ type Options struct {
 	Store store.Blobs   // where inputs come from and outputs go
 	Trees *merkle.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
 	Fn    digest.Function
-	Self  string // hexmage's own binary, for actions that run a built-in tool
+	Self  string // hexmage's own binary, for workers and for actions that run a built-in tool
 	// variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
 	Extra map[string]string
 	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins;
@@ -53,9 +54,9 @@ type Options struct {
 	// folder.
 	Memory string
 
-	// Begin, if not nil, is called before the first command starts. It returns the id of a child of this process that
-	// belongs to no command, or 0.
-	Begin func() (child int, err error)
+	// Hold, if not nil, returns a file that stays open as long as a process of a command may run, also when this
+	// process is killed.
+	Hold func() (*os.File, error)
 
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
 	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
@@ -65,43 +66,70 @@ type Options struct {
 type Executor struct {
 	o Options
 
-	mark     string                        // in the names of exec roots
-	roots    atomic.Int64                  // exec roots made so far
-	begin    func() (child int, err error) // once; the id of a child that belongs to no command
-	begun    atomic.Bool
-	orphans  *os.File // see orphanList; from begin on
-	null     *os.File // standard input of commands that have none; likewise
-	programs sync.Map // of the host, by name: where they are
+	mark     string       // in the names of exec roots
+	roots    atomic.Int64 // exec roots made so far
+	programs sync.Map     // of the host, by name: where they are
 
-	mu     sync.Mutex
-	groups map[int]bool // process groups that run
-	killed bool         // none may run any more
+	mu   sync.Mutex
+	idle []*worker.Worker
 
-	noMounts atomic.Bool // this process may show a command no files elsewhere
+	kill   chan struct{} // closed by Kill
+	killed sync.Once
+	lost   atomic.Bool // a worker was killed
+
+	canMount func() bool // once: whether a command can be shown files elsewhere
 }
 
 // New returns an Executor.
 func New(o Options) *Executor {
 	// Several executors may have one folder.
 	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
-	x := &Executor{o: o, mark: mark, groups: map[int]bool{}}
-	x.begin = sync.OnceValues(func() (child int, err error) {
-		adoptOrphans()
-		x.orphans = orphanList()
-		if x.null, err = os.Open(os.DevNull); err != nil || o.Begin == nil {
-			return 0, err
-		}
-		return o.Begin()
-	})
-	return x
+	return &Executor{o: o, mark: mark, kill: make(chan struct{}),
+		canMount: sync.OnceValue(func() bool { return sandbox.CanMount(o.Self) == nil })}
 }
 
-// Close releases what commands needed. It is for when nothing is executed any more.
-func (x *Executor) Close() error {
-	for _, f := range []*os.File{x.orphans, x.null} {
-		if f != nil {
-			f.Close()
+// worker returns an idle worker, or starts one.
+func (x *Executor) worker() (*worker.Worker, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for len(x.idle) > 0 {
+		last := len(x.idle) - 1
+		w := x.idle[last]
+		x.idle = x.idle[:last]
+		if w.Usable() {
+			return w, nil
 		}
+		w.Close()
+	}
+	var hold *os.File
+	if x.o.Hold != nil {
+		var err error
+		if hold, err = x.o.Hold(); err != nil {
+			return nil, err
+		}
+	}
+	return worker.Start(x.o.Self, x.o.Dir, hold)
+}
+
+// putBack makes a worker idle that has run its command.
+func (x *Executor) putBack(w *worker.Worker) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.idle = append(x.idle, w)
+}
+
+// Kill ends all commands and what they started, at once, and also those that are just starting. It is for a process
+// that is about to exit.
+func (x *Executor) Kill() { x.killed.Do(func() { close(x.kill) }) }
+
+// Close ends the workers. It is for when nothing is executed any more.
+func (x *Executor) Close() error {
+	for _, w := range x.idle {
+		w.Close()
+	}
+	x.idle = nil
+	if x.lost.Load() {
+		worker.End(x.o.Dir)
 	}
 	return nil
 }
@@ -111,26 +139,26 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	begun := x.beginning()
+	w, err := x.worker() // it begins while the inputs are laid out
+	if err != nil {
+		return nil, &execute.Error{Op: "begin to run commands", Err: err}
+	}
+	defer x.putBack(w)
 	end := a.Span("lay out inputs")
 	s, err := x.prepare(ctx, a)
 	end()
-	berr := begun()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = s.release(x.o.Keep) }() // a folder that is left takes space until its scratch folder goes
 	defer x.keepCheckpoint(ctx, a, s)
-	if berr != nil {
-		return nil, &execute.Error{Op: "begin to run commands", Err: berr}
-	}
 	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
 	}
 	end = a.Span("run")
-	res, err := x.start(ctx, a, s)
+	res, err := x.start(ctx, a, s, w)
 	end()
 	if rerr := s.removeSecrets(); err == nil && rerr != nil {
 		err = &execute.Error{Op: "remove files with secrets", Err: rerr}
@@ -177,20 +205,6 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	s.complete = a.Succeeded(res.ExitCode) && len(res.Files)+len(res.Dirs) >= len(a.Command.Outputs)
 	return res, nil
-}
-
-// beginning does what has to be done before the first command starts, and returns what waits until it is done.
-func (x *Executor) beginning() func() error {
-	if x.begun.Load() {
-		return func() error { return nil }
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := x.begin()
-		x.begun.Store(err == nil)
-		done <- err
-	}()
-	return func() error { return <-done }
 }
 
 // prepare makes an exec root with the action's inputs, in which its command can start.
@@ -241,8 +255,8 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (_ *execRoot
 			return nil, &execute.Error{Op: "write files with secrets", Err: err}
 		}
 	}
-	if err := l.restrict(ctx, readable(a.Action, shared)); err != nil {
-		return nil, &execute.Error{Op: "restrict the command", Err: err}
+	if restricted {
+		s.access = x.access(s, readable(a.Action, shared), l.open)
 	}
 	return s, nil
 }
@@ -306,38 +320,41 @@ func hostPaths(dir string) []string {
 	return paths
 }
 
-func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (*action.Result, error) {
+func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot, w *worker.Worker,
+) (*action.Result, error) {
 	argv, root := a.Command.Args, s.root()
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
-	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s),
-		fixed: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed}
+	c := &worker.Command{Path: argv[0], Args: argv, Dir: root, Env: x.environ(a, s),
+		FixedAddresses: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed,
+		Access:         s.access, Network: a.Command.Platform[action.PropertyNetwork] == "true", Mounts: s.mounts()}
 	switch {
-	case c.path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
-		c.path = x.o.Self
-	case strings.Contains(c.path, "/") && !filepath.IsAbs(c.path):
-		c.path = filepath.Join(root, filepath.FromSlash(c.path))
-	case !strings.Contains(c.path, "/"):
-		found, err := x.lookPath(c.path)
+	case c.Path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
+		c.Path = x.o.Self
+	case strings.Contains(c.Path, "/") && !filepath.IsAbs(c.Path):
+		c.Path = filepath.Join(root, filepath.FromSlash(c.Path))
+	case !strings.Contains(c.Path, "/"):
+		found, err := x.lookPath(c.Path)
 		if err != nil {
-			return nil, &execute.Error{Op: "start " + c.path, Err: err,
+			return nil, &execute.Error{Op: "start " + c.Path, Err: err,
 				Remedy: "install it, or name a program of a toolchain or an input by its path"}
 		}
-		c.path = found
+		c.Path = found
 	}
-	c.stdin = x.null
-	var err error
-	if in := a.Command.Platform[action.PropertyStdin]; in != "" {
-		if c.stdin, err = os.OpenFile(s.host(filepath.Join(root, filepath.FromSlash(in))), os.O_RDONLY, 0); err != nil {
-			return nil, &execute.Error{Op: "open standard input", Err: err}
-		}
-		defer c.stdin.Close()
+	in := os.DevNull
+	if name := a.Command.Platform[action.PropertyStdin]; name != "" {
+		in = s.host(filepath.Join(root, filepath.FromSlash(name)))
 	}
+	stdin, err := os.Open(in)
+	if err != nil {
+		return nil, &execute.Error{Op: "open standard input", Err: err}
+	}
+	defer stdin.Close()
 	stdout, stderr := a.Streams()
 	defer stdout.Close()
 	defer stderr.Close()
-	c.stdout = func(b []byte) { _, _ = stdout.Write(b) }
+	out := func(b []byte) { _, _ = stdout.Write(b) }
 	var file *os.File
 	var ferr error
 	if path := a.Command.Platform[action.PropertyStdout]; path != "" {
@@ -345,7 +362,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 			return nil, &execute.Error{Op: "create the file for standard output", Err: err}
 		}
 		defer file.Close()
-		c.stdout = func(b []byte) {
+		out = func(b []byte) {
 			_, _ = stdout.Write(b)
 			if _, err := file.Write(b); ferr == nil {
 				ferr = err
@@ -353,35 +370,32 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		}
 	}
 	progress := a.ProgressLines(stderr)
-	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
 	start := time.Now()
-	var code int
-	do := func() { code, err = x.run(ctx, c) }
-	w := s.worker
-	if w != nil {
-		c.number, c.left = w.Number, w.End
-		w.Do(do)
-	} else {
-		do()
+	ended, err := w.Run(ctx, x.kill, c, stdin, out, func(b []byte) { _, _ = progress.Write(b) })
+	switch {
+	case err != nil:
+		return nil, &execute.Error{Op: "run " + argv[0], Err: err}
+	case ended.Restrict != "":
+		return nil, &execute.Error{Op: "restrict the command",
+			Err: errors.Join(s.checkHostRefs(), errors.New(ended.Restrict))}
+	case ended.Start != "":
+		return nil, &execute.Error{Op: "start " + argv[0], Err: errors.New(ended.Start), Remedy: s.remedy(argv[0])}
+	case ended.Left != "":
+		return nil, &execute.Error{Op: "end " + argv[0], Err: errors.New(ended.Left)}
+	case ended.Lost:
+		x.lost.Store(true)
 	}
-	child, _ := x.begin() // has run by now: only the reaper's process id is wanted
-	left := endOrphans(x.orphans, root, x.idle(), s.restricted, child)
-	if w != nil {
-		w.Settle(left || err != nil)
-	}
-	if err != nil {
-		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: s.remedy(argv[0])}
-	}
+	s.networkRefused, s.networkKnown = ended.NetworkRefused, ended.NetworkKnown
 	progress.Flush()
 	if file != nil {
 		if err := errors.Join(ferr, file.Close()); err != nil {
 			return nil, &execute.Error{Op: "write standard output", Err: err}
 		}
 	}
-	res := &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local",
-		Duration: time.Since(start), Memory: c.memory}
-	if c.random != nil {
-		res.Varies = fmt.Sprintf("its addresses are random here, which it asks not to have (%v)", c.random)
+	res := &action.Result{ExitCode: ended.Code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local",
+		Duration: time.Since(start), Memory: ended.Memory}
+	if ended.RandomAddresses != "" {
+		res.Varies = fmt.Sprintf("its addresses are random here, which it asks not to have (%s)", ended.RandomAddresses)
 	}
 	return res, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
@@ -37,8 +38,20 @@ func newFixture(t testing.TB) fixture {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return fixture{local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}),
-		blobs, dir}
+	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
+		Self: self(t)})
+	t.Cleanup(func() { _ = x.Close() })
+	return fixture{x, blobs, dir}
+}
+
+// self is the test's own program.
+func self(t testing.TB) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return self
 }
 
 // root stores a tree with these files and returns its digest. A file called "prog" is executable.
@@ -119,7 +132,7 @@ func TestVariablesOfTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3,
-		Extra: map[string]string{"PROXY": "here"}}), blobs, root}
+		Self: self(t), Extra: map[string]string{"PROXY": "here"}}), blobs, root}
 	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here",
 		action.PropertyHost + "=apt": "here", action.PropertyTool + "=x/1": "none"} {
 		name, value, _ := strings.Cut(platform, "=")
@@ -139,12 +152,13 @@ func TestPrivateVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self := filepath.Join(root, "self") // plays hexmage
-	if err := os.WriteFile(self, []byte("#!/bin/sh\necho ${SECRET:-none}\n"), 0o755); err != nil {
+	program := filepath.Join(root, "self") // plays hexmage
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ \"$2\" != "+worker.Tool+" ] || exec "+self(t)+
+		" \"$@\"\necho ${SECRET:-none}\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3, Self: self,
-		Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), blobs, root}
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3,
+		Self: program, Private: map[string]map[string]string{"fetch": {"SECRET": "here"}}}), blobs, root}
 	network := map[string]string{action.PropertyNetwork: "true", action.PropertyHost: "x"}
 	tool := func(name string) map[string]string {
 		return map[string]string{action.PropertyTool: name, action.PropertyNetwork: "true"}

@@ -1,22 +1,15 @@
 package local_test
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
@@ -81,59 +74,28 @@ func unsupervised(t *testing.T) *sandbox.Base {
 	return base
 }
 
-// Without a supervisor, what an action leaves behind, and nobody can tell whose it is, writes to no output of another
-// one: not while it lives, and it ends when no command runs any more.
-func TestWhatIsLeftReachesNobody(t *testing.T) {
+// Without a supervisor, too, nothing is left of an action, whatever it threw away, while others run.
+func TestNothingIsLeftWithoutSupervisor(t *testing.T) {
 	base := unsupervised(t)
 	if base == nil {
 		return
 	}
 	p := newPlace(t, base, 1)
-	running, ended := make(chan string, 1), make(chan struct{})
-	other := &action.Action{Command: action.Command{Args: []string{"sh", "-c",
-		"echo progress 1 2 $HEXMAGE_ROOT >&2; sleep 60"}, Outputs: []string{"o"}}, InputRoot: p.room.root(t, nil)}
-	ctx, stop := context.WithCancel(t.Context())
-	go func() {
-		defer close(ended)
-		_, _ = p.x.Execute(ctx, &execute.Request{Action: other,
-			Progress: func(_, _ int64, root string) { running <- root }})
-	}()
-	mark := fmt.Sprintf("left-%d-%d", os.Getpid(), time.Now().UnixNano())
-	for _, env := range []string{"", " HEXMAGE_ROOT=/nowhere", " HEXMAGE_ROOT=" + <-running} {
-		left := "(env -i" + env + " /usr/bin/setsid /bin/sh -c ': > up; while /bin/sleep 0.01; do [ ! -e o ] || " +
-			"echo WRONG >> o; done' " + mark + " <&- >&- 2>&- &)"
-		if res, err := p.run(t, "first", left+"; while [ ! -e up ]; do sleep 0.01; done; echo > first"); err != nil ||
-			res.ExitCode != 0 {
+	defer occupied(t, p)()
+	for _, env := range []string{"", "env -i", "env -i HEXMAGE_ROOT=/nowhere"} {
+		res, err := p.run(t, "o", env+" setsid -f setsid -f sh -c 'while :; do echo WRONG > w; mv -f w o; done' "+
+			"</dev/null >/dev/null 2>&1\n until test -e o; do :; done")
+		if err != nil || res.ExitCode != 0 {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		if len(marked(mark)) == 0 {
-			t.Error("nothing is left: there is nothing to see")
+		left := 0
+		for _, pid := range p.workers(t) {
+			left += len(children(pid))
 		}
-		res, err := p.run(t, "o", "echo right > o; sleep 0.3")
-		if err != nil || res.ExitCode != 0 || len(res.Files) != 1 ||
-			res.Files[0].Digest != digest.BLAKE3.Bytes([]byte("right\n")) {
-			t.Errorf("with%q in its environment: %+v, %v", env, res, err)
-		}
-	}
-	stop()
-	<-ended
-	if res, err := p.run(t, "o", "echo right > o"); err != nil || res.ExitCode != 0 {
-		t.Fatalf("%+v, %v", res, err)
-	}
-	if left := marked(mark); len(left) > 0 {
-		t.Errorf("no command runs any more, and there still are %q", left)
-	}
-}
-
-// marked are the processes that have the text among their arguments.
-func marked(text string) (found []string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, f := range files {
-		if b, _ := os.ReadFile(f); strings.Contains(string(b), "\x00"+text+"\x00") {
-			found = append(found, f)
+		if left != 1 { // the command beside
+			t.Errorf("%q: %d processes are left", env, left)
 		}
 	}
-	return found
 }
 
 // startSupervised runs the command from a thread that has a supervisor, which is never asked.

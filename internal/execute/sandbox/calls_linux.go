@@ -60,8 +60,6 @@ type arch struct {
 	socket     uint32 // makes sockets
 	socketCall uint32 // stood for all calls of sockets, of which the first argument says which; 0: none
 	ioctl      uint32
-	setsid     uint32 // these two take a process out of its group
-	setpgid    uint32
 	changes    map[uint32]change
 	processes  map[uint32]process
 	signals    []uint32 // send a signal to the process, thread or group that the first argument names, but for the next
@@ -123,7 +121,7 @@ func archs(name string) []arch {
 	switch name {
 	case "amd64":
 		return []arch{{
-			audit: unix.AUDIT_ARCH_X86_64, socket: 41, ioctl: 16, setsid: 112, setpgid: 109,
+			audit: unix.AUDIT_ARCH_X86_64, socket: 41, ioctl: 16,
 			changes: map[uint32]change{
 				90: byPath(chmod), 91: byFile(chmod), 268: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				92: byPath(chown), 94: byLink(chown), 93: byFile(chown), 260: byFolder(chown, 4),
@@ -141,7 +139,7 @@ func archs(name string) []arch {
 			signals: []uint32{62, 200, 129, 297}, tgkill: 234, pidfd: 424, fcntl: []uint32{72},
 			missing: []uint32{248, 249, 250, 29, 64, 68, 240, 241},
 		}, {
-			audit: unix.AUDIT_ARCH_I386, short: true, socket: 359, socketCall: 102, ioctl: 54, setsid: 66, setpgid: 57,
+			audit: unix.AUDIT_ARCH_I386, short: true, socket: 359, socketCall: 102, ioctl: 54,
 			changes: map[uint32]change{
 				15: byPath(chmod), 94: byFile(chmod), 306: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 298: byFolder(chown, 4),
@@ -160,7 +158,7 @@ func archs(name string) []arch {
 		}}
 	case "arm64":
 		return []arch{{
-			audit: unix.AUDIT_ARCH_AARCH64, socket: 198, ioctl: 29, setsid: 157, setpgid: 154,
+			audit: unix.AUDIT_ARCH_AARCH64, socket: 198, ioctl: 29,
 			changes: map[uint32]change{
 				52: byFile(chmod), 53: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				55: byFile(chown), 54: byFolder(chown, 4), 88: byFolder(utimens, 3),
@@ -174,7 +172,7 @@ func archs(name string) []arch {
 			signals: []uint32{129, 130, 138, 240}, tgkill: 131, pidfd: 424, fcntl: []uint32{25},
 			missing: []uint32{217, 218, 219, 194, 190, 186, 180, 181},
 		}, {
-			audit: unix.AUDIT_ARCH_ARM, short: true, socket: 281, socketCall: 102, ioctl: 54, setsid: 66, setpgid: 57,
+			audit: unix.AUDIT_ARCH_ARM, short: true, socket: 281, socketCall: 102, ioctl: 54,
 			changes: map[uint32]change{
 				15: byPath(chmod), 94: byFile(chmod), 333: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 325: byFolder(chown, 4),

@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -134,33 +133,27 @@ func openPath(p string) (*os.File, error) {
 	return os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 }
 
-// Ruleset is what a thread may do once it is restricted. It may be used for any number of threads.
-type Ruleset struct {
-	fd     int
-	once   sync.Once
-	base   *Base
-	access Access
-}
+// ruleset is the descriptor of the kernel's rules.
+type ruleset int
 
-// Ruleset makes the rules for an access. The caller closes them.
-func (b *Base) Ruleset(a Access) (*Ruleset, error) {
+// ruleset makes the rules for an access. The caller closes them.
+func (b *Base) ruleset(a Access) (ruleset, error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: b.handled, Scoped: b.scoped}
 	// Older kernels take a longer structure as long as what they do not know is zero.
 	size := unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
-		return nil, fmt.Errorf("sandbox: make rules: %w", errno)
+		return none, fmt.Errorf("make rules: %w", errno)
 	}
-	r := &Ruleset{fd: int(fd), base: b, access: a}
-	err := b.fill(r, a)
-	if err != nil {
-		r.Close()
-		return nil, fmt.Errorf("sandbox: %w", err)
+	r := ruleset(fd)
+	if err := b.fill(r, a); err != nil {
+		unix.Close(int(r))
+		return none, err
 	}
 	return r, nil
 }
 
-func (b *Base) fill(r *Ruleset, a Access) error {
+func (b *Base) fill(r ruleset, a Access) error {
 	for _, rule := range b.rules {
 		if err := r.add(int(rule.file.Fd()), rule.access&b.handled); err != nil {
 			return err
@@ -176,10 +169,13 @@ func (b *Base) fill(r *Ruleset, a Access) error {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
+	if err := r.path(sharedDir, writeAccess&b.handled); err != nil { // as the calling thread sees it
+		return fmt.Errorf("%s: %w", sharedDir, err)
+	}
 	return nil
 }
 
-func (r *Ruleset) path(p string, access uint64) error {
+func (r ruleset) path(p string, access uint64) error {
 	fd, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -192,9 +188,9 @@ func (r *Ruleset) path(p string, access uint64) error {
 }
 
 // add allows access to what fd is, and to what is in it. Of something that is no folder only a part can be allowed.
-func (r *Ruleset) add(fd int, access uint64) error {
+func (r ruleset) add(fd int, access uint64) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
 	if errno == unix.EINVAL && access&^fileAccess != 0 {
 		return r.add(fd, access&fileAccess)
@@ -205,49 +201,47 @@ func (r *Ruleset) add(fd int, access uint64) error {
 	return nil
 }
 
-// Close lets go of the rules. Threads that are restricted stay so.
-func (r *Ruleset) Close() { r.once.Do(func() { unix.Close(r.fd) }) }
-
 // restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked
 // its goroutine to the thread and ends without unlocking it, which ends the thread.
 //
 // Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread
 // for that, made before the first lock. So no other goroutine ever runs restricted.
 //
-// It returns the thread's supervisor, nil where there can be none, which lets who knows the secret make a process
-// group.
-func (r *Ruleset) restrict(network bool, secret uint32) (*supervisor, error) {
+// It returns the thread's supervisor, nil where there can be none.
+func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
+	rules, err := b.ruleset(a) // with all privileges
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	defer unix.Close(int(rules))
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("sandbox: give up new privileges: %w", err)
 	}
 	if err := dropPrivileges(); err != nil {
 		return nil, fmt.Errorf("sandbox: give up root's privileges: %w", err)
 	}
-	if err := r.path(sharedDir, writeAccess&r.base.handled); err != nil { // as this thread sees it
-		return nil, fmt.Errorf("sandbox: %s: %w", sharedDir, err)
-	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {
 		return nil, fmt.Errorf("sandbox: restrict a thread: %w", errno)
 	}
-	supervised := r.base.unsupervised == nil
+	supervised := b.unsupervised == nil
 	p := policy{meta: allow, other: refuse(unix.EPERM), inet: refuse(unix.EACCES), signals: allow}
 	if supervised {
-		p = policy{meta: ask, other: ask, inet: ask, signals: allow, secret: secret}
-		if r.base.scoped&unix.LANDLOCK_SCOPE_SIGNAL == 0 {
+		p = policy{meta: ask, other: ask, inet: ask, signals: allow}
+		if b.scoped&unix.LANDLOCK_SCOPE_SIGNAL == 0 {
 			p.signals = ask
 		}
 	}
 	if network {
 		p.inet = allow
 	}
-	fd, err := newFilter(r.base.archs, p).install(supervised)
+	fd, err := newFilter(b.archs, p).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}
 	if !supervised {
 		return nil, nil
 	}
-	s, err := newSupervisor(fd, r.access, r.base.archs)
+	s, err := newSupervisor(fd, a, b.archs)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: supervise a thread: %w", err)
 	}

@@ -62,17 +62,39 @@ func freeze(own string) error {
 // canMount returns why a thread of this process can have no mounts of its own, or, if it is to, not freeze the
 // others; nil if it can.
 func canMount(frozen bool) error {
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked
+	return onThread(func() error {
 		err := ownMounts()
 		if err == nil {
 			err = ownShared()
-			if err == nil && frozen {
-				err = freeze(sharedDir)
-			}
 		}
-		done <- err
+		if err == nil && frozen {
+			err = freeze(sharedDir)
+		}
+		return err
+	})
+}
+
+// CanMount returns why threads of this process can see no files at other places, as a Mount has it; nil if they can.
+// It tries with a regular file.
+func CanMount(file string) error {
+	return onThread(func() error {
+		st, err := stat.Lstat(file)
+		if err == nil {
+			err = ownMounts()
+		}
+		if err == nil {
+			err = (&Mount{File: file, At: file, Stamp: st}).do()
+		}
+		return err
+	})
+}
+
+// onThread calls f on a thread that then ends.
+func onThread(f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		done <- f()
 	}()
 	return <-done
 }

@@ -22,35 +22,5 @@ func (*Base) Mounts() error { return errors.ErrUnsupported }
 // Scoped is false.
 func (*Base) Scoped() (signals, sockets bool) { return false, false }
 
-// Ruleset is what a thread may do once it is restricted.
-type Ruleset struct{}
-
-// Ruleset fails.
-func (*Base) Ruleset(Access) (*Ruleset, error) { return nil, errors.ErrUnsupported }
-
-// Close does nothing.
-func (*Ruleset) Close() {}
-
-// Worker is a restricted thread.
-type Worker struct{}
-
-// NewWorker fails.
-func NewWorker(*Ruleset, bool, []Mount) (*Worker, error) { return nil, errors.ErrUnsupported }
-
-// Do calls f.
-func (*Worker) Do(f func()) { f() }
-
-// NetworkRefused does not know.
-func (*Worker) NetworkRefused() (refused, known bool) { return false, false }
-
-// Number is the number.
-func (*Worker) Number(n int) int { return n }
-
-// End does nothing.
-func (*Worker) End(int) (bool, error) { return false, nil }
-
-// Settle does nothing.
-func (*Worker) Settle(bool) {}
-
-// Close does nothing.
-func (*Worker) Close() {}
+// CanMount fails.
+func CanMount(string) error { return errors.ErrUnsupported }

@@ -56,8 +56,6 @@ type policy struct {
 	other   answer // for calls that change other processes
 	inet    answer // for those that make sockets of the network
 	signals answer // for those that send signals; allow: the kernel checks to whom
-	// by which a number is known to come from this process, see Worker.Number; 0: process groups are nobody's affair
-	secret uint32
 }
 
 // newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything.
@@ -83,10 +81,6 @@ func newFilter(archs []arch, p policy) filter {
 		for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
 			f.equal(nr, func() { f.process(a.processes[nr], p.other) })
 		}
-		if p.secret != 0 {
-			f.is(a.setsid, ask)
-			f.equal(a.setpgid, func() { f.setpgid(p.secret) })
-		}
 		f.equal(a.ioctl, func() {
 			f.load(dataArgs + 8)
 			requests := slices.Concat(inodeIoctls(), inputIoctls())
@@ -99,7 +93,7 @@ func newFilter(archs []arch, p policy) filter {
 			f.ret(allow)
 		})
 		if p.signals != allow {
-			f.signals(a, p.signals, p.secret)
+			f.signals(a, p.signals)
 		}
 		if p.inet != allow {
 			f.sockets(a, p.inet)
@@ -150,18 +144,10 @@ func (f *filter) process(p process, other answer) {
 	f.ret(other)
 }
 
-// signals gives an answer for all ways to send a signal, but to the caller's own process group, and by this process
-// itself.
-func (f *filter) signals(a arch, other answer, secret uint32) {
-	own := func() {
-		f.load(dataArgs + 4)
-		f.is(secret, allow)
-	}
+// signals gives an answer for all ways to send a signal, but to the caller's own process group.
+func (f *filter) signals(a arch, other answer) {
 	for _, nr := range a.signals {
-		f.equal(nr, func() {
-			own()
-			f.process(whose(0), other)
-		})
+		f.equal(nr, func() { f.process(whose(0), other) })
 	}
 	// Go's scheduler has threads of its own process let others run by this signal, which does nothing to who does not
 	// wait for it. In this process that must not wait for a supervisor who is to be let run.
@@ -170,10 +156,7 @@ func (f *filter) signals(a arch, other answer, secret uint32) {
 		f.is(uint32(unix.SIGURG), allow)
 		f.process(whose(0), other)
 	})
-	f.equal(a.pidfd, func() {
-		own()
-		f.ret(other)
-	})
+	f.is(a.pidfd, other)
 	for _, nr := range a.fcntl { // the owner of a descriptor gets one when there is something to read
 		f.equal(nr, func() {
 			f.load(dataArgs + 8)
@@ -182,19 +165,6 @@ func (f *filter) signals(a arch, other answer, secret uint32) {
 			f.ret(allow)
 		})
 	}
-}
-
-// setpgid lets the caller make its own group when it knows the secret: that is this process, before it becomes the
-// command, and asking would cost each command something.
-func (f *filter) setpgid(secret uint32) {
-	const low, high = 0, 4
-	for _, arg := range []struct{ at, is uint32 }{{dataArgs + 8 + high, secret}, {dataArgs + 8 + low, 0},
-		{dataArgs + low, 0}} {
-		f.load(arg.at)
-		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arg.is, 1, 0)
-		f.ret(ask)
-	}
-	f.ret(allow)
 }
 
 // install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the

@@ -51,7 +51,7 @@ func (f filter) run(t *testing.T, audit, nr uint32, args ...uint64) answer {
 }
 
 func TestFilter(t *testing.T) {
-	const other, secret = answer(unix.SECCOMP_RET_TRAP), 0x1234567
+	const other = answer(unix.SECCOMP_RET_TRAP)
 	enosys, eperm, eacces := refuse(unix.ENOSYS), refuse(unix.EPERM), refuse(unix.EACCES)
 	for _, name := range []string{"amd64", "arm64"} {
 		for _, inet := range []answer{allow, ask, eacces} {
@@ -59,7 +59,7 @@ func TestFilter(t *testing.T) {
 			if inet != allow {
 				signals, owner = refuse(unix.ENOTTY), eperm
 			}
-			f := newFilter(archs(name), policy{meta: ask, other: other, inet: inet, signals: signals, secret: secret})
+			f := newFilter(archs(name), policy{meta: ask, other: other, inet: inet, signals: signals})
 			if len(f) > unix.BPF_MAXINSNS {
 				t.Errorf("%s: %d instructions", name, len(f))
 			}
@@ -71,8 +71,7 @@ func TestFilter(t *testing.T) {
 				}
 			}
 			for _, a := range archs(name) {
-				known := map[uint32]bool{a.ioctl: true, a.setsid: true, a.setpgid: true, a.socket: true,
-					a.socketCall: a.socketCall != 0}
+				known := map[uint32]bool{a.ioctl: true, a.socket: true, a.socketCall: a.socketCall != 0}
 				once := func(nr uint32) {
 					if known[nr] {
 						t.Errorf("%s, %#x: call %d is there twice", name, a.audit, nr)
@@ -114,9 +113,6 @@ func TestFilter(t *testing.T) {
 					expect(allow, a, nr, 0)
 					expect(signals, a, nr, 7)
 					expect(signals, a, nr, ^uint64(0))
-					if nr != a.tgkill {
-						expect(allow, a, nr, secret<<32+7)
-					}
 				}
 				expect(allow, a, a.tgkill, 7, 8, uint64(unix.SIGURG))
 				once(a.pidfd)
@@ -129,12 +125,6 @@ func TestFilter(t *testing.T) {
 				}
 				expect(owner, a, a.ioctl, 3, 0x8901)
 				expect(eperm, a, a.ioctl, 0, unix.TIOCSTI)
-				expect(ask, a, a.setsid)
-				for _, args := range [][]uint64{{0, 0}, {0, 7}, {7, 0}, {7, secret << 32}, {0, secret<<32 + 7},
-					{0, (secret + 1) << 32}} {
-					expect(ask, a, a.setpgid, args...)
-				}
-				expect(allow, a, a.setpgid, 0, secret<<32)
 				expect(enosys, a, x32Bit+1)
 				expect(eperm, a, a.ioctl, 3, 0x40086602)
 				expect(allow, a, a.ioctl, 3, 0x80086601) // FS_IOC_GETFLAGS
@@ -251,7 +241,7 @@ func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) 
 			"MQ_OPEN MQ_UNLINK IO_URING_SETUP SETXATTRAT REMOVEXATTRAT FILE_SETATTR"},
 		{a.signals, "KILL TKILL RT_SIGQUEUEINFO RT_TGSIGQUEUEINFO"}, {[]uint32{a.tgkill}, "TGKILL"},
 		{[]uint32{a.pidfd}, "PIDFD_SEND_SIGNAL"}, {a.fcntl, "FCNTL FCNTL64"},
-		{[]uint32{a.setsid}, "SETSID"}, {[]uint32{a.setpgid}, "SETPGID"}, {[]uint32{a.ioctl}, "IOCTL"},
+		{[]uint32{a.ioctl}, "IOCTL"},
 		{[]uint32{a.socket}, "SOCKET"},
 		{slices.DeleteFunc([]uint32{a.socketCall}, func(nr uint32) bool { return nr == 0 }), "SOCKETCALL"},
 	} {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +28,9 @@ type supervisor struct {
 	archs  []arch
 
 	networkRefused atomic.Bool
-	groups         groups
 
 	answering sync.Mutex // one question is answered at a time
-	deaf      bool       // none is answered any more; with answering
+	closed    bool       // none is answered any more; with answering
 }
 
 // notification is the kernel's struct seccomp_notif, and response struct seccomp_notif_resp.
@@ -79,12 +77,12 @@ func newSupervisor(fd int, a Access, archs []arch) (*supervisor, error) {
 	return s, nil
 }
 
+// close waits until what was asked is done. What is asked later is not done any more.
 func (s *supervisor) close() {
+	s.answering.Lock()
+	s.closed = true
+	s.answering.Unlock()
 	_ = s.asked.Close()
-	s.groups.mu.Lock()
-	defer s.groups.mu.Unlock()
-	s.groups.forget(func(int) bool { return true })
-	s.groups.ending = true
 }
 
 // next answers one question, and tells whether there may be another.
@@ -113,13 +111,6 @@ func (s *supervisor) next(fd uintptr) bool {
 	return true
 }
 
-// settle waits until what was asked is done. What those ask that are gone by now is not done any more.
-func (s *supervisor) settle(last bool) {
-	s.answering.Lock()
-	defer s.answering.Unlock()
-	s.deaf = last
-}
-
 // question is a call that waits for its answer.
 type question struct {
 	*notification
@@ -130,7 +121,7 @@ type question struct {
 
 // answer does what is asked for, or returns the error that the caller gets, an unix.Errno.
 func (q *question) answer(r *response) error {
-	if q.s.deaf {
+	if q.s.closed {
 		return unix.EPERM
 	}
 	for _, q.arch = range q.s.archs {
@@ -146,8 +137,6 @@ func (q *question) answer(r *response) error {
 	case q.nr == q.socket, q.socketCall != 0 && q.nr == q.socketCall:
 		q.s.networkRefused.Store(true)
 		return unix.EACCES
-	case q.nr == q.setsid || q.nr == q.setpgid:
-		err = q.regroup()
 	case q.nr == q.pidfd:
 		return q.signal()
 	case q.nr == q.tgkill, slices.Contains(q.signals, q.nr):
@@ -222,9 +211,7 @@ func canSupervise() error {
 		return nil // Landlock is of a later kernel
 	}
 	// Somebody filters our calls already. There can be one supervisor, and it may be theirs.
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked
+	err = onThread(func() error {
 		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		if err == nil {
 			var fd int
@@ -232,9 +219,9 @@ func canSupervise() error {
 				unix.Close(fd)
 			}
 		}
-		done <- err
-	}()
-	if err := <-done; err != nil {
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("the kernel lets this process supervise no system calls, as inside another sandbox: %w", err)
 	}
 	return nil

@@ -19,7 +19,9 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/verify"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
@@ -45,6 +47,15 @@ func faked(t *testing.T) (fake *executetest.Fake, cached execute.Executor, blobs
 			InputRoot: root}
 }
 
+// TestMain makes the test's own program a worker, as hexmage is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "tool" && os.Args[2] == worker.Tool {
+		worker.Main(os.Args[3], store.MayBeLink)
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // verifier is a Verifier over real processes, with a memory.
 type verifier struct {
 	*verify.Verifier
@@ -63,9 +74,14 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn, Self: self}
+	host, again := local.New(o), local.New(o)
+	t.Cleanup(func() { _ = errors.Join(host.Close(), again.Close()) })
 	cached := execute.Cached(host, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn})
-	again := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
 	v := verify.New(verify.Options{Next: cached, Again: again, Store: blobs, Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
