@@ -15,8 +15,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// most is how many system calls on files and descriptors an action may cost, from nothing to its output in its place. It
-// is a fifth above what was counted. About 150 are those of cp, 63 are Landlock's rules.
+// most is how many system calls on files and descriptors an action may cost, from nothing to its output in its place.
+// It is a fifth above what was counted. About 150 are those of cp, 63 are Landlock's rules.
 const most = 580
 
 // TestCalls: what hexmage asks of the kernel for a small action does not grow unseen. Other calls are not counted, as
