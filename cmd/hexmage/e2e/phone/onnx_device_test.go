@@ -101,7 +101,7 @@ func TestONNXPhone(t *testing.T) {
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
 	one := emulate(t, w, "--linux", "--connect", "--fault", "drop-every=4MB")
 	Wants(t, answers(t, w, "--serial", one.Serial), ExitOK, "not a phone's speed", "aarch64, in the NPU's place",
-		"times while files were pushed")
+		"times during the push")
 	Wants(t, w.Run(t, "plan", "-v", "onnx"), ExitOK, "answer.c", "--target=aarch64-linux-gnu", "./answer --context")
 	pushed(t, w, one.Serial, "/data/local/tmp/context")
 
