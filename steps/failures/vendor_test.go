@@ -85,7 +85,6 @@ func TestVendorRuntime(t *testing.T) {
 	}{
 		{name: "all is right", want: map[string]string{"": "emulated-dsp"}, says: "failed with error 14001"},
 		{name: "no skel", drop: "libQnnHtpV79Skel.so", want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
-		{name: "the DSP refuses", fault: "wedge-dsp", want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
 		{name: "folders with a colon", env: `ADSP_LIBRARY_PATH="$PWD:/vendor/dsp"`, want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
 		{name: "the skel that the phone has", env: "ADSP_LIBRARY_PATH=/vendor/dsp/cdsp", want: map[string]string{"": "skel-symbol"}, says: "0x80000442"},
 		{name: "skel of the other release", other: "libQnnHtpV79Skel.so", want: map[string]string{"": "skel-symbol"}, says: "0x80000442"},
