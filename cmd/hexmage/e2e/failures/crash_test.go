@@ -35,7 +35,7 @@ func digests(t *testing.T, w *World) map[string]string {
 		"samples/samples.json": regexp.MustCompile(`"(version|interval_ms|unit)": .*`),
 		"samples.svg": regexp.MustCompile(
 			`<svg xmlns|font-weight="bold">.*|">(temperature of|memory (of|that)) [^<]*`),
-		"stdout.txt": regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^ [^\x1b]+$|(Prefill|Decode) tokens.*`),
+		"stdout.txt": regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^[^\x1b=\n][^\x1b\n]*$|(Prefill|Decode) tokens.*`),
 	}
 	sums := map[string]string{}
 	root := w.Out("")
