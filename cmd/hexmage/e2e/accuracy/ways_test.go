@@ -14,9 +14,9 @@ func ways(t *testing.T, w *World) {
 	w.Write(t, "pipelines/ways.hcl", waysPipeline)
 	Wants(t, w.Run(t, "run", "ways"), ExitOK) // each cosine is above 0.95
 	at := filepath.Join(w.Dir, "out", "ways", "parts.lpbq")
-	for _, name := range []string{"embedding.bin", "device/0/prefill_ctx.onnx", "device/0/prefill_ctx_qnn.bin",
-		"device/1/prefill_ctx.onnx", "device/1/prefill_ctx_qnn.bin", "device/0/decode_ctx.onnx",
-		"device/1/decode_ctx.onnx"} {
+	for _, name := range []string{"embedding.bin", "device/0/prefill_0_ctx.onnx", "device/0/prefill_0_ctx_qnn.bin",
+		"device/1/prefill_1_ctx.onnx", "device/1/prefill_1_ctx_qnn.bin", "device/0/decode_0_ctx.onnx",
+		"device/1/decode_1_ctx.onnx"} {
 		if !Exists(filepath.Join(at, name)) {
 			t.Errorf("%s is missing", name)
 		}
