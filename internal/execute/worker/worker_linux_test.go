@@ -352,15 +352,15 @@ func TestOutputIsHeld(t *testing.T) {
 	}
 	done := make(chan result)
 	go func() {
-		script := "echo $$ >" + ready + ".new; mv " + ready + ".new " + ready + "; while [ -e " + ready + " ]; do sleep 0.01; " +
-			"done; seq 5000; echo end >&2"
+		script := "echo $$ >R.new; mv R.new R; while [ -e R ]; do sleep 0.01; done; seq 5000; echo end >&2"
+		c := shell(strings.ReplaceAll(script, "R", ready))
 		null, err := os.Open(os.DevNull)
 		if err != nil {
 			done <- result{nil, err}
 			return
 		}
 		defer null.Close()
-		e, err := w.Run(t.Context(), nil, shell(script), null, func(b []byte) { out.Write(b) }, func(b []byte) { errs.Write(b) })
+		e, err := w.Run(t.Context(), nil, c, null, func(b []byte) { out.Write(b) }, func(b []byte) { errs.Write(b) })
 		done <- result{e, err}
 	}()
 	var pid []byte
@@ -380,7 +380,8 @@ func TestOutputIsHeld(t *testing.T) {
 	}
 	select {
 	case r := <-done:
-		if r.error != nil || r.Code != 0 || !strings.HasSuffix(out.String(), "\n4999\n5000\n") || errs.String() != "end\n" {
+		whole := strings.HasSuffix(out.String(), "\n4999\n5000\n") && errs.String() == "end\n"
+		if r.error != nil || r.Code != 0 || !whole {
 			t.Errorf("%+v, %v, %d bytes, %q", r.Ended, r.error, out.Len(), errs.String())
 		}
 	case <-time.After(20 * time.Second):
