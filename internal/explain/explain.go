@@ -64,11 +64,36 @@ type Made struct {
 
 // Compare compares two actions. It reads Directory messages of both from the store.
 func Compare(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
+	return compare(ctx, blobs, before, now, true)
+}
+
+// Outline is Compare without the files of toolchains: many actions have one SDK, and it has thousands of folders.
+func Outline(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
+	return compare(ctx, blobs, before, now, false)
+}
+
+func compare(ctx context.Context, blobs store.Blobs, before, now Made, inside bool) Comparison {
 	m := NewMaterials(nil)
 	document := func(of Made) (*history.Document, *history.Action) {
 		a := &history.Action{Key: of.Action.Key(of.Action.InputRoot.Function()).Hex()}
 		m.Add(ctx, a, of.Action, blobs)
-		open := func(name string) (history.Folder, bool) { return m.Folder(ctx, name) }
+		var all string // the folder of the toolchains
+		closed := map[string]bool{}
+		open := func(name string) (history.Folder, bool) {
+			if closed[name] {
+				return nil, false
+			}
+			f, ok := m.Folder(ctx, name)
+			if name == a.Root {
+				all = strings.TrimPrefix(f[toolchains], history.FolderPrefix)
+			}
+			if name == all && !inside {
+				for _, entry := range f {
+					closed[strings.TrimPrefix(entry, history.FolderPrefix)] = true
+				}
+			}
+			return f, ok
+		}
 		return &history.Document{Toolchains: of.Toolchains, Open: open}, a
 	}
 	x, a := document(before)

@@ -184,3 +184,19 @@ func TestGone(t *testing.T) {
 		t.Errorf("beside: %+v, %v", a, err)
 	}
 }
+
+// TestOutline does not look into toolchains.
+func TestOutline(t *testing.T) {
+	blobs := memory.NewBlobs()
+	before := made(t, blobs, map[string]string{"a.c": "1", "toolchains/sdk/lib/q": "q"}, nil)
+	now := made(t, blobs, map[string]string{"a.c": "2", "toolchains/sdk/lib/q": "r"}, nil)
+	whole := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	outline := explain.Outline(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	if len(whole.Differences) != 2 || len(whole.Differences[0].Inside) != 1 {
+		t.Errorf("%+v", whole)
+	}
+	whole.Differences[0].Inside = nil
+	if diff := cmp.Diff(whole, outline); diff != "" {
+		t.Error(diff)
+	}
+}

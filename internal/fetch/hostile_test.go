@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -597,4 +598,36 @@ func TestNetrcFile(t *testing.T) {
 	if l, err := fetch.NetrcFile(file); err != nil || len(l) != 1 {
 		t.Errorf("%v, %v", l, err)
 	}
+}
+
+// TestMembersBegin resumes a download that was killed after its state was there and before the directory was.
+func TestMembersBegin(t *testing.T) {
+	b := zipFile(t, 20, 200_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var requests atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 3 { // the first member
+			cancel()
+			return
+		}
+		serve(w, r, b)
+	}))
+	defer srv.Close()
+	s, dest := fetch.Source{URLs: []string{srv.URL}}, filepath.Join(t.TempDir(), "x.zip")
+	keep := func(name string) bool { return strings.HasPrefix(name, "sdk/d3/") }
+	if _, err := client().FetchMembers(ctx, s, keep, dest); err == nil {
+		t.Fatal("it was not stopped")
+	}
+	if err := os.Truncate(dest+".part", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client().FetchMembers(t.Context(), s, keep, dest); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(dest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
 }

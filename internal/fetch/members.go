@@ -198,20 +198,22 @@ func extents(ms []archive.Member, end int64, keep func(name string) bool,
 	return segs, kept
 }
 
-// sparse opens or creates the part file with the segments of m, and writes the archive's first and last bytes to it.
+// sparse opens or creates the part file with the segments of m, and writes the archive's first and last bytes to it: an
+// earlier run may have been killed before it did.
 func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
-	if p := oldPart(d.path, false); p != nil {
-		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total &&
-			slices.Equal(p.meta.Segments, m.Segments) {
-			p.meta.URL = m.URL
-			return p, nil
-		}
+	p := oldPart(d.path, false)
+	if p != nil && (p.meta.Digest != m.Digest || p.meta.Validator != m.Validator || p.meta.Total != m.Total ||
+		!slices.Equal(p.meta.Segments, m.Segments)) {
 		p.close()
+		p = nil
 	}
-	p, err := newPart(d.path, m, false)
-	if err != nil {
-		return nil, err
+	if p == nil {
+		var err error
+		if p, err = newPart(d.path, m, false); err != nil {
+			return nil, err
+		}
 	}
+	p.meta.URL = m.URL
 	_, herr := p.data.WriteAt(head, 0)
 	_, terr := p.data.WriteAt(tail, m.Total-int64(len(tail)))
 	if err := errors.Join(herr, terr); err != nil {

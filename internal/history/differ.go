@@ -235,8 +235,11 @@ func (c *comparer) inside(t *Change, at, a, b string) {
 	if !c.may(at) {
 		return
 	}
-	from, _ := c.x.folder(a)
-	to, _ := c.y.folder(b)
+	from, okA := c.x.folder(a)
+	to, okB := c.y.folder(b)
+	if !okA || !okB {
+		return // nothing tells which files are new
+	}
 	for _, h := range c.pairs(from, to) {
 		dirA, isA := strings.CutPrefix(h.A, FolderPrefix)
 		dirB, isB := strings.CutPrefix(h.B, FolderPrefix)

@@ -84,6 +84,12 @@ func TestDiffer(t *testing.T) {
 			t.Errorf("no %q in %q", says, got)
 		}
 	}
+	delete(x.Trees, "cc1000000000000") // so it is not known which files of the other are new
+	got = lines(history.Differ(x, a, y, b))
+	cc := slices.Index(got, "toolchain cc: 1 (cc1000000000) → 2 (cc2000000000)")
+	if cc < 0 || strings.HasPrefix(got[cc+1], " ") {
+		t.Errorf("%q", got)
+	}
 	y.Digests = "sha256"
 	got = lines(history.Differ(x, a, y, b))
 	if text := strings.Join(got, "\n"); strings.Contains(text, "input") &&

@@ -343,7 +343,7 @@ func spare(n *plan.Instance, toolchains []string) {
 
 // lacks tells whether the kind planned the step without an optional output.
 func (in *instance) lacks(output string) bool {
-	if in.answer.Outputs == nil || in.answer.Expand != nil { // not planned yet
+	if in.answer.Outputs == nil || !in.s.optional(output) { // not planned yet, or only when files are known
 		return false
 	}
 	_, planned := in.answer.Outputs[output]

@@ -20,7 +20,8 @@ type sometimes struct{}
 
 func (sometimes) Schema() step.Schema {
 	return step.Schema{
-		Args:    hcldec.ObjectSpec{"both": &hcldec.AttrSpec{Name: "both", Type: cty.Bool}},
+		Args: hcldec.ObjectSpec{"both": &hcldec.AttrSpec{Name: "both", Type: cty.Bool},
+			"later": &hcldec.AttrSpec{Name: "later", Type: cty.Bool}},
 		Outputs: []step.OutputSpec{{Name: "a"}, {Name: "b", Optional: true}},
 	}
 }
@@ -32,6 +33,11 @@ func (sometimes) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if v := r.Args["both"]; v != cty.NilVal && v.True() {
 		p.Outputs["b"] = file
 	}
+	if v := r.Args["later"]; v != cty.NilVal && v.True() { // what it planned so far is a preview
+		p.Expand = func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+			return p.Specs, p.Outputs, nil
+		}
+	}
 	return p, nil
 }
 
@@ -40,8 +46,10 @@ func TestOptionalOutput(t *testing.T) {
 	a := txtar.Parse([]byte(`-- pipelines/p.hcl --
 step "sometimes" "one" {}
 step "sometimes" "two" { both = true }
+step "sometimes" "three" { later = true }
 output "one" { value = step.sometimes.one.outputs.b == null ? step.sometimes.one.outputs.a : "never" }
 output "two" { value = step.sometimes.two.outputs.b }
+output "three" { value = step.sometimes.three.outputs.b == null ? step.sometimes.three.outputs.a : "never" }
 `))
 	o := unpack(t, a)
 	o.Kinds["sometimes"] = sometimes{}
@@ -53,9 +61,11 @@ output "two" { value = step.sometimes.two.outputs.b }
 	}
 	got := map[string]string{}
 	for _, out := range p.Outputs {
-		got[out.Name] = out.Artifact.Artifact.Name
+		if out.Artifact.Artifact != nil {
+			got[out.Name] = out.Artifact.Artifact.Name
+		}
 	}
-	if got["one"] != "a" || got["two"] != "b" {
-		t.Errorf("outputs %v, want one from a and two from b", got)
+	if got["one"] != "a" || got["two"] != "b" || got["three"] != "a" {
+		t.Errorf("outputs %v, want one and three from a, and two from b", got)
 	}
 }

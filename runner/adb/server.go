@@ -108,8 +108,12 @@ func (s *Server) run() error {
 				s.mu.Unlock()
 				return
 			}
-			s.cmd, err = s.start()
-			cmd := s.cmd
+			var cmd *exec.Cmd
+			if cmd, err = s.start(); err == nil {
+				s.cmd = cmd
+			} else {
+				fmt.Fprintf(&s.log, "start the adb server: %v\n", err)
+			}
 			s.mu.Unlock()
 			if n == 0 {
 				started <- err

@@ -193,9 +193,11 @@ func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest s
 	line, err := bufio.NewReader(io.LimitReader(said, 4096)).ReadString('\n')
 	word, rest, _ = strings.Cut(strings.TrimSpace(line), " ")
 	if err == nil && (word == "got" || word == "busy" || word == "lost") {
+		go func() { _, _ = io.Copy(io.Discard, said) }() // a process that cannot print does not end
 		return h, word, rest, nil
 	}
 	stop()
+	said.Close()
 	h.end()
 	switch {
 	case ctx.Err() != nil:

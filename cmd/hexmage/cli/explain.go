@@ -247,7 +247,7 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 	if t.Same {
 		return t, nil
 	}
-	c, err := w.compare(ctx, run, a, v)
+	c, err := w.compare(ctx, explain.Compare, run, a, v)
 	switch {
 	case gone(err):
 		t.Notes = append(t.Notes, "something differs; what it was made of then is no longer in the cache")
@@ -396,7 +396,7 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 	case last.Key == v.Key:
 		return "its result is no longer in the cache"
 	}
-	c, err := w.compare(ctx, run, last, v)
+	c, err := w.compare(ctx, explain.Outline, run, last, v)
 	if err != nil {
 		return "changed; what it was is no longer in the cache"
 	}
@@ -407,8 +407,9 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 }
 
 // compare compares what an action of a run was made of with what it would be made of now.
-func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action,
-	v *engine.Previewed) (explain.Comparison, error) {
+func (w *reasons) compare(ctx context.Context,
+	by func(context.Context, store.Blobs, explain.Made, explain.Made) explain.Comparison, run *runlog.Run,
+	then *runlog.Action, v *engine.Previewed) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
 		old.action, old.blobs, old.err = explain.Load(ctx, w.seen.Store, w.results, then.Key)
@@ -417,7 +418,7 @@ func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Act
 	if old.err != nil {
 		return explain.Comparison{}, old.err
 	}
-	c := explain.Compare(ctx, old.blobs, explain.Made{Action: old.action, Toolchains: run.Toolchains},
+	c := by(ctx, old.blobs, explain.Made{Action: old.action, Toolchains: run.Toolchains},
 		explain.Made{Action: v.Action, Toolchains: w.versions})
 	c.Place(v.Spec)
 	return c, nil

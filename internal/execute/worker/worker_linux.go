@@ -103,13 +103,16 @@ func (w *Worker) Close() {
 // SIGTERM, and is killed after a moment, or when the channel kill is closed.
 func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdin *os.File, stdout, stderr func([]byte),
 ) (*Ended, error) {
+	if ctx.Err() != nil {
+		return &Ended{Code: 128 + int(unix.SIGTERM)}, nil
+	}
 	out, err := newOutput(stdout)
 	if err != nil {
 		return nil, err
 	}
 	errs, err := newOutput(stderr)
 	if err != nil {
-		return nil, errors.Join(err, out.end(true))
+		return nil, errors.Join(err, out.end())
 	}
 	var stopping sync.WaitGroup
 	ended := make(chan struct{})
@@ -130,9 +133,8 @@ func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdi
 	if errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) {
 		e, err = &Ended{Code: 128 + int(unix.SIGKILL), Lost: true}, nil
 	}
-	left := err != nil || e.Lost || e.Left != ""
-	w.over = w.over || left
-	return e, errors.Join(err, out.end(left), errs.end(left))
+	w.over = w.over || err != nil || e.Lost || e.Left != ""
+	return e, errors.Join(err, out.end(), errs.end())
 }
 
 // stop ends the command, if it has not ended, when the context ends or kill is closed.
@@ -169,29 +171,56 @@ func newOutput(to func([]byte)) (o *output, err error) {
 	}
 	o.done.Go(func() {
 		buf := make([]byte, 32<<10)
-		for {
-			n, err := o.r.Read(buf)
-			if n > 0 {
+		for o.err == nil {
+			var n int
+			if n, o.err = o.r.Read(buf); n > 0 {
 				to(buf[:n])
 			}
-			if err != nil {
-				o.err = err
-				return
-			}
+		}
+		if errors.Is(o.err, os.ErrDeadlineExceeded) {
+			o.err = o.rest(buf, to)
 		}
 	})
 	return o, nil
 }
 
-// end returns when what is in the pipe was read. left says that a process may still have it.
-func (o *output) end(left bool) error {
-	o.w.Close()
-	if left {
-		_ = o.r.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+// maxPipe is more than a pipe holds.
+const maxPipe = 1 << 20
+
+// rest passes on what is in the pipe, without waiting for more.
+func (o *output) rest(buf []byte, to func([]byte)) error {
+	conn, err := o.r.SyscallConn()
+	if err != nil {
+		return err
 	}
+	rerr := io.EOF
+	err = conn.Control(func(fd uintptr) {
+		for left := maxPipe; left > 0; {
+			n, err := unix.Read(int(fd), buf)
+			switch {
+			case n > 0:
+				to(buf[:n])
+				left -= n
+			case errors.Is(err, unix.EINTR):
+			default:
+				if err != nil && !errors.Is(err, unix.EAGAIN) {
+					rerr = err
+				}
+				return
+			}
+		}
+	})
+	return errors.Join(err, rerr)
+}
+
+// end returns when what is in the pipe was read. It does not wait for the pipe's end: the command's processes are gone,
+// but another process may have got the pipe from one of them.
+func (o *output) end() error {
+	o.w.Close()
+	_ = o.r.SetReadDeadline(time.Unix(1, 0))
 	o.done.Wait()
 	o.r.Close()
-	if errors.Is(o.err, io.EOF) || left {
+	if errors.Is(o.err, io.EOF) {
 		return nil
 	}
 	return fmt.Errorf("read a command's output: %w", o.err)

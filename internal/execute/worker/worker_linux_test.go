@@ -340,3 +340,71 @@ func TestMarks(t *testing.T) {
 		seen[m] = dir
 	}
 }
+
+// TestOutputIsHeld has a process that is not the command's hold its output: the command ends, and its output is there.
+func TestOutputIsHeld(t *testing.T) {
+	w := begun(t, t.TempDir(), nil)
+	ready := filepath.Join(t.TempDir(), "ready")
+	var out, errs strings.Builder
+	type result struct {
+		*Ended
+		error
+	}
+	done := make(chan result)
+	go func() {
+		script := "echo $$ >R.new; mv R.new R; while [ -e R ]; do sleep 0.01; done; seq 5000; echo end >&2"
+		c := shell(strings.ReplaceAll(script, "R", ready))
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			done <- result{nil, err}
+			return
+		}
+		defer null.Close()
+		e, err := w.Run(t.Context(), nil, c, null, func(b []byte) { out.Write(b) }, func(b []byte) { errs.Write(b) })
+		done <- result{e, err}
+	}()
+	var pid []byte
+	eventually(t, time.Minute, "the command", func() bool {
+		pid, _ = os.ReadFile(ready)
+		return len(pid) > 0
+	})
+	for _, fd := range []string{"1", "2"} {
+		held, err := os.OpenFile("/proc/"+strings.TrimSpace(string(pid))+"/fd/"+fd, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer held.Close()
+	}
+	if err := os.Remove(ready); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case r := <-done:
+		whole := strings.HasSuffix(out.String(), "\n4999\n5000\n") && errs.String() == "end\n"
+		if r.error != nil || r.Code != 0 || !whole {
+			t.Errorf("%+v, %v, %d bytes, %q", r.Ended, r.error, out.Len(), errs.String())
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for a process that is not the command's")
+	}
+}
+
+// TestCanceledBefore does not let a command begin whose context has ended.
+func TestCanceledBefore(t *testing.T) {
+	w := begun(t, t.TempDir(), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	made := filepath.Join(t.TempDir(), "made")
+	_, err = w.Run(ctx, nil, shell("echo >"+made+"; sleep 60"), null, show, show)
+	if _, there := os.Stat(made); err != nil || there == nil || !w.Usable() {
+		t.Errorf("%v, %v, usable %v", err, there, w.Usable())
+	}
+	if e, _ := run(t, w, shell("exit 3")); e.Code != 3 {
+		t.Errorf("%+v", e)
+	}
+}

@@ -397,7 +397,7 @@ func (c *collector) reason(ctx context.Context, a *runlog.Action) string {
 	if err != nil {
 		return "changed; what it was is no longer in the cache"
 	}
-	differs := explain.Compare(ctx, blobs, explain.Made{Action: old}, explain.Made{Action: now.action})
+	differs := explain.Outline(ctx, blobs, explain.Made{Action: old}, explain.Made{Action: now.action})
 	return cmp.Or(differs.Reason(), "changed")
 }
 

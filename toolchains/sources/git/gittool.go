@@ -77,6 +77,14 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 // Checkout writes the files of the commit to the folder out. out must not exist or be empty; a Checkout that fails
 // leaves it unchanged.
 func Checkout(ctx context.Context, o Options, out string) error {
+	if o.Downloads == "" { // nothing is kept
+		dir, err := os.MkdirTemp("", "hexmage-git-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		o.Downloads = dir
+	}
 	c := &checkout{held: map[string]*git.Repository{}}
 	defer func() {
 		for _, unlock := range c.unlock {
