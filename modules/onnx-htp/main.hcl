@@ -296,8 +296,9 @@ check "compiler" {
 }
 
 check "partitions" {
+  when          = var.max_partitions != null
   description   = "the NPU runs each graph in few partitions"
-  condition     = var.max_partitions == null || alltrue([for scheme, s in step.htp_context.scheme : s.outputs.placement.partitions <= coalesce(var.max_partitions, 0)])
+  condition     = alltrue([for scheme, s in step.htp_context.scheme : s.outputs.placement.partitions <= coalesce(var.max_partitions, 0)])
   error_message = "More than ${coalesce(var.max_partitions, 0)} partitions: nodes on the CPU separate them. The table of placement lists replacements."
 }
 
