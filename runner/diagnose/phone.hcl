@@ -126,6 +126,16 @@ failure "adb-server-ended" {
   ]
 }
 
+failure "board-unreachable" {
+  where    = ["device"]
+  patterns = ["ssh: connect to host \\S+ port [0-9]+: (?:Connection refused|No route to host|(?:Connection|Operation) timed out)"]
+  cause    = "The board does not answer on its ssh port."
+  remedy   = "Check the board's power, its address and its sshd: `ssh USER@HOST true` must work."
+  source   = "OpenSSH's client"
+  explains = ["usb-dropped"]
+  examples = ["ssh: connect to host 10.0.0.9 port 22: Connection refused", "ssh: connect to host board port 22: No route to host"]
+}
+
 failure "unauthorized" {
   where    = ["device"]
   patterns = ["device unauthorized", "unauthorized[.] Please check the confirmation dialog"]
