@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/execute/worker"
 )
 
 // execRoot is the folder in which one action runs: the root that its command sees, a home and a temporary folder. It
@@ -16,8 +17,7 @@ type execRoot struct {
 	access     *sandbox.Access // what it allows then
 	secrets    string          // folder for files with secrets; "": none
 
-	// networkRefused reports whether the sandbox refused the network to the command, if networkKnown.
-	networkRefused, networkKnown bool
+	ended *worker.Ended // nil before the command ended
 
 	checkpoint string // the action's checkpoint folder, a slash path of the root; "": nothing is kept
 	complete   bool   // the action succeeded and wrote all outputs

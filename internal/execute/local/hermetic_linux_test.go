@@ -291,6 +291,8 @@ func testNetworkHint(t *testing.T, r room) {
 		{"$HEXMAGE_SELF tool dial udp '[::1]:1'; echo ok > out/o", false}, // an earlier command's
 		{"exit 1", false},
 		{"$HEXMAGE_SELF tool dial unix nothing; exit 1", false},
+		{"$HEXMAGE_SELF tool dial udp 127.0.0.1:1 > /dev/null 2>&1; echo bad input; exit 1", false},
+		{"$HEXMAGE_SELF tool dial udp 127.0.0.1:1 > /dev/null 2>&1; echo could not resolve host x; exit 1", true},
 	} {
 		res := r.sh(t, tt.script, nil)
 		if got := strings.Contains(strings.Join(res.Hints, "\n"), hint); got != tt.hint {

@@ -42,8 +42,10 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 	}
 	h := &hinter{x: x, a: a, s: s, restricted: restricted, seen: map[string]bool{}}
 	text := string(res.Stderr) + "\n" + string(res.Stdout)
-	refused, known := s.networkRefused, s.networkKnown
-	if !known && restricted && a.Command.Platform[action.PropertyNetwork] != "true" {
+	// A datagram socket alone is no sign: libraries make one to list network cards.
+	refused := s.ended != nil && s.ended.StreamRefused
+	unclear := s.ended == nil || !s.ended.NetworkKnown || s.ended.DatagramRefused
+	if !refused && unclear && restricted && a.Command.Platform[action.PropertyNetwork] != "true" {
 		refused = networkRE.MatchString(text)
 	}
 	if refused {

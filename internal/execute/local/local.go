@@ -385,7 +385,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot, w
 	case ended.Lost:
 		x.lost.Store(true)
 	}
-	s.networkRefused, s.networkKnown = ended.NetworkRefused, ended.NetworkKnown
+	s.ended = ended
 	progress.Flush()
 	if file != nil {
 		if err := errors.Join(ferr, file.Close()); err != nil {

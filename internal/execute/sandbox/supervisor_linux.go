@@ -27,7 +27,8 @@ type supervisor struct {
 	shared func(stat.Stamp) bool
 	archs  []arch
 
-	networkRefused atomic.Bool
+	streamRefused   atomic.Bool // a socket of the network
+	datagramRefused atomic.Bool
 
 	answering sync.Mutex // one question is answered at a time
 	closed    bool       // none is answered any more; with answering
@@ -135,7 +136,11 @@ func (q *question) answer(r *response) error {
 	var err error
 	switch {
 	case q.nr == q.socket, q.socketCall != 0 && q.nr == q.socketCall:
-		q.s.networkRefused.Store(true)
+		if q.nr == q.socket && q.int(1)&0xf == unix.SOCK_DGRAM {
+			q.s.datagramRefused.Store(true)
+		} else {
+			q.s.streamRefused.Store(true)
+		}
 		return unix.EACCES
 	case q.nr == q.pidfd:
 		return q.signal()

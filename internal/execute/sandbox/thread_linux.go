@@ -83,12 +83,13 @@ func (a Access) inShared() bool {
 	})
 }
 
-// NetworkRefused tells whether a command wanted the network and was refused, and whether that is known.
-func (t *Thread) NetworkRefused() (refused, known bool) {
+// NetworkRefused reports which sockets of the network a command was refused, and whether that is known. Programs make
+// datagram sockets for names of hosts, but also to list network cards.
+func (t *Thread) NetworkRefused() (stream, datagram, known bool) {
 	if t.supervisor == nil {
-		return false, false
+		return false, false, false
 	}
-	return t.supervisor.networkRefused.Load(), true
+	return t.supervisor.streamRefused.Load(), t.supervisor.datagramRefused.Load(), true
 }
 
 func (t *Thread) live(started chan<- error, begin func() error) {

@@ -110,7 +110,7 @@ func (r *runner) run(c *Command, files []int) *Ended {
 		e.Left = err.Error()
 	}
 	t.Close()
-	e.NetworkRefused, e.NetworkKnown = t.NetworkRefused()
+	e.StreamRefused, e.DatagramRefused, e.NetworkKnown = t.NetworkRefused()
 	if e.Memory = peak(&used); status.Signaled() {
 		e.Code = 128 + int(status.Signal())
 	} else {

@@ -43,8 +43,8 @@ type Ended struct {
 
 	RandomAddresses string // why addresses were not fixed; "": as they were asked for
 
-	// NetworkRefused reports whether the sandbox refused the network to the command, if NetworkKnown.
-	NetworkRefused, NetworkKnown bool
+	// StreamRefused and DatagramRefused report which sockets the sandbox refused to the command, if NetworkKnown.
+	StreamRefused, DatagramRefused, NetworkKnown bool
 
 	Restrict, Start string // why the command could not be restricted, or not be started
 	Left            string // why processes of the command did not end
