@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,12 +55,25 @@ func TestVendorRuntime(t *testing.T) {
 	phones := map[string]*adb.Device{}
 	device := func(fault string) *adb.Device {
 		if phones[fault] == nil {
-			e := phonetest.Start(t, image, func(o *phone.Options) {
+			at := image
+			if fault == "no libcdsprpc" { // as in an app that does not declare it
+				at = filepath.Join(t.TempDir(), "image")
+				if out, err := exec.Command("cp", "-al", image, at).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				if err := os.RemoveAll(filepath.Join(at, "odm")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e := phonetest.Start(t, at, func(o *phone.Options) {
 				o.Data = disk
-				if fault == "" {
+				if fault == "" || at != image {
 					return
 				}
 				err := o.Set(fault, func(string) (phone.SoCProps, error) {
+					if fault == "soc=unknown" { // as in a container without the board's /sys
+						return phone.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 99999, VTCMMB: 8}, nil
+					}
 					return phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}, nil
 				})
 				if err != nil {
@@ -84,7 +98,10 @@ func TestVendorRuntime(t *testing.T) {
 		says  string            // what the program prints
 	}{
 		{name: "all is right", want: map[string]string{"": "emulated-dsp"}, says: "failed with error 14001"},
+		{name: "an unknown soc id", fault: "soc=unknown", want: map[string]string{"": "no-snapdragon"}, says: "QnnBackend_create failed with error 4000"},
+		{name: "no libcdsprpc", fault: "no libcdsprpc", want: map[string]string{"": "no-cdsprpc"}, says: "libcdsprpc.so: cannot open shared object file"},
 		{name: "no skel", drop: "libQnnHtpV79Skel.so", want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
+		{name: "the DSP refuses", fault: "wedge-dsp", want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
 		{name: "folders with a colon", env: `ADSP_LIBRARY_PATH="$PWD:/vendor/dsp"`, want: map[string]string{"2.48": "skel-not-loaded", "2.51": "skel-uri"}, says: "0x80000406"},
 		{name: "the skel that the phone has", env: "ADSP_LIBRARY_PATH=/vendor/dsp/cdsp", want: map[string]string{"": "skel-symbol"}, says: "0x80000442"},
 		{name: "skel of the other release", other: "libQnnHtpV79Skel.so", want: map[string]string{"": "skel-symbol"}, says: "0x80000442"},
@@ -107,7 +124,11 @@ func TestVendorRuntime(t *testing.T) {
 						push += fmt.Sprintf(" && ln -f ../../%s/%s %s", from, cmp.Or(c.as[name], name), name)
 					}
 				}
-				out, err := link.Output(t.Context(), d, push+" && LD_LIBRARY_PATH=. "+cmp.Or(c.env, "ADSP_LIBRARY_PATH=$PWD")+" qnn-load libQnnHtp.so 2>&1; echo code $?", nil)
+				load := push + " && LD_LIBRARY_PATH=. " + cmp.Or(c.env, "ADSP_LIBRARY_PATH=$PWD") + " qnn-load libQnnHtp.so 2>&1; echo code $?"
+				out, err := link.Output(t.Context(), d, load, nil)
+				if c.fault == "wedge-dsp" { // the first call crashes the DSP, which refuses later ones
+					out, err = link.Output(t.Context(), d, load, nil)
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
