@@ -64,41 +64,27 @@ type Made struct {
 
 // Compare compares two actions. It reads Directory messages of both from the store.
 func Compare(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
-	return compare(ctx, blobs, before, now, true)
+	return compare(ctx, blobs, before, now, history.Differ)
 }
 
-// Outline is Compare without the files of toolchains: many actions have one SDK, and it has thousands of folders.
+// Outline is Compare without the files of toolchains.
 func Outline(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
-	return compare(ctx, blobs, before, now, false)
+	return compare(ctx, blobs, before, now, history.Outline)
 }
 
-func compare(ctx context.Context, blobs store.Blobs, before, now Made, inside bool) Comparison {
+func compare(ctx context.Context, blobs store.Blobs, before, now Made,
+	differ func(x *history.Document, a *history.Action, y *history.Document, b *history.Action) history.Difference,
+) Comparison {
 	m := NewMaterials(nil)
 	document := func(of Made) (*history.Document, *history.Action) {
 		a := &history.Action{Key: of.Action.Key(of.Action.InputRoot.Function()).Hex()}
 		m.Add(ctx, a, of.Action, blobs)
-		var all string // the folder of the toolchains
-		closed := map[string]bool{}
-		open := func(name string) (history.Folder, bool) {
-			if closed[name] {
-				return nil, false
-			}
-			f, ok := m.Folder(ctx, name)
-			if name == a.Root {
-				all = strings.TrimPrefix(f[toolchains], history.FolderPrefix)
-			}
-			if name == all && !inside {
-				for _, entry := range f {
-					closed[strings.TrimPrefix(entry, history.FolderPrefix)] = true
-				}
-			}
-			return f, ok
-		}
+		open := func(name string) (history.Folder, bool) { return m.Folder(ctx, name) }
 		return &history.Document{Toolchains: of.Toolchains, Open: open}, a
 	}
 	x, a := document(before)
 	y, b := document(now)
-	return Of(history.Differ(x, a, y, b))
+	return Of(differ(x, a, y, b))
 }
 
 // Of converts a difference between actions of two documents.

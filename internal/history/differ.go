@@ -43,18 +43,27 @@ const (
 
 const gone = "what it was made of is not in the document: it was no longer in the cache when that was written"
 
-// Differ says in what action b of document y was made of something else than action a of document x.
+// Differ compares the keys of action a of document x and action b of document y.
 func Differ(x *Document, a *Action, y *Document, b *Action) Difference {
 	return newComparer(x, y).actions(a, b)
+}
+
+// Outline is Differ without the files of toolchains: many actions have one SDK, and an SDK has thousands of folders.
+func Outline(x *Document, a *Action, y *Document, b *Action) Difference {
+	c := newComparer(x, y)
+	c.outline = true
+	return c.actions(a, b)
 }
 
 // comparer compares actions of two documents.
 type comparer struct {
 	x, y *Document
 	left int // entries of folders that may be looked at yet
+
+	outline bool // the files of toolchains are not compared
 }
 
-func newComparer(x, y *Document) *comparer { return &comparer{x, y, maxEntries} }
+func newComparer(x, y *Document) *comparer { return &comparer{x: x, y: y, left: maxEntries} }
 
 func (c *comparer) actions(a, b *Action) (d Difference) {
 	if a.Key == b.Key {
@@ -213,7 +222,7 @@ func (c *comparer) toolchain(h Change) Change {
 		return text
 	}
 	t := Change{Name: Toolchain + " " + h.Name, A: of(c.x, h.A), B: of(c.y, h.B)}
-	if h.A == "" || h.B == "" {
+	if h.A == "" || h.B == "" || c.outline {
 		return t
 	}
 	c.inside(&t, "", strings.TrimPrefix(h.A, FolderPrefix), strings.TrimPrefix(h.B, FolderPrefix))
