@@ -27,9 +27,6 @@ const (
 	maxDepth   = 200
 )
 
-// isOutput is the value of each declared output.
-const isOutput = "is one"
-
 // Materials describes the parts of actions' keys. Keys share folders, such as a toolchain's tree.
 type Materials struct {
 	hide    *Hider
@@ -71,7 +68,7 @@ func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Actio
 		}
 	}
 	for _, o := range a.Command.Outputs {
-		to.Of[history.Output+" "+o] = isOutput
+		to.Of[history.Output+" "+o] = "is one" // outputs have no value
 	}
 	if a.Timeout > 0 {
 		to.Of[history.Timeout] = a.Timeout.String()
