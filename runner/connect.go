@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,7 +72,7 @@ func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, w
 		if err == nil {
 			return c, 0, nil
 		}
-		if !local(d.o.Server) { // no server here has its phones
+		if !d.o.Server.Local() { // no server here has its phones
 			return nil, 0, d.o.Server.Silent(err)
 		}
 	}
@@ -85,13 +84,6 @@ func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, w
 		wait = findWait
 	}
 	return s.Client, wait, nil
-}
-
-// local reports whether the server is one of this machine.
-func local(s pool.Server) bool {
-	host, _, err := net.SplitHostPort(s.Address)
-	ip := net.ParseIP(host)
-	return s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // size adds up the files below dir, as far as they can be seen.

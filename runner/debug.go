@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 )
 
@@ -60,9 +56,9 @@ type forwarder interface {
 }
 
 func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse, g Debugging) error {
-	want := wanted(a.Command.Platform)
-	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.native())); err != nil {
-		return &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !link.Retryable(err)}
+	s, err := d.session(ctx, a, q, u)
+	if err != nil {
+		return err
 	}
 	phone, ok := u.dev.(forwarder)
 	if !ok {
@@ -73,7 +69,6 @@ func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Requ
 	if err != nil {
 		return &execute.Error{Op: "debug on " + u.info.String(), Err: err, Refused: true}
 	}
-	s := &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait, Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}
 	var with error // what came of the debugger, which says itself what it was
 	err = s.Debug(ctx, q, server, func(ctx context.Context, socket string, ended <-chan struct{}) error {
 		local, err := phone.Forward(ctx, "tcp:"+strconv.Itoa(g.Port), socket)

@@ -57,7 +57,7 @@ type Options struct {
 	Trees  *merkle.Trees // where images and adb are unpacked
 	Fn     digest.Function
 	Dir    string      // an existing folder for what lasts as long as this process, on the store's file system
-	State  string      // a folder for what is kept between runs: leases, hashes, adb's key, the simulated phone's disk; made when needed
+	State  string      // a folder that stays between runs, for hashes, adb's key and disks of simulated phones; made when needed
 	Serial string      // the user's choice of a real device; overrides the property
 	Server pool.Server // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
 	Pool   *pool.Pool  // the user's phones, for actions that name no serial, or one of the pool; nil: there is none

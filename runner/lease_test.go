@@ -101,8 +101,8 @@ func twoHosts(t *testing.T, change func(*phone.Options)) (c *cable, servers [2]*
 	return c, servers, servers[0].Device(c.Addr().String()), servers[1].Device(e.Addr())
 }
 
-// TestHold has two hosts want one device: neither knows of the other but by the device.
-func TestHold(t *testing.T) {
+// TestLease has two hosts want one device: neither knows of the other but by the device.
+func TestLease(t *testing.T) {
 	t.Parallel()
 	_, servers, one, two := twoHosts(t, nil)
 	hold := func(d *adb.Device, waiting func(string)) *lease.Lease {
@@ -169,8 +169,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldOverABrokenLink has the link of the only host break, time and again, during a push: it takes its lease again.
-func TestHoldOverABrokenLink(t *testing.T) {
+// TestLeaseOverABrokenLink has the link of the only host break, time and again, during a push: it takes its lease again.
+func TestLeaseOverABrokenLink(t *testing.T) {
 	t.Parallel()
 	c, _, one, _ := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
 	held, err := lease.OnDevice(t.Context(), one, nil)
@@ -192,8 +192,8 @@ func TestHoldOverABrokenLink(t *testing.T) {
 	}
 }
 
-// TestHoldThatIsLost has the link of the first host be broken for so long that the second takes the device: the first may not touch it again.
-func TestHoldThatIsLost(t *testing.T) {
+// TestLeaseThatIsLost has the link of the first host be broken for so long that the second takes the device: the first may not touch it again.
+func TestLeaseThatIsLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

@@ -21,11 +21,24 @@ import (
 	"github.com/hexmage/hexmage/runner/thermal"
 )
 
-// runOn checks the request against the device in use, and runs it there.
-func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse) (*action.Result, error) {
+// session checks the request against the device in use, and returns a session there.
+func (d *Device) session(ctx context.Context, a *execute.Request, q session.Request, u *inUse) (*session.Session,
+	error) {
 	want := wanted(a.Command.Platform)
 	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.native())); err != nil {
-		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !link.Retryable(err), Retryable: link.Retryable(err)}
+		passing := link.Retryable(err)
+		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !passing,
+			Retryable: passing}
+	}
+	return &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait,
+		Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}, nil
+}
+
+// runOn runs the request on the device in use.
+func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse) (*action.Result, error) {
+	s, err := d.session(ctx, a, q, u)
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -38,7 +51,6 @@ func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Reques
 	if u.log == nil {
 		q.Log = session.LogOfFailure // a simulated phone's own log has more
 	}
-	s := &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait, Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}
 	r, err := d.run(ctx, a, q, s, u.info, watch)
 	if err == nil && r.ExitCode != 0 {
 		r.Stderr = withLog(r.Stderr, printed.Bytes())

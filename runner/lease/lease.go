@@ -1,7 +1,7 @@
 // Package lease makes a process the only user of a device.
 //
-// The way in is OnDevice: a process on the device stands for its holder, and ends with the holder's link. The package
-// knows links; it does not know what a device is used for, nor pools.
+// OnDevice is the entry point. It starts a process on the device that ends with the link of this process. The package
+// does not know pools, or what runs on a device.
 package lease
 
 import (
@@ -25,18 +25,18 @@ const (
 	endWait = 5 * time.Second  // for a lease to be given back
 )
 
-// ErrLost says that another process had the device while the link of its holder was broken. It wraps link.ErrDropped:
-// all of what was to be done may be tried again, from the start.
+// ErrLost tells that another process had the device while the link of this process was broken. It wraps
+// link.ErrDropped: the caller may start the work again.
 var ErrLost = fmt.Errorf("another process used the device while its link was broken: nothing more was done to it: %w",
 	link.ErrDropped)
 
-// InUse says that another process has the device.
+// InUse tells that another process has the device.
 type InUse struct{ Owner string }
 
 func (e *InUse) Error() string { return "in use by " + e.Owner }
 
-// Lease is a device that one process has for itself. The nil one is of a device that no other process can use. Safe
-// for concurrent use.
+// Lease makes this process the only user of a device. A nil Lease is for a device that no other process knows. Safe for
+// concurrent use.
 type Lease struct {
 	dev   link.Device
 	token string
@@ -108,16 +108,6 @@ func (l *Lease) Check(ctx context.Context) error {
 	return l.lost
 }
 
-// Lost reports whether another process had the device since.
-func (l *Lease) Lost() bool {
-	if l == nil {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost != nil
-}
-
 // Release gives the device back. A second call does nothing.
 func (l *Lease) Release() {
 	if l == nil {
@@ -131,7 +121,8 @@ func (l *Lease) Release() {
 	l.holder = nil
 }
 
-// Fence is the start of a script that may run only while the lease lasts: between the break of a link and its notice.
+// Fence returns the first lines of a script. They end the script if another process took the lease, which Check may not
+// have noticed yet.
 func (l *Lease) Fence() string {
 	if l == nil {
 		return ""
@@ -140,11 +131,12 @@ func (l *Lease) Fence() string {
 `
 }
 
-const fenced = "hexmage-hold-lost"
+// fenced is the output of a script that its fence ended.
+const fenced = "hexmage-lease-lost"
 
-// Noticed returns ErrLost for the failure of a script that its fence ended, else the failure.
+// Noticed returns an ErrLost if the fence of a script ended it, else err.
 func (l *Lease) Noticed(err error) error {
-	var exit *link.ExitError // its words alone: the error also shows the script, with the fence in it
+	var exit *link.ExitError // the whole message also has the script, with the fence in it
 	if l == nil || !errors.As(err, &exit) || !strings.Contains(exit.Said, fenced) {
 		return err
 	}
@@ -210,15 +202,14 @@ func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest s
 	return nil, "", "", err
 }
 
-// Input: "new", or "again" for a holder whose link broke; a token of the holder; who it is; then the line "done",
-// which gives the device back. Output: "got"; "busy OWNER"; "lost OWNER" to a holder that came too late. The word
-// hexmage-lease is in the command line of those that are there: a lease whose process is gone is nobody's, until its
-// holder comes back.
+// Input: "MODE TOKEN OWNER", where MODE is "new", or "again" for a holder whose link broke; then the line "done", which
+// gives the device back. Output: "got", "busy OWNER", or "lost OWNER" if another holder came first.
 //
-// A lease is a folder lease/TOKEN, which is there whole or not at all. A process that has put its own there looks
-// whether it is alone: if not, it takes its own away. So of several at most one finds that it is alone, and one that
-// comes later finds that one. A lease that is taken over is moved away by its name: nobody moves another's. A new
-// holder ends what was left running on the device.
+// A lease is the folder lease/TOKEN. Renaming makes it complete from the start. Its process has the word hexmage-lease
+// in its command line: without such a process anyone may take the lease over. The script makes its own lease, and then
+// looks for others. If it finds one, it removes its own. So at most one of several processes finds no other, and later
+// ones find its lease. The script renames a lease before it removes it, so two scripts never remove the same one. A new
+// holder ends programs that earlier holders left on the device.
 const script = layout.Guard + `: hexmage-lease
 read -r mode me who && mkdir -p ` + layout.Lease + ` && cd ` + layout.Root + ` || exit 1
 alive() { { read -r p <"$1/pid" && grep -q hexmage-lease "/proc/$p/cmdline"; } 2>/dev/null; }

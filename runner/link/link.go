@@ -29,7 +29,7 @@ type Device interface {
 
 // Place says which device it is, and where on it hexmage keeps its things.
 type Place struct {
-	Serial string // names it for people and for leases: "R5CX123", "10.0.0.7:5555", "ssh://ubuntu@10.0.0.9"
+	Serial string // names it for people: "R5CX123", "10.0.0.7:5555", "ssh://ubuntu@10.0.0.9"
 	Folder layout.Folder
 }
 

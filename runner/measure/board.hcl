@@ -1,4 +1,4 @@
-# run.sh of a bundle, with --report.
+# The program of pipeline onnx-device.
 
 metric "load_time_us" {
   pattern = "^load: {time}$"

@@ -268,10 +268,10 @@ func phones(v *Variant) string {
 // note tells readers of the table about its limits.
 func (t *table) note(silent bool) {
 	var notes []string
-	switch {
-	case silent:
+	if silent {
 		notes = append(notes, "The runner printed no performance summary.")
-	case t.Simulated:
+	}
+	if t.Simulated && len(t.Rows)+len(t.Lines) > 0 {
 		notes = append(notes, "Measured on the simulated phone, under qemu: not a phone's speed, memory or heat.")
 	}
 	const most = 3

@@ -192,6 +192,16 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 	if text := string(b); !strings.Contains(text, "not a phone's speed") || strings.Contains(text, "paper") {
 		t.Errorf("the table does not say what was measured, or compares it with a phone:\n%s", text)
 	}
+	for _, name := range []string{"a", "b", "c", "d"} { // a program without metrics still has time and memory
+		all[name] = "hello\n"
+	}
+	files(t, all)
+	if code, said := metrics(t, "spec", measure.Spec{Profile: "device"}); code != 0 {
+		t.Error(said)
+	}
+	if b, err := os.ReadFile("m"); err != nil || !strings.Contains(string(b), "not a phone's speed") {
+		t.Errorf("a silent program on a simulated phone: %s, %v", b, err)
+	}
 	files(t, real)
 	if code, _ := metrics(t, "regressed", measure.Spec{Profile: "device"}); code != 1 {
 		t.Error("a phone's own regression is not seen")

@@ -15,7 +15,7 @@ import (
 )
 
 // Tool is the tool's name and the version of its behavior.
-const Tool tool.Name[Spec] = "metrics/12"
+const Tool tool.Name[Spec] = "metrics/13"
 
 // maxFile is the largest file of a run that is read, in bytes.
 const maxFile = 64 << 20

@@ -32,6 +32,13 @@ func (s Server) String() string {
 	return s.Address
 }
 
+// Local reports whether the server is one of this machine.
+func (s Server) Local() bool {
+	host, _, err := net.SplitHostPort(s.Address)
+	ip := net.ParseIP(host)
+	return s.Host == "" && (s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
 // Silent returns the error of a server that does not answer.
 func (s Server) Silent(err error) error {
 	start := "adb start-server"

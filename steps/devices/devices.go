@@ -1,6 +1,6 @@
-// Package devices reads devices.hcl, in which people list the phones that pipelines may use.
+// Package devices reads devices.hcl, the list of the phones and boards that pipelines may use.
 //
-// It reads the bytes it is given. It does not know where the file is, and asks no phone whether it is there.
+// Parse is the entry point. The package does not know where the file is, and asks no device.
 package devices
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/hexmage/hexmage/runner/ssh"
 )
 
-// File is what a devices.hcl says.
+// File is the content of a devices.hcl.
 type File struct {
 	Devices   []pool.Device // in the file's order; names and phones are distinct
-	Simulated int           // how many simulated phones of an image a pipeline may run at the same time; 0: not said
+	Simulated int           // how many simulated phones of an image a pipeline may run at the same time; 0: the default
 }
 
 // maxSimulated is far more phones than a machine can emulate.
 const maxSimulated = 256
 
-// Parse reads a file; name is for diagnostics. With errors, what it returns is not whole.
+// Parse reads a file; name is for diagnostics. With errors the File is incomplete.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	var f File
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
@@ -75,15 +75,15 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	return f, diags
 }
 
-// device reads a block of a phone.
+// device reads a block device.
 func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if len(b.Labels) != 1 {
-		return d, hcl.Diagnostics{mistake(b.DefRange(), "A device has one name", "Write device \"desk\" { serial = \"…\" }; there are %d names.", len(b.Labels))}
+		return d, hcl.Diagnostics{mistake(b.DefRange(), "A device has one name", "Write device \"desk\" { serial = \"…\" }: this one has %d names.", len(b.Labels))}
 	}
 	d.Name = b.Labels[0]
 	what := fmt.Sprintf("device %q", d.Name)
 	if d.Name == "" || strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		diags = append(diags, mistake(b.LabelRanges[0], "Unusable name", "%q is no name for a device: --serial takes it, so it has no spaces and is not empty.", d.Name))
+		diags = append(diags, mistake(b.LabelRanges[0], "Unusable name", "%q: --serial takes the name of a device: write one without spaces.", d.Name))
 	}
 	diags = append(diags, config.UnexpectedIn(b.Body, []string{"serial", "server", "soc"}, nil, what)...)
 	text := func(name string) (string, hcl.Range) {
@@ -98,7 +98,7 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 		}
 		s := v.AsString()
 		if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			diags = append(diags, mistake(a.Expr.Range(), "Unusable "+name, "%q is no %s: it is not empty and has no spaces.", s, name))
+			diags = append(diags, mistake(a.Expr.Range(), "Unusable "+name, "%q: write a %s without spaces.", s, name))
 		}
 		return s, a.Expr.Range()
 	}
@@ -135,8 +135,8 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 // adbPort is where adb servers usually listen.
 const adbPort = "5037"
 
-// ParseServer reads where an adb server listens: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" of a computer that alone reaches its own, with "/PORT" or
-// "/PATH" behind where that is not the usual port.
+// ParseServer reads the address of an adb server: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" for the server of
+// another computer, with "/PORT" or "/PATH" if it does not listen at the usual port.
 func ParseServer(s string) (pool.Server, error) {
 	if rest, ok := strings.CutPrefix(s, ssh.Scheme); ok {
 		host, at, _ := strings.Cut(rest, "/")
@@ -162,7 +162,7 @@ func ParseServer(s string) (pool.Server, error) {
 	return pool.Server{Network: "tcp", Address: s}, nil
 }
 
-// simulated reads how many phones may be simulated.
+// simulated reads a block simulated.
 func simulated(b *hclsyntax.Block) (int, hcl.Diagnostics) {
 	diags := config.UnexpectedIn(b.Body, []string{"phones"}, nil, "simulated")
 	if len(b.Labels) > 0 {
@@ -170,7 +170,7 @@ func simulated(b *hclsyntax.Block) (int, hcl.Diagnostics) {
 	}
 	a := b.Body.Attributes["phones"]
 	if a == nil {
-		return 0, append(diags, mistake(b.DefRange(), "How many phones?", "Write simulated { phones = 2 }: how many of them may run at the same time."))
+		return 0, append(diags, mistake(b.DefRange(), "Missing number of phones", "Write simulated { phones = 2 }: the number of phones that may run at the same time."))
 	}
 	v, ds := value(a, cty.Number)
 	if diags = append(diags, ds...); ds.HasErrors() {

@@ -16,7 +16,7 @@ func TestFaultsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(doc), "| `--fault` | |\n|---|---|\n")
+	_, table, _ := strings.Cut(string(doc), "| `--fault` | effect |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	help := (&deviceSimulateCmd{}).Help()
 	var want strings.Builder

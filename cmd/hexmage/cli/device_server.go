@@ -69,8 +69,8 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	if asked == nil {
 		return c, nil
 	}
-	if network == "tcp" && !strings.HasPrefix(address, "127.0.0.1:") && !strings.HasPrefix(address, "localhost:") {
-		return nil, engineError(fmt.Errorf("%w; start the adb server there with: adb -a nodaemon server", asked))
+	if s := (pool.Server{Network: network, Address: address}); !s.Local() { // hexmage starts none on other machines
+		return nil, engineError(s.Silent(asked))
 	}
 	o, err := a.findADB(ctx)
 	if err != nil {

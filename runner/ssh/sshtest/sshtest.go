@@ -3,8 +3,7 @@
 // Package sshtest gives tests a board: a real sshd on this machine's loopback, with keys and a home folder of its
 // own, gone when the test ends.
 //
-// It is no board of anybody's: its processor and its system are this machine's. It does not know what is tested with
-// it.
+// Its processor and its system are those of this machine. The package does not know the tests that use it.
 package sshtest
 
 import (
