@@ -57,7 +57,7 @@ type Wheel struct {
 	SHA256  string
 }
 
-// TrustOnFirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
+// TrustOnFirstUse is the Trust of a file whose publisher publishes no digest.
 const TrustOnFirstUse = "first use"
 
 // ParseLock reads a lock file.

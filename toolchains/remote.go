@@ -58,7 +58,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	}
 	if spec.Kind == sources.KindVendor {
 		if program := s.Kind + "-cli"; !q.Machine.has(program) {
-			return false, fmt.Sprintf("%s, with which people who have an account of the vendor get it, is not in PATH: %s", program, s.byHand(r)), nil
+			return false, fmt.Sprintf("%s, with which people with an account at Qualcomm get it, is not in PATH: %s", program, s.byHand(r)), nil
 		}
 	}
 	if !q.Locking {
@@ -72,7 +72,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	return true, "", nil
 }
 
-// byHand says how people get the release with the vendor's client.
+// byHand returns how people get the release with Qualcomm's client.
 func (s *Source) byHand(r *Release) string {
 	if s.Kind == "qsc" {
 		return fmt.Sprintf("install it and log in with `qsc-cli login -u USER`, or `qsc-cli sdk download --name %s --required-version %s --path DIR` elsewhere", s.Product, r.Version)

@@ -83,7 +83,7 @@ type Source struct {
 
 	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
 
-	Product string    `hcl:"product,optional"` // of qpm and qsc: what the vendor's client calls it
+	Product string    `hcl:"product,optional"` // of qpm and qsc: what Qualcomm's client calls it
 	Adds    []qpm.Add `hcl:"add,block"`        // of qpm: products that belong into the tree, such as tools
 
 	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
@@ -147,7 +147,7 @@ func (s *Source) checkRemote() string {
 		return ""
 	case "qpm", "qsc":
 		if s.Product == "" {
-			return fmt.Sprintf("a source %q needs product: what the vendor's client calls it.", s.Kind)
+			return fmt.Sprintf("a source %q needs product: what Qualcomm's client calls it.", s.Kind)
 		}
 		return ""
 	}

@@ -378,7 +378,7 @@ func TestLockLines(t *testing.T) {
 		{"wheels", `../` + file + ` 12 ` + sum, "invalid file name"},
 		{"wheels", `a/` + file + ` 12 ` + sum, "invalid file name"},
 		{"wheels", file + `\u0000 12 ` + sum, "invalid file name"},
-		{"wheels", `six_-1-py3-none-any.whl 12 ` + sum, "no name of a Python package"},
+		{"wheels", `six_-1-py3-none-any.whl 12 ` + sum, "invalid name of a Python package"},
 		{"wheels", `Good-2-py3-none-any.whl 1 ` + sum, "duplicate package good"},
 	} {
 		good := "good 1 all 1 " + sum

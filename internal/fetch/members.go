@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"slices"
 
@@ -63,9 +62,9 @@ func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name strin
 
 // members downloads from one address. It restarts if the file on the server changes.
 func (d *download) members(ctx context.Context, addr string, keep func(string) bool) (*Members, error) {
-	u, err := url.Parse(addr)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("%w: unsupported address: use https or http", ErrNoRanges)
+	err := remote(addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRanges, err)
 	}
 	d.http1 = d.source.HTTP1
 	d.http = d.connect()

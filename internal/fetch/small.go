@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
-	"path/filepath"
 )
 
 // Small reads a small file, such as an index, into memory: at most limit bytes from the source's first address.
@@ -31,9 +29,8 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 	if c.Offline {
 		return nil, "", ErrOffline
 	}
-	u, err := url.Parse(addr)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, "", errors.New("unsupported address: use https, http or file")
+	if err := remote(addr); err != nil {
+		return nil, "", err
 	}
 	d.http = d.connect()
 	defer func() { d.http.CloseIdleConnections() }()
@@ -63,11 +60,11 @@ func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte,
 }
 
 func smallLocal(addr string, limit int64) ([]byte, error) {
-	u, err := url.Parse(addr)
-	if err != nil || u.Host != "" && u.Host != "localhost" {
-		return nil, errors.New("invalid file address: write file:///path")
+	name, err := localPath(addr)
+	if err != nil {
+		return nil, err
 	}
-	f, err := os.Open(filepath.FromSlash(u.Path))
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

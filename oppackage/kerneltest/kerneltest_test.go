@@ -90,7 +90,7 @@ func TestCompare(t *testing.T) {
 		{"absolute", one, 0.5, 0, f32(1.5, 3, 1, 1), f32(1, 1, 1, 1), 1, "element 1 at ", 1 << 23 * 3 / 2},
 		{"no number", one, 1e30, 1 << 40, f32(1, nan, 1, 1), f32(1, 1, 1, 1), 1, "element 1 at ", math.MaxInt64},
 		{"infinite", one, 1e30, 1 << 40, f32(1, 1, inf, 1), f32(1, 1, 1, 1), 1, "element 2 at ", math.MaxInt64},
-		{"quantised", Tensor{Type: "quint8", Dims: []int{3}, Scale: 0.5, Zero: 7}, 1, 0, []byte{1, 5, 255}, []byte{1, 3, 252}, 1, "element 2 at ", 3},
+		{"quantized", Tensor{Type: "quint8", Dims: []int{3}, Scale: 0.5, Zero: 7}, 1, 0, []byte{1, 5, 255}, []byte{1, 3, 252}, 1, "element 2 at ", 3},
 		{"signed", Tensor{Type: "qint8", Dims: []int{2}, Scale: 1}, 0, 0, []byte{0xff, 0x80}, []byte{1, 0x80}, 1, "element 0 at ", 2},
 	} {
 		r := Result{}

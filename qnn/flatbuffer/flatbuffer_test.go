@@ -141,20 +141,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-// TestReader: elements of lists and letters of texts add up.
-func TestReader(t *testing.T) {
-	root, err := flatbuffer.Root(flatbuffer.Write(flatbuffer.Fields{0: "text", 1: []flatbuffer.Fields{{}, {}}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := flatbuffer.NewReader(7)
-	text, err1 := r.String(root, 0)
-	list, err2 := r.Tables(root, 1, 9)
-	if err := errors.Join(err1, err2); err != nil || text != "text" || len(list) != 2 {
-		t.Fatalf("%q, %d, %v", text, len(list), err)
-	}
-	if _, err := r.Tables(root, 1, 9); !errors.Is(err, flatbuffer.ErrMalformed) || !strings.Contains(err.Error(), "more than 7") {
-		t.Error(err)
-	}
-}

@@ -103,11 +103,11 @@ failure "fetch-certificate" {
 
 failure "apt-missing" {
   where    = ["fetch"]
-  patterns = ["apt-get is not there"]
+  patterns = ["apt-get is missing"]
   cause    = "Packages come through apt-get, which this system does not have."
   remedy   = "Install the tool by the system's own means and write use = \"installed\" in its toolchain block."
   source   = "hexmage"
-  examples = ["fetch: apt-get is not there"]
+  examples = ["fetch: apt-get is missing"]
 }
 
 failure "apt-lists" {
@@ -144,7 +144,7 @@ failure "fetch-login" {
   cause    = "The server lets only people in whom it knows."
   remedy   = "Write the login for the host into ~/.netrc (machine HOST login USER password TOKEN); a token for a header into a variable, which a header block of the source names."
   source   = "hexmage"
-  examples = ["git: https://example.com/x.git: it wants a login"]
+  examples = ["git: https://example.com/x.git: the server needs a login"]
 }
 
 failure "fetch-secret" {

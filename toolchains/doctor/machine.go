@@ -21,7 +21,7 @@ import (
 const NotLinux = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
 
 const (
-	wantFree    = 10 << 30 // bytes: the simulated profile needs 2 GB, one vendor SDK unpacks to 4
+	wantFree    = 10 << 30 // bytes: the simulated profile needs 2 GB, an SDK unpacks to 4
 	wantFreeMin = 2 << 30
 	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
 )
@@ -123,7 +123,7 @@ func (e *examination) system() {
 			"DISTRIBUTION 2`."
 	} else if e.p.Arch != "amd64" {
 		f.Status = Optional
-		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the simulated profile's packages are pinned for amd64."
+		f.Remedy = "QAIRT and the Hexagon SDK have tools for x86-64 hosts only; the simulated profile's packages are pinned for amd64."
 	}
 	e.add(f)
 }
@@ -140,7 +140,7 @@ func (e *examination) size() {
 		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
 		if total < wantMemory && e.o.Profile != "simulated" {
 			f.Status = Optional
-			f.Remedy = "Enough for the simulated profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
+			f.Remedy = "Enough for the simulated profile. Quantizing and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
 				"steps that do not fit are killed. Say in the step what it takes (resources = { memory_gb = 64 }), and run it on a larger machine."
 		}
 	}
@@ -179,7 +179,7 @@ func (e *examination) disk() {
 	case free < wantFreeMin:
 		f.Status, f.Remedy = Missing, "The simulated profile needs 2 GB. Free some (`hexmage cache gc` removes what was not used for long), or set HEXMAGE_CACHE to a folder on a larger disk."
 	case free < wantFree && e.o.Profile != "simulated":
-		f.Status, f.Remedy = Optional, "Enough for the simulated profile; an SDK of a vendor unpacks to 4 GB."
+		f.Status, f.Remedy = Optional, "Enough for the simulated profile; an SDK unpacks to 4 GB."
 	}
 	if err == nil {
 		f.Detail = bytesize.Decimal(free) + " free for " + store

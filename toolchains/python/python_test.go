@@ -55,7 +55,8 @@ func TestParse(t *testing.T) {
 	}
 	const of28, of17 = "x-1-cp311-cp311-manylinux_2_28_x86_64.whl", "x-1-cp311-cp311-manylinux2014_x86_64.whl"
 	const abi3 = "x-1-cp37-abi3-manylinux_2_28_x86_64.whl"
-	got, err := parse([]byte("lock-version = \"1.0\"\n" + pack("six", wheel("six-1-py3-none-any.whl", ", size = 5", a)) +
+	asked := Asked{Platform: DefaultPlatform}
+	got, err := asked.parse([]byte("lock-version = \"1.0\"\n" + pack("six", wheel("six-1-py3-none-any.whl", ", size = 5", a)) +
 		pack("x", wheel("x-1-py3-none-any.whl", "", a), wheel(of28, "", b), wheel(of28, ", size = 7", b), wheel(of17, "", a), wheel(abi3, "", a)) +
 		pack("m", wheel("m-1-py39-none-any.whl", "", a), wheel("m-1-py313-none-any.whl", "", b)) +
 		pack("torch", wheel("torch-1%2Bcpu-cp311-cp311-linux_x86_64.whl", "", b))))
@@ -63,8 +64,9 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	for _, bad := range []string{"packages", pack("six"), pack("six", `{ url = "https://i.example/six-1-py3-none-any.whl" }`)} {
-		if _, err := parse([]byte(bad)); err == nil {
+	for _, bad := range []string{"packages", pack("six"), pack("six", `{ url = "https://i.example/six-1-py3-none-any.whl" }`),
+		pack("x", wheel("x-1-cp311-cp311-manylinux_2_28_aarch64.whl", "", a))} {
+		if _, err := asked.parse([]byte(bad)); err == nil {
 			t.Errorf("%q has no error", bad)
 		}
 	}

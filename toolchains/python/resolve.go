@@ -163,7 +163,7 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		return nil, fmt.Errorf("uv finds no packages that fit together: %w:\n%s", err,
 			hide.Replace(strings.TrimSpace(said.String())))
 	}
-	return parse(out.Bytes())
+	return a.parse(out.Bytes())
 }
 
 // indexes tells uv of the machine's indexes by its environment, which nobody else sees, and returns what takes their addresses out of messages.
@@ -210,8 +210,9 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 	return strings.NewReplacer(words...)
 }
 
-// parse reads a lock of PEP 751 and returns one wheel of each package.
-func parse(lock []byte) ([]Chosen, error) {
+// parse reads a lock of PEP 751 and returns one wheel of each package. uv lists only wheels that fit the Python and the
+// platform; parse checks the processor.
+func (a Asked) parse(lock []byte) ([]Chosen, error) {
 	var all struct {
 		Packages []struct {
 			Name   string `toml:"name"`
@@ -225,15 +226,19 @@ func parse(lock []byte) ([]Chosen, error) {
 	if err := toml.Unmarshal(lock, &all); err != nil {
 		return nil, fmt.Errorf("read the lock that uv wrote: %w", err)
 	}
+	processor := platformRE.ReplaceAllString(a.Platform, "$2")
 	var out []Chosen
 	for _, p := range all.Packages {
 		var best Chosen
-		for _, w := range p.Wheels { // all fit the platform
+		for _, w := range p.Wheels {
 			u, err := url.Parse(w.URL)
 			if err != nil {
 				return nil, err
 			}
 			c := Chosen{File: path.Base(u.Path), Size: w.Size, SHA256: w.Hashes["sha256"]}
+			if !strings.HasSuffix(c.File, "-any.whl") && !strings.HasSuffix(c.File, "_"+processor+".whl") {
+				return nil, fmt.Errorf("uv lists wheel %s, which does not fit platform %s", c.File, a.Platform)
+			}
 			if best.File == "" || cmp.Or(better(c.File, best.File), cmp.Compare(c.Size, best.Size)) > 0 {
 				best = c
 			}

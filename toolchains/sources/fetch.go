@@ -40,7 +40,7 @@ type Learned struct {
 	SHA256 string // likewise
 	File   string // of a wheel: its name
 	Vouch  bool   // who has it published its digest
-	Tree   string // of specs whose archive's digest says nothing: of parts, and of what the vendor's client installs
+	Tree   string // of parts, and of trees that Qualcomm's client installs
 }
 
 // Fetch does what the spec says; out is a folder that does not exist or is empty, or a file for KindFile. When it fails

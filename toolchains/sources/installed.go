@@ -108,7 +108,7 @@ func (s *work) checkOnly(ctx context.Context, out string) error {
 	return os.WriteFile(out, append(b, '\n'), 0o644)
 }
 
-// vendor has the vendor's own client get the product.
+// vendor gets the product with Qualcomm's own client.
 func (s *work) vendor(ctx context.Context, out string) error {
 	c := s.o.Vendor
 	c.Progress = func(text string) { s.o.Progress(0, 0, text) }

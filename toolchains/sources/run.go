@@ -15,7 +15,7 @@ import (
 
 // Variables that tell the tool about the user; those of the machine are fetch's.
 const (
-	EnvHome      = "HEXMAGE_USER_HOME" // the user's home, where the vendor's clients keep who is logged in, and pip and Maven what they are configured with
+	EnvHome      = "HEXMAGE_USER_HOME" // the user's home, where Qualcomm's clients keep the login, and pip and Maven their configuration
 	EnvSearch    = "HEXMAGE_USER_PATH" // the user's PATH, for those clients
 	SecretPrefix = "HEXMAGE_VAR_"      // what the names of the user's variables begin with
 )
@@ -67,7 +67,7 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 	return nil
 }
 
-// Proxies are those variables of an environment that say which proxy to use: the vendor's clients get no others.
+// Proxies returns the proxy variables of an environment. Qualcomm's clients get no others.
 func Proxies(environ []string) []string {
 	var ps []string
 	for _, kv := range environ {

@@ -5,7 +5,7 @@
 //	   maven           coordinates ─► maven: addresses ─► the same               │
 //	   a wheel         name, version ─► pypi: an index's address ─► the same     │
 //	   deb             names ─► deb: the distribution's own client               ├─► unpack ─► the tree
-//	   vendor          product ─► qpm: the vendor's own clients                  ┘
+//	   vendor          product ─► qpm: Qualcomm's own clients                  ┘
 //	   programs        of this machine: scripts that start them, or copies ─────────────────► the tree
 //	   check           of a tree that is there ─► toolchains/verify ────────────────────────► a report
 //
@@ -33,7 +33,7 @@ const Tool tool.Name[Spec] = "fetch/1"
 // The kinds of a Spec.
 const (
 	KindArchive  = "archive"  // an archive from URLs, or the one in File
-	KindVendor   = "vendor"   // a product that the vendor's own client gets
+	KindVendor   = "vendor"   // a product that Qualcomm's own client gets
 	KindFile     = "file"     // a single file from URLs
 	KindDeb      = "deb"      // packages of the distribution
 	KindPrograms = "programs" // programs of this machine, as small scripts that start them
@@ -88,7 +88,7 @@ type Header struct {
 	Hosts    []string `arg:"hosts" hcl:"hosts,optional" json:"hosts,omitempty"`    // that it is sent to; none: that of the first of URLs
 }
 
-// Vendor is a product that a client of the vendor gets.
+// Vendor is a product that a client of Qualcomm gets.
 type Vendor struct {
 	Client string `json:"client"` // "qpm" or "qsc"
 	qpm.Product
@@ -202,7 +202,7 @@ func (s Spec) check() error {
 		}
 	case KindVendor:
 		if s.Vendor == nil || s.Vendor.Client != "qpm" && s.Vendor.Client != "qsc" || s.Vendor.Name == "" || s.Vendor.Version == "" {
-			return fmt.Errorf("%s: it does not say which of the vendor's products it is", s.Name)
+			return fmt.Errorf("%s: it does not say which of Qualcomm's products it is", s.Name)
 		}
 	case KindDeb, KindPrograms, KindCheck:
 	default:

@@ -181,7 +181,7 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 	for try := 0; try == 0 || try < tries && unreachable(err); try++ {
 		err = ask(1, git.NoTags, o.Commit+":refs/heads/at-"+o.Commit)
 		if login(err) {
-			return fmt.Errorf("%s: %w: put a login for the host into ~/.netrc", redact(addr), err)
+			return fmt.Errorf("%s: the server needs a login: add it to ~/.netrc (%w)", redact(addr), err)
 		}
 		if ctx.Err() == nil && !unreachable(err) && !complete(repo, hash) {
 			all := ask(0, git.AllTags, "+refs/heads/*:refs/heads/*")

@@ -51,6 +51,7 @@ func repository(t *testing.T) (dir string, commits []string) {
 				t.Fatal(err)
 			}
 		},
+		func() { run("rm", "-q", "-r", ".") },
 	} {
 		c()
 		run("add", ".")
@@ -109,6 +110,11 @@ func TestCheckout(t *testing.T) {
 	o.Offline, o.Downloads = false, downloads
 	if err := git.Checkout(t.Context(), o, out+"2"); err != nil {
 		t.Errorf("a second commit into the same clone: %v", err)
+	}
+	o.Commit = commits[3]
+	err := git.Checkout(t.Context(), o, out+"3")
+	if left, derr := os.ReadDir(out + "3"); err != nil || derr != nil || len(left) > 0 {
+		t.Errorf("a commit without files: %v, %v, %v", err, derr, left)
 	}
 }
 

@@ -46,6 +46,10 @@ func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out 
 	}
 	defer f.Close()
 	c.tar = tar.NewWriter(f)
+	root := &tar.Header{Typeflag: tar.TypeDir, Name: "./", Mode: 0o755} // an archive without entries is not a tar archive
+	if err := c.tar.WriteHeader(root); err != nil {
+		return err
+	}
 	if err := c.add(ctx, o, tree, "", 0); err != nil {
 		return err
 	}

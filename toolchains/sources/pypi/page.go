@@ -13,15 +13,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// File is one that an index has of a project.
+// File is a wheel of a project in an index.
 type File struct {
 	Name   string
 	URL    string
-	Size   int64  // bytes; 0 where the index does not say
-	SHA256 string // "" likewise
+	Size   int64  // bytes; 0 if unknown
+	SHA256 string // "" if unknown
 }
 
-// ErrPage is what a page of an index is refused with, wrapped, that is none.
+// ErrPage is wrapped by the errors about pages that are not an index's.
 var ErrPage = errors.New("not a page of a package index")
 
 const (
@@ -30,14 +30,14 @@ const (
 	maxURL   = 4096      // bytes of an address
 )
 
-// forms are the pages that are understood: PEP 691, and PEP 503 where an index has none of the former.
+// forms are the media types of pages: PEP 691, and PEP 503 for an index without it.
 const forms = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 
-// parsePage reads a page that came from at. What it says of a file that nobody can use is left out.
+// parsePage reads the page of the address at. It leaves out files that cannot be fetched.
 func parsePage(b []byte, at string) ([]File, error) {
 	base, err := url.Parse(at)
 	if err != nil {
-		return nil, fmt.Errorf("%w: its address is none", ErrPage)
+		return nil, fmt.Errorf("%w: invalid address", ErrPage)
 	}
 	base.User = nil
 	if head := bytes.TrimSpace(b); len(head) > 0 && head[0] == '{' {
@@ -59,10 +59,10 @@ func parseJSON(b []byte, base *url.URL) ([]File, error) {
 		} `json:"files"`
 	}
 	if err := json.Unmarshal(b, &page); err != nil {
-		return nil, fmt.Errorf("%w: it is no JSON of that form: %.100s", ErrPage, err)
+		return nil, fmt.Errorf("%w: invalid JSON: %.100s", ErrPage, err)
 	}
 	if major, _, _ := strings.Cut(page.Meta.Version, "."); major != "1" {
-		return nil, fmt.Errorf("%w: it is of version %.20q, understood is 1", ErrPage, page.Meta.Version)
+		return nil, fmt.Errorf("%w: version %.20q instead of 1", ErrPage, page.Meta.Version)
 	}
 	if len(page.Files) > maxFiles {
 		return nil, fmt.Errorf("%w: it has more than %d files", ErrPage, maxFiles)
@@ -113,7 +113,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 				}
 			case "meta":
 				if v := attr["content"]; attr["name"] == "pypi:repository-version" && v != "1" && !strings.HasPrefix(v, "1.") {
-					return nil, fmt.Errorf("%w: it is of version %.20q, understood is 1", ErrPage, v)
+					return nil, fmt.Errorf("%w: version %.20q instead of 1", ErrPage, v)
 				}
 			case "a":
 				file, ok := place(attr["href"], base)
@@ -128,7 +128,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 	}
 }
 
-// place reads a link to a file; ok is false when nothing can be had there.
+// place reads a link to a file. ok is false if it does not lead to a wheel.
 func place(link string, base *url.URL) (f File, ok bool) {
 	if link == "" || len(link) > maxURL {
 		return f, false
@@ -148,7 +148,7 @@ func place(link string, base *url.URL) (f File, ok bool) {
 	return f, ok
 }
 
-// follows tells whether a page may lead there: nothing leads from https to http, or to this machine's files.
+// follows tells whether a page may link to an address: not from https to http, and not to files of this machine.
 func follows(page, to *url.URL) bool {
 	return (to.Scheme == page.Scheme || to.Scheme == "https") && to.User == nil
 }

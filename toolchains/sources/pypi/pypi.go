@@ -25,7 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Wheel is a file of a project, as a catalogue asks for it, and as a lock names it.
+// Wheel is a file of a project, as a catalog or a lock names it.
 type Wheel struct {
 	Project string `json:"project"`
 	Version string `json:"version"`
@@ -34,7 +34,7 @@ type Wheel struct {
 	Index   string `json:"index,omitempty"` // an address of the catalog; "" is the machine's own indexes
 }
 
-// What Find returns, wrapped.
+// Errors of Find wrap one of these.
 var (
 	ErrNotFound = errors.New("no package index has it")
 	ErrLogin    = errors.New("the package index wants a login")
@@ -46,14 +46,14 @@ type Client struct {
 	Home    string
 	Mirrors []fetch.Mirror
 	Logins  []fetch.Login // of hosts, as ~/.netrc has them
-	Fetch   fetch.Client  // how pages are got
+	Fetch   fetch.Client  // downloads pages
 	SHA256  string        // of the file; "" if unknown
 }
 
-// Found is a file, and how it is had now.
+// Found is a file and the way to download it.
 type Found struct {
 	File
-	From  string       // who names its index
+	From  string       // variable, file or folder that names its index
 	Fetch fetch.Client // with the index's login, certificates and proxy
 }
 
@@ -66,10 +66,10 @@ var (
 // Check returns an error for names that no index has.
 func (w Wheel) Check() error {
 	if !projectRE.MatchString(w.Project) {
-		return fmt.Errorf("%q is no name of a Python package", w.Project)
+		return fmt.Errorf("invalid name of a Python package %q", w.Project)
 	}
 	if !versionRE.MatchString(w.Version) {
-		return fmt.Errorf("%q is no version of a Python package: name one, such as 1.16.0", w.Version)
+		return fmt.Errorf("invalid version of a Python package %q: write one such as 1.16.0", w.Version)
 	}
 	if w.File == "" {
 		if !tagsRE.MatchString(w.Tags) {
@@ -162,7 +162,7 @@ func (w Wheel) choose(files []File) *File {
 	return nil
 }
 
-// ask looks into one index; nil when it does not have the file.
+// ask looks into one index. It returns nil if the index does not have the file.
 func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 	logins := append(i.login(), c.Logins...)
 	get := c.Fetch

@@ -35,34 +35,35 @@ type Add struct {
 	Path    string `hcl:"path" json:"path"` // slash path in the product's folder
 }
 
-// Client calls the vendor's clients.
+// Client calls Qualcomm's clients.
 type Client struct {
-	Search []string // folders in which the programs are looked for
-	Home   string   // the user's, where the clients keep who is logged in
-	Env    []string // of the programs, beside PATH and HOME; such as proxies
-	Logs   []string // folders of the clients' logs; nil is where they are known to be
+	Search []string // folders with the programs
+	Home   string   // the user's home, where the clients keep the login
+	Env    []string // more variables for the programs, such as proxies
+	Logs   []string // folders of the clients' logs; nil is the usual ones
 
-	Progress func(text string) // told what the client says; may be nil
+	Progress func(text string) // receives each line that a client prints; may be nil
 }
 
 // Errors of the package wrap one of these.
 var (
-	ErrNoClient = errors.New("the vendor's client is not there")
-	ErrRefused  = errors.New("the vendor refuses the account")
-	ErrFailed   = errors.New("the vendor's client failed")
+	ErrNoClient = errors.New("Qualcomm's client is missing")
+	ErrRefused  = errors.New("Qualcomm refuses the account")
+	ErrFailed   = errors.New("Qualcomm's client failed")
 )
 
-// logFolders are where the clients write their logs; "~" is the home.
+// logFolders returns the folders in which the clients write their logs; "~" is the home.
 func logFolders() []string {
-	return []string{"/var/tmp/qcom/qik/logs", "/var/tmp/qcom/qpm3/logs", "/var/tmp/qcom/qsc/logs", "~/.qpm/logs", "~/.qsc/logs"}
+	return []string{"/var/tmp/qcom/qik/logs", "/var/tmp/qcom/qpm3/logs", "/var/tmp/qcom/qsc/logs", "~/.qpm/logs",
+		"~/.qsc/logs"}
 }
 
-// Install makes dir, which must be an absolute path of a folder that is empty or not there, the product: with qpm-cli.
+// Install installs the product into dir with qpm-cli. dir must be an absolute path; the folder must be empty or missing.
 func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	if err := absolute(dir); err != nil {
 		return err
 	}
-	_, err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
+	err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
 	var e *Error
 	if errors.As(err, &e) && strings.Contains(strings.ToLower(strings.Join(e.Said, " ")), "already") {
 		err = nil // the license is active
@@ -73,7 +74,8 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if _, err := c.run(ctx, "qpm-cli", dir, "--install", p.Name, "--version", p.Version, "--path", dir, "--silent"); err != nil {
+	install := []string{"--install", p.Name, "--version", p.Version, "--path", dir, "--silent"}
+	if err := c.run(ctx, "qpm-cli", dir, install...); err != nil {
 		return err
 	}
 	for _, a := range p.Adds {
@@ -84,15 +86,16 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 		if err := os.MkdirAll(sub, 0o755); err != nil {
 			return err
 		}
-		if _, err := c.run(ctx, "qpm-cli", sub, "--extract", a.Name, "--version", a.Version, "--path", sub, "--silent"); err != nil {
+		extract := []string{"--extract", a.Name, "--version", a.Version, "--path", sub, "--silent"}
+		if err := c.run(ctx, "qpm-cli", sub, extract...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Download makes the client qsc-cli put the product's archive into dir, which must be an absolute path, and returns the
-// archive's path.
+// Download downloads the product's archive into dir with qsc-cli, and returns the archive's path. dir must be an absolute
+// path.
 func (c Client) Download(ctx context.Context, p Product, dir string) (string, error) {
 	if err := absolute(dir); err != nil {
 		return "", err
@@ -100,7 +103,8 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	if _, err := c.run(ctx, "qsc-cli", dir, "sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"); err != nil {
+	args := []string{"sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"}
+	if err := c.run(ctx, "qsc-cli", dir, args...); err != nil {
 		return "", err
 	}
 	var found []string
@@ -114,17 +118,18 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 		return "", err
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("%w: qsc-cli left %d archives in %s, expected is one: %s", ErrFailed, len(found), dir, strings.Join(found, ", "))
+		return "", fmt.Errorf("%w: qsc-cli left %d archives in %s, want one: %s", ErrFailed, len(found), dir,
+			strings.Join(found, ", "))
 	}
 	return found[0], nil
 }
 
 var archiveRE = lazyregexp.New(`(?i)\.(zip|tgz|tar\.[gx]z)$`)
 
-// absolute refuses what the clients answer with "unexpected error".
+// absolute rejects paths to which the clients answer "unexpected error".
 func absolute(dir string) error {
 	if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n\x00") {
-		return fmt.Errorf("%w: %q is no absolute path, and the clients take no other", ErrFailed, dir)
+		return fmt.Errorf("%w: %q: the clients want an absolute path", ErrFailed, dir)
 	}
 	return nil
 }
@@ -140,8 +145,8 @@ func (c Client) find(name string) (string, error) {
 		}
 	}
 	what := map[string]string{"qpm-cli": "the Qualcomm Package Manager", "qsc-cli": "the Qualcomm Software Center"}[name]
-	return "", fmt.Errorf("%w: %s is not in PATH: install %s and log in with `%s`, or take the release from another source (use = \"archive\" or \"installed\")",
-		ErrNoClient, name, what, loginCommand(name))
+	return "", fmt.Errorf("%w: %s is not in PATH: install %s and log in with `%s`, or take the release from another "+
+		"source (use = \"archive\" or \"installed\")", ErrNoClient, name, what, loginCommand(name))
 }
 
 func loginCommand(name string) string {
@@ -151,39 +156,41 @@ func loginCommand(name string) string {
 	return "qpm-cli --login USER"
 }
 
-// run calls a client, and returns the end of what it prints. After it the folder into, if given, must hold something.
-func (c Client) run(ctx context.Context, name, into string, args ...string) (string, error) {
+// run calls a client. It fails if the folder into, unless "", is empty afterwards.
+func (c Client) run(ctx context.Context, name, into string, args ...string) error {
 	program, err := c.find(name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	started := time.Now()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = "/" // a relative path in what they print would mean nothing
-	cmd.Env = append([]string{"PATH=" + strings.Join(c.Search, string(os.PathListSeparator)), "HOME=" + c.Home, "LC_ALL=C.UTF-8"}, c.Env...)
+	cmd.Env = append([]string{"PATH=" + strings.Join(c.Search, string(os.PathListSeparator)), "HOME=" + c.Home,
+		"LC_ALL=C.UTF-8"}, c.Env...)
 	cmd.WaitDelay = 10 * time.Second
 	out := &output{say: c.Progress, name: name}
 	cmd.Stdout, cmd.Stderr = out, out
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	text := string(out.tail)
 	if err == nil && !failed(text) && (into == "" || !empty(into)) {
-		return text, nil
+		return nil
 	}
 	log, logged := c.log(started)
-	e := &Error{Command: name + " " + strings.Join(args, " "), Said: lastLines(text), Log: log, LogSaid: errorLines(logged)}
+	e := &Error{Command: name + " " + strings.Join(args, " "), Said: lastLines(text), Log: log,
+		LogSaid: errorLines(logged)}
 	switch {
 	case err != nil:
 		e.How = err.Error()
 	case failed(text):
-		e.How = "exit code 0, but it speaks of an error"
+		e.How = "exit code 0, but it prints an error"
 	default:
 		e.How = "exit code 0, but " + into + " is empty"
 	}
 	e.Remedy, e.kind = explain(name, text+"\n"+logged)
-	return "", e
+	return e
 }
 
 var failedRE = lazyregexp.New(`(?i)unexpected error|login failed|access denied|\[error\]|error:|401 unauthorized|` +
@@ -197,7 +204,7 @@ func empty(dir string) bool {
 	return err != nil || len(names) == 0
 }
 
-const maxTail = 64 << 10 // bytes of what a client prints, the last ones
+const maxTail = 64 << 10 // bytes at the end of a client's output
 
 // output keeps the end of the text that a client prints, and passes each line on.
 type output struct {

@@ -117,7 +117,7 @@ func TestInstallFails(t *testing.T) {
 	}{
 		"401":        {qpm.ErrRefused, []string{"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`}},
 		"login":      {qpm.ErrRefused, []string{"no valid login", "qpm-cli --login"}},
-		"agree":      {qpm.ErrRefused, []string{"exit code 0, but it speaks of an error", "https://www.qualcomm.com/agreements"}},
+		"agree":      {qpm.ErrRefused, []string{"exit code 0, but it prints an error", "https://www.qualcomm.com/agreements"}},
 		"nothing":    {qpm.ErrFailed, []string{"is empty"}},
 		"silent":     {qpm.ErrFailed, []string{"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"}},
 		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "license"}},
