@@ -56,7 +56,8 @@ func TestTenLines(t *testing.T) {
 	}
 
 	o := w.Run(t, "--soc", "SM8650", "--offline", "run", "chat")
-	Wants(t, o, ExitOK, "qwen3 on SM8650, Hexagon v75   profile: simulated", "on simulated phone SM8650 v75", AOT+"run.llm")
+	Wants(t, o, ExitOK, "qwen3 on SM8650, Hexagon v75   profile: simulated", "on simulated phone SM8650 v75",
+		AOT+"run.llm")
 	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
 		FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.Stdout)
