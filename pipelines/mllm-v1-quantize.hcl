@@ -1,4 +1,4 @@
-# A model for mllm's QNN backend of branch v1, with upstream's own programs on the CPU:
+# A model for mllm's QNN backend of branch v1, with mllm's own programs on the CPU:
 #   hexmage run mllm-v1-quantize --var model=Qwen1.5-1.8B-Chat
 #   hexmage run mllm-v1-quantize --var mllm=mllm-v1        a clone of your own, and a small model with seeded weights
 pipeline { description = "Qwen1.5, Qwen2 or Qwen2.5 for mllm v1: rotated, int8, 4 bits, vocabulary and merges" }

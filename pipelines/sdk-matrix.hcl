@@ -1,7 +1,7 @@
-# What of an op package compiles with which release of QAIRT, for which Hexagon, and what does not:
-#   hexmage run sdk-matrix                              our example as it is, with the headers of the simulation
-#   hexmage run sdk-matrix --var series=mllm            the same, with the rules for renamed APIs
-#   hexmage run sdk-matrix --var sources=LLaMAPackage   one's own; --profile device has the vendor's headers
+# An op package against releases of QAIRT and Hexagon archs: what compiles, and what does not:
+#   hexmage run sdk-matrix                              the example as it is, with simulated headers
+#   hexmage run sdk-matrix --var series=mllm            the example, with the rules for renamed APIs
+#   hexmage run sdk-matrix --var sources=LLaMAPackage   your package; --profile device has Qualcomm's headers
 pipeline { description = "One op package against several SDK releases and every Hexagon: what compiles where" }
 profile "simulated" { default = true }
 profile "device" {}

@@ -117,7 +117,7 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error),
 func (h HTPContext) place(p *step.Plan, dir action.Input, arch int, known *qnn.Facts) {
 	s := placement.Spec{Title: h.Title, Dir: "dir", Table: "placement_table.json", Out: "placement.json"}
 	if s.Title == "" {
-		s.Title = p.At.Name
+		s.Title = p.At.Title()
 	}
 	if known != nil {
 		s.Arch, s.UnsupportedOps, s.Precisions = "v"+strconv.Itoa(arch), known.UnsupportedOps, known.Precisions

@@ -47,7 +47,7 @@ func (n NPUProfile) Plan(p *step.Plan) {
 		in = append(in, n.Graphs.Input())
 	}
 	if s.Title == "" {
-		s.Title = p.At.Name
+		s.Title = p.At.Title()
 	}
 	a := step.Tool(p, "", "read the profile", profile.Tool, s).In(in...)
 	p.File("table", a.Out(s.Table))

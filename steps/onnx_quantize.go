@@ -52,7 +52,7 @@ func onnxQuantizeSchema() step.Schema {
 			"symmetric": "Signed activations that are symmetric about zero, for `quark`. Qualcomm's compiler miscompiles softmaxes of 8 bits " +
 				"with a symmetric output: `accuracy` with `cpu_outputs` detects that.",
 			"ranges":       "How calibration sets a range: `min_max`; `tf_enhanced`, for `aimet`; `percentile` or `entropy`, for `quark`.",
-			"aimet_config": "AIMET's name for a Hexagon, such as htp_v79, or `default`.",
+			"aimet_config": "AIMET's name for a Hexagon, such as htp_v79, or `default`, for `aimet`.",
 			"calibration": "Text file with one prompt per line for a language model; by default a dozen lines that hexmage has. " +
 				"For any other graph a folder of *.npz files with the graph's inputs by name.",
 			"samples": "Number of lines of the text, from the first.",
@@ -82,9 +82,12 @@ func (o ONNXQuantize) Plan(p *step.Plan) {
 		o.foreign(p, computes(p, samples).OutTree("samples").As("samples"))
 		return
 	}
-	args["method"], args["block_size"], args["rotate"], args["kv"] = o.Method, o.BlockSize, o.Rotate, o.KV
+	args["method"], args["rotate"], args["kv"] = o.Method, o.Rotate, o.KV
 	args["high_precision_layers"], args["num_shards"] = append([]string{}, o.HighPrecisionLayers...), o.NumShards
 	args["checkpoint"], args["out"] = quantizeCheckpoint, "dir"
+	if o.Method == "lpbq" {
+		args["block_size"] = o.BlockSize
+	}
 	a := computes(p, program(p, "quantize, "+o.Method, args, false, "onnx_quantize"))
 	if o.Method != "ort" {
 		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
@@ -119,10 +122,12 @@ func (o ONNXQuantize) check(p *step.Plan) {
 	}{
 		{"rotate", o.Rotate, []string{"a16w8", "a16w4", "lpbq", "mobilequant", "ort"}},
 		{"high_precision_layers", len(o.HighPrecisionLayers) > 0, []string{"a16w4", "lpbq", "mobilequant"}},
+		{"block_size", o.BlockSize != 32, []string{"lpbq"}},
 		{"kv", o.KV != "uint16", []string{"a16w8", "a16w4", "lpbq", "mobilequant"}},
 		{"num_shards", o.NumShards > 1, []string{"a16w8", "a16w4", "lpbq", "mobilequant"}},
 		{"activation_bits", o.ActivationBits != 16, []string{aimetToolchain, quarkToolchain}},
 		{"weight_bits", o.WeightBits != 8, []string{aimetToolchain}},
+		{"aimet_config", o.AIMETConfig != "htp_v79", []string{aimetToolchain}},
 		{"symmetric", o.Symmetric, []string{quarkToolchain}},
 		{"ranges", o.Ranges == "tf_enhanced", []string{aimetToolchain}},
 		{"ranges", o.Ranges == "percentile" || o.Ranges == "entropy", []string{quarkToolchain}},

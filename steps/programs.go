@@ -9,7 +9,8 @@ import (
 	"github.com/hexmage/hexmage/model/python"
 )
 
-// What the kinds of profile emulator use without being told: the environment, the vendor's libraries, and the libraries that these need of the machine.
+// Toolchains that kinds of profile emulator use by default: the environment, Qualcomm's libraries, and the libraries
+// that these load.
 const (
 	onnxToolchain    = "onnx"
 	htpToolchain     = "htp_host"
@@ -19,7 +20,7 @@ const (
 // libraryPath is the variable with the folders in which programs look for libraries.
 const libraryPath = "LD_LIBRARY_PATH"
 
-// measured is why outputs of times differ.
+// measured is the reason why outputs with times differ.
 const measured = "it has measured times"
 
 // The programs' folder and arguments in an exec root.
@@ -28,10 +29,11 @@ const (
 	programArgs   = "args.json"
 )
 
-// htpLibraries is where a tree of the vendor's wheel has its libraries.
+// htpLibraries returns the folder of the libraries in a tree of Qualcomm's wheel.
 func htpLibraries(t step.Toolchain) string { return t.Output.Path() + "/onnxruntime_qnn" }
 
-// program adds an action that runs a program of package python in its environment, which may start others. htp says that they load the vendor's libraries.
+// program adds an action that runs a program of package python, which may start others, in environment onnx. htp: they
+// load Qualcomm's libraries.
 func program(p *step.Plan, description string, args any, htp bool, of string, others ...string) *step.Action {
 	a := programIn(p, onnxToolchain, description, args, of, others...)
 	if htp {
@@ -42,12 +44,12 @@ func program(p *step.Plan, description string, args any, htp bool, of string, ot
 	return a
 }
 
-// htpEnv is what the vendor's libraries need of the machine, from toolchain gnu_runtime.
+// htpEnv returns the environment variables for Qualcomm's libraries, which load those of toolchain gnu_runtime.
 func htpEnv(runtime step.Toolchain) map[string]string {
 	return map[string]string{libraryPath: runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"}
 }
 
-// programIn is program in another environment, without the vendor's libraries.
+// programIn is program in another environment, without Qualcomm's libraries.
 func programIn(p *step.Plan, environment, description string, args any, of string, others ...string) *step.Action {
 	env, files := p.Toolchain(environment), programFiles(p, append(others, of)...)
 	doc, err := json.Marshal(args)
@@ -64,7 +66,7 @@ func computing() []string {
 	return []string{onnxToolchain, aimetToolchain, quarkToolchain}
 }
 
-// computes marks an action that computes with ONNX Runtime's CPU kernels: the processor decides about the last bits of their results.
+// computes marks an action that computes with ONNX Runtime's CPU kernels: the last bits depend on the processor.
 func computes(p *step.Plan, a *step.Action) *step.Action {
 	return a.Set(action.PropertyCPULevel, p.CPULevel)
 }

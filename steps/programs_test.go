@@ -183,8 +183,8 @@ func TestPlacementPlan(t *testing.T) {
 	for _, name := range []string{"onnx", "htp_host", "gnu_runtime"} {
 		tools[name] = compatToolchain(name, "2.7.0", "pypi")
 	}
-	p, diags := w.Kinds()["htp_context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Target: target, Toolchains: tools,
-		Args: map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}})
+	p, diags := w.Kinds()["htp_context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}, Key: "a16w8", Keyed: true},
+		Target: target, Toolchains: tools, Args: map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}})
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatal(diags)
 	}
@@ -198,7 +198,7 @@ func TestPlacementPlan(t *testing.T) {
 	}
 	known := w.Catalogue().Facts
 	if len(known.UnsupportedOps) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.UnsupportedOps, known.UnsupportedOps) ||
-		!cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Dir != "dir" || got.Title != "x" {
+		!cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Dir != "dir" || got.Title != "x, a16w8" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -87,14 +87,21 @@ func TestQuantizeMethods(t *testing.T) {
 		}
 	}
 	for method, more := range map[string]map[string]cty.Value{
-		"a16w8": {"high_precision_layers": cty.TupleVal([]cty.Value{cty.StringVal("0")})},
-		"aimet": {"symmetric": cty.True},
-		"lpbq":  {"activation_bits": cty.NumberIntVal(8)},
-		"ort":   {"kv": cty.StringVal("uint8")},
-		"quark": {"ranges": cty.StringVal("tf_enhanced")},
+		"a16w4":       {"aimet_config": cty.StringVal("default")},
+		"a16w8":       {"high_precision_layers": cty.TupleVal([]cty.Value{cty.StringVal("0")})},
+		"aimet":       {"symmetric": cty.True},
+		"lpbq":        {"activation_bits": cty.NumberIntVal(8)},
+		"mobilequant": {"block_size": cty.NumberIntVal(64)},
+		"ort":         {"kv": cty.StringVal("uint8")},
+		"quark":       {"ranges": cty.StringVal("tf_enhanced")},
 	} {
 		if _, said := planOf(t, "onnx_quantize", args(method, more), "onnx", "aimet", "quark"); !strings.Contains(said, "method \""+method+"\" ignores ") {
 			t.Errorf("%s: %q", method, said)
+		}
+	}
+	for method, want := range map[string]any{"lpbq": 32., "a16w8": nil} {
+		if p, said := planOf(t, "onnx_quantize", args(method, nil), "onnx"); said != "" || arguments(t, p.Specs[0])["block_size"] != want {
+			t.Errorf("%s: %q, %v", method, said, p.Specs)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 		spec.Runs, read = append(spec.Runs, one.reading()), append(read, one.read...)
 	}
 	if spec.Title = r.Title; spec.Title == "" || r.titled() {
-		spec.Title = p.At.Name
+		spec.Title = p.At.Title()
 	}
 	if spec.Profile, spec.Out, spec.Measured, spec.Plot = p.Profile, "metrics.json", "measured.json", "samples.svg"; r.several() {
 		spec.Printed = stdoutFile

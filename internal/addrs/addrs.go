@@ -58,6 +58,14 @@ func (i Instance) MarshalText() ([]byte, error) { return []byte(i.String()), nil
 // Short returns `exec.gen["v12"]`.
 func (i Instance) Short() string { return i.Step.Short() + i.suffix() }
 
+// Title returns "gen", or "gen, v12" for an instance of for_each: what a table is called by default.
+func (i Instance) Title() string {
+	if !i.Keyed {
+		return i.Name
+	}
+	return i.Name + ", " + i.Key
+}
+
 func (i Instance) suffix() string {
 	if !i.Keyed {
 		return ""

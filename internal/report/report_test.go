@@ -212,8 +212,12 @@ func TestTable(t *testing.T) {
 		}
 	}
 	// no objects: nothing to show, and no mistake
-	if empty, err := report.ParseTable([]byte("[]")); err != nil || len(empty.Columns) > 0 {
-		t.Errorf("%+v, %v", empty, err)
+	for _, none := range []string{"[]", "{}"} {
+		b.Reset()
+		empty, err := report.ParseTable([]byte(none))
+		if empty.Write(&b); err != nil || b.Len() > 0 {
+			t.Errorf("%s: %+v, %v, %q", none, empty, err, b.String())
+		}
 	}
 	for _, bad := range []string{"", "[1]", `["a"]`, "[", `{"rows":[{"name":1}]}`} {
 		if _, err := report.ParseTable([]byte(bad)); err == nil {

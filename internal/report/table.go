@@ -72,8 +72,11 @@ func tableOf(objects []map[string]json.RawMessage) (t Table) {
 	return t
 }
 
-// Write prints the table.
+// Write prints the table, and nothing for an empty one.
 func (t Table) Write(w io.Writer) {
+	if t.Title == "" && t.Note == "" && len(t.Rows)+len(t.Columns) == 0 {
+		return
+	}
 	wide, wideValue := 0, 0
 	values := make([][2]string, len(t.Rows))
 	for i, r := range t.Rows {

@@ -1,10 +1,10 @@
-// Package python carries the programs of profile emulator: Python, run in a locked environment. They make static graphs of a decoder, quantise them, have the
-// vendor's compiler make contexts of them, and let its emulator answer.
+// Package python carries the programs of profile emulator: Python, run in a locked environment. They export static graphs
+// of a decoder, quantize them, compile them with Qualcomm's compiler, and run them on Qualcomm's emulator.
 //
 //	a Hugging Face folder or a GGUF ─► onnx_llm ─► onnx_quantize ─► htp_context ─► onnx_say ─► accuracy
 //
-// A program's files are inputs of whatever runs it, so a change in one runs again what uses it, and nothing else. The package knows programs and files;
-// which step runs which with what arguments is said in steps/.
+// A program's files are inputs of its actions, so a change of one file runs only the actions that use it. The package
+// knows programs and files; steps/ knows which step runs which program with which arguments.
 package python
 
 import (

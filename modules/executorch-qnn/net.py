@@ -1,4 +1,4 @@
-"""A small module with random weights for those who have none at hand."""
+"""A small module with random weights."""
 
 import torch
 
@@ -21,6 +21,6 @@ def module() -> torch.nn.Module:
 
 
 def samples() -> list[tuple[torch.Tensor, ...]]:
-    """Eight random inputs: real ones are what a quantiser wants to see."""
+    """Eight random inputs. For accuracy give the quantizer real ones."""
     torch.manual_seed(80)
     return [(torch.randn(1, ROWS, WIDE),) for _ in range(8)]

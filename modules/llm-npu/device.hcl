@@ -1,4 +1,4 @@
-# The real SDKs, upstream's programs, a real phone.
+# The real SDKs, mllm's programs, a real phone.
 
 profile "device" {
   locals {
@@ -28,7 +28,7 @@ profile "device" {
 
   step "git" "mllm" {
     when            = var.mllm == ""
-    description     = "upstream's sources"
+    description     = "mllm's sources"
     url             = "https://github.com/UbiquitousLearning/mllm"
     commit          = "bbf87ffb8cb47860cdc2118c06ccad5b4ab84227"
     submodule_paths = ["third_party/googletest"]
@@ -45,9 +45,9 @@ profile "device" {
     tokenizer = var.tokenizer
   }
 
-  # Upstream's CMake project looks for the SDK's headers in a folder of its own sources, which it no longer has.
+  # mllm's CMake project looks for the SDK's headers in a folder of its sources that mllm has removed.
   step "exec" "android" {
-    description = "upstream's programs, with the QNN backend"
+    description = "mllm's programs, with the QNN backend"
     programs    = ["cmake", "ninja", "python3"]
     shell       = true
     argv = [<<-EOT

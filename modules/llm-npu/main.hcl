@@ -8,7 +8,7 @@ module {
 variable "int8" {
   type        = string
   default     = ""
-  description = "Profile device: the NPU's model, qwen-1.5-1.8b-chat-int8.mllm of upstream's authors"
+  description = "Profile device: the NPU's model, qwen-1.5-1.8b-chat-int8.mllm of mllm's authors"
 }
 
 variable "q4k" {
@@ -20,19 +20,19 @@ variable "q4k" {
 variable "tokenizer" {
   type        = string
   default     = ""
-  description = "Profile device: the model's tokenizer.json, to make vocabulary and merges of; by default upstream's own files are taken"
+  description = "Profile device: the model's tokenizer.json, to make vocabulary and merges of; by default mllm's own files"
 }
 
 variable "mllm" {
   type        = string
   default     = ""
-  description = "Profile device: sources of yours, such as the paper's artifact; by default upstream's of 2025-02-24, which build both programs"
+  description = "Profile device: sources of yours, such as the paper's artifact; by default mllm's of 2025-02-24, which build both programs"
 }
 
 variable "lengths" {
   type        = list(string)
   default     = ["64", "256", "1024"]
-  description = "How many tokens the prompt is filled up to: upstream's -s"
+  description = "How many tokens the prompt is filled up to: -s of main_qwen_npu"
 }
 
 variable "repeat" {
@@ -124,7 +124,7 @@ step "run" "main" {
 
 step "run" "demo" {
   when        = var.demo
-  description = "upstream's demo, which goes through the prompt in chunks of 128"
+  description = "mllm's demo, which goes through the prompt in chunks of 128"
   title       = "demo_qwen_npu on ${target.soc}"
   device      = local.device
   serial      = local.serial
@@ -147,7 +147,7 @@ output "makefile" {
 }
 
 output "vocab" {
-  description = "vocabulary and merges, without which upstream's programs say \"merge file is broken\""
+  description = "vocabulary and merges, without which mllm's programs say \"merge file is broken\""
   value       = local.vocab
 }
 

@@ -4,7 +4,7 @@ profile "simulated" {
   default = true
 
   toolchain "llvm" {} # behind the simulations' compiler wrappers
-  toolchain "mllm" {} # the simulation of upstream's programs
+  toolchain "mllm" {} # the simulation of mllm's programs
   toolchain "qemu" {}
   toolchain "busybox" {}
 
@@ -24,7 +24,7 @@ profile "simulated" {
     repeat   = 1
     pull     = ["results/tokens.json"]
     expect   = step.reference.small.outputs.dir
-    open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: upstream's programs write no file
+    open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: mllm's programs write no file
   }
 
   step "model" "small" {
@@ -57,7 +57,7 @@ profile "simulated" {
   }
 
   step "exec" "runner" {
-    description = "the simulation's program, with the flags and the output of upstream's"
+    description = "the simulation's program, with the flags and the output of mllm's"
     argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
     inputs      = [toolchain.llvm.dir]
     output "bin" { file = "runner" }

@@ -1,4 +1,4 @@
-# The real SDKs, upstream's programs, a real phone. docs/device.md has each step beside upstream's own guide.
+# The real SDKs, mllm's programs, a real phone. docs/device.md has each step beside mllm's own guide.
 
 profile "device" {
   toolchain "mllm_quantiser" { when = var.quantizer != "native" }
@@ -36,8 +36,8 @@ profile "device" {
       env    = {}
     }
 
-    # What both builds begin with. CMake takes a relative root for one below the sources. Upstream's project would download two others, one
-    # of which downloads four more, from branches: its headers are all that is used, so a target of ours has them.
+    # What both builds begin with. CMake takes a relative root for one below the sources. mllm's project would download two others, one
+    # of which downloads four more, from branches. mllm uses only its headers, so the file below defines a target for them.
     prepare = <<-EOT
       export QAIRT_SDK_ROOT="$HEXMAGE_ROOT/${toolchain.qairt.dir}" GIT_CEILING_DIRECTORIES="$HEXMAGE_ROOT"
       cat >after-project.cmake <<END
@@ -64,7 +64,7 @@ profile "device" {
   check "biases" {
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.biases == 0
-    error_message = "Upstream's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator has them."
+    error_message = "mllm's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator has them."
   }
 
   step "quantize" "llm" {
@@ -83,7 +83,7 @@ profile "device" {
   }
 
   step "audit" "llm" {
-    description = "whether the model fits its config, and what upstream's programs do to it without a word"
+    description = "whether the model fits its config, and what mllm's programs silently change"
     model       = step.convert.llm.outputs.model
     config      = "${step.quantize.llm.outputs.dir}/config.json"
   }
@@ -92,25 +92,25 @@ profile "device" {
     when          = var.architecture != "qwen3" # Qwen3 has a point of its own there
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.widest < 2
-    error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
+    error_message = "mllm's quantizer gives the inputs of q and k the range of the rotation. In ${step.audit.llm.outputs.found.widest_at} it is ${format("%.1f", step.audit.llm.outputs.found.widest)} times the input's own range, so the input uses that many times fewer of the 65,536 steps. Profile emulator shows the cost beside the float model."
   }
 
   step "git" "mllm" {
-    description     = "upstream's sources"
+    description     = "mllm's sources"
     url             = "https://github.com/UbiquitousLearning/mllm"
     commit          = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
     submodule_paths = ["third_party/fmt", "third_party/flatbuffers", "mllm/ffi/vendors/tvm-ffi", "mllm/backends/cpu/vendors/kleidiai"]
   }
 
   step "git" "stdexec" {
-    description = "headers that upstream's CMake project downloads"
+    description = "headers that mllm's CMake project downloads"
     url         = "https://github.com/NVIDIA/stdexec"
     commit      = "9514e7bdf4b5d16d8ee4b5ad0e9c8733c3539f37" # its tag nvhpc-25.03.rc1
     sub         = "include"
   }
 
   step "git" "highway" {
-    description = "what upstream's CMake project downloads for x86"
+    description = "library that mllm's CMake project downloads for x86"
     url         = "https://github.com/google/highway"
     commit      = "ac0d5d297b13ab1b89f48484fc7911082d76a93f" # its tag 1.3.0
   }
@@ -122,7 +122,7 @@ profile "device" {
   }
 
   step "exec" "aot_tools" {
-    description = "upstream's ahead-of-time compiler"
+    description = "mllm's ahead-of-time compiler"
     programs    = ["cmake", "ninja", "gcc", "g++", "as", "ld.bfd", "python3"]
     shell       = true
     argv = [<<-EOT
@@ -135,7 +135,7 @@ profile "device" {
   }
 
   step "exec" "android" {
-    description = "upstream's runner and its libraries"
+    description = "mllm's runner and its libraries"
     programs    = ["cmake", "ninja", "python3"]
     shell       = true
     argv = [<<-EOT

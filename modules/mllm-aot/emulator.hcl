@@ -28,7 +28,7 @@ profile "emulator" {
 
     example = var.mllm == ""
     runs    = local.example
-    title   = "Simulated phone: a toy "
+    title   = "Simulated phone: toy "
     ops     = local.sources
     phone = {
       context   = module.toy.context
@@ -48,7 +48,7 @@ profile "emulator" {
 
   step "git" "mllm" {
     when        = var.quantizer != "native" && var.mllm == ""
-    description = "upstream's sources"
+    description = "mllm's sources"
     url         = "https://github.com/UbiquitousLearning/mllm"
     commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
   }
@@ -69,7 +69,7 @@ profile "emulator" {
   }
 
   step "audit" "llm" {
-    description = "whether the model fits its config, and what upstream's programs do to it without a word"
+    description = "whether the model fits its config, and what mllm's programs silently change"
     model       = step.convert.llm.outputs.model
     config      = "${step.quantize.llm.outputs.dir}/config.json"
   }
@@ -78,11 +78,11 @@ profile "emulator" {
     when          = var.architecture != "qwen3" # Qwen3 has a point of its own there
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.widest < 2
-    error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
+    error_message = "mllm's quantizer gives the inputs of q and k the range of the rotation. In ${step.audit.llm.outputs.found.widest_at} it is ${format("%.1f", step.audit.llm.outputs.found.widest)} times the input's own range, so the input uses that many times fewer of the 65,536 steps. The table shows the cost beside the float model."
   }
 
   step "onnx_llm" "llm" {
-    description = "the quantised model as a graph, with upstream's points of quantisation"
+    description = "the quantized model as a graph, with mllm's points of quantization"
     model       = step.quantize.llm.outputs.dir
     context_len = var.context_len
   }
@@ -134,7 +134,7 @@ profile "emulator" {
   }
 
   step "onnx_llm" "float" {
-    description = "the model before it was quantised"
+    description = "the model before quantization"
     model       = local.model
     context_len = var.context_len
   }
@@ -151,7 +151,7 @@ profile "emulator" {
   }
 
   step "accuracy" "llm" {
-    title     = "Qualcomm's emulator: ${var.model == "" ? "a toy " : ""}${var.architecture} on ${target.soc}, Hexagon ${target.arch}"
+    title     = "Qualcomm's emulator: ${var.model == "" ? "toy " : ""}${var.architecture} on ${target.soc}, Hexagon ${target.arch}"
     reference = step.onnx_run.float.outputs.dir
     outputs   = { emulator = step.htp_emulate.llm.outputs.dir, cpu = step.onnx_run.llm.outputs.dir }
     contexts  = { emulator = step.htp_context.llm.outputs.dir }
@@ -161,17 +161,20 @@ profile "emulator" {
   }
 
   check "first" {
+    description   = "the emulator and the CPU agree on the first layers"
     condition     = step.accuracy.first.outputs.rows.first.cosine_min >= 0.9999 && step.accuracy.first.outputs.rows.first.argmax_equal == 1
     error_message = "The first layers differ on the emulator and on the CPU: minimum cosine ${step.accuracy.first.outputs.rows.first.cosine_min} (at least 0.9999), equal argmax ${step.accuracy.first.outputs.rows.first.argmax_equal} (must be 1)."
   }
 
   check "npu" {
+    description   = "all nodes are on the NPU"
     condition     = step.accuracy.llm.outputs.rows.emulator.cpu_nodes == 0
     error_message = "Nodes stayed on the CPU."
   }
 
-  check "quantised" {
+  check "quantized" {
+    description   = "the quantized model is near the float one"
     condition     = step.accuracy.llm.outputs.rows.emulator.cosine >= var.min_cosine
-    error_message = "The quantised model is far from the float one: cosine ${step.accuracy.llm.outputs.rows.emulator.cosine}."
+    error_message = "The quantized model is far from the float one: cosine ${step.accuracy.llm.outputs.rows.emulator.cosine}."
   }
 }

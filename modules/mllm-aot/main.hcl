@@ -40,7 +40,7 @@ variable "mllm" {
 
   validation {
     condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1
-    error_message = "It must be the folder of one clone of upstream: there is to be one LLaMAPackage/src/LLaMAPackageInterface.cpp below it."
+    error_message = "mllm must be the folder of one clone of mllm, with exactly one LLaMAPackage/src/LLaMAPackageInterface.cpp below it."
   }
 }
 
@@ -58,7 +58,7 @@ variable "quantizer" {
 variable "calibration" {
   type        = string
   default     = ""
-  description = "Profiles device and emulator: a text file whose paragraphs the quantiser watches the model read; by default a few of ours"
+  description = "Profiles device and emulator: a text file for calibration, a sample per paragraph; by default a few paragraphs that hexmage has"
 }
 
 variable "context_len" {
@@ -99,7 +99,7 @@ toolchain "adb" {}
 locals {
   block_size = var.block_size == null ? { qwen3 = 16, qwen2 = 32, llama = 32 }[var.architecture] : var.block_size
 
-  # Upstream's names: the last words change places. The latter two compilers write one file of theirs and take no -o.
+  # mllm's names: the last words change places. The latter two compilers write a fixed file and take no -o.
   compiler = { qwen3 = "mllm-qwen3-aot-sha-c", qwen2 = "mllm-qwen2-aot-c-sha", llama = "mllm-llama-aot-c-sha" }[var.architecture]
   program  = "mllm-${var.architecture}-aot-runner"
 }
@@ -141,7 +141,7 @@ step "oppackage" "llama" {
 step "run" "llm" {
   description = "prefill in chunks of 32, then decode"
   when        = local.runs
-  title       = "${local.title}${var.architecture}-aot-${target.arch} on ${target.soc}"
+  title       = "${local.title}${var.architecture} on ${target.soc}, Hexagon ${target.arch}"
   device      = local.phone.device
   serial      = local.phone.serial
   timeout     = "30m"

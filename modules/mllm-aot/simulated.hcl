@@ -18,7 +18,7 @@ profile "simulated" {
 
     example = var.mllm == ""
     runs    = local.example
-    title   = "Simulated phone: a toy "
+    title   = "Simulated phone: toy "
     ops     = local.sources
     phone = {
       context   = module.toy.context

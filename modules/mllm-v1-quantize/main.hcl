@@ -1,4 +1,4 @@
-# What users of mllm's QNN backend (branch v1: prefill on the NPU, tokens on the CPU) do by hand to a model before it goes to the phone, with upstream's own
+# What users of mllm's QNN backend (branch v1: prefill on the NPU, tokens on the CPU) do by hand to a model before it goes to the phone, with mllm's own
 # programs: ranges, rotation, int8 with shadow outliers; then .mllm, vocabulary and merges.
 
 module {
@@ -14,19 +14,19 @@ variable "model" {
 variable "mllm" {
   type        = string
   default     = ""
-  description = "A clone of upstream with its branch v1 checked out; by default the branch is fetched"
+  description = "A clone of mllm with its branch v1 checked out; by default the branch is fetched"
 }
 
 variable "calibration" {
   type        = string
   default     = ""
-  description = "A text file whose paragraphs the model reads while its ranges are taken; by default a few of ours. Upstream's data set, pile-val-backup, is gone"
+  description = "A text file whose paragraphs the model reads while its ranges are taken; by default a few that hexmage has. mllm's data set, pile-val-backup, is gone"
 }
 
 variable "pictures" {
   type        = string
   default     = ""
-  description = "For a model that sees, such as ShowUI-2B: the folder with upstream's data set ScreenSpot. Upstream's program for these wants a GPU"
+  description = "For a model that sees, such as ShowUI-2B: the folder with mllm's data set ScreenSpot. mllm's program for these models needs a GPU"
 }
 
 variable "samples" {
@@ -60,7 +60,7 @@ step "model" "small" {
 
 step "git" "mllm" {
   when        = var.mllm == ""
-  description = "upstream's branch v1"
+  description = "mllm's branch v1"
   url         = "https://github.com/UbiquitousLearning/mllm"
   commit      = "013e4cecf183358ce5fe5e6a19bee332c50d880c"
 }
@@ -104,7 +104,7 @@ step "convert" "floats" {
 }
 
 step "exec" "quantizer" {
-  description = "upstream's quantizer for the CPU"
+  description = "mllm's quantizer for the CPU"
   programs    = ["g++", "as", "ld.bfd"]
   shell       = true
   inputs      = [local.sources]
@@ -134,7 +134,7 @@ check "rotation" {
 }
 
 output "int8" {
-  description = "the int8 model for the NPU, as upstream's programs read it"
+  description = "the int8 model for the NPU, as mllm's programs read it"
   value       = step.convert.int8.outputs.model
 }
 
@@ -144,7 +144,7 @@ output "floats" {
 }
 
 output "q4k" {
-  description = "the same in 4 bits, as upstream's quantizer writes it"
+  description = "the same in 4 bits, as mllm's quantizer writes it"
   value       = step.exec.q4k.outputs.model
 }
 
@@ -160,7 +160,7 @@ output "layers" {
 }
 
 output "vocab" {
-  description = "vocabulary and merges, without which upstream's programs say \"merge file is broken\""
+  description = "vocabulary and merges, without which mllm's programs say \"merge file is broken\""
   value       = step.vocab.llm.outputs.vocab
 }
 

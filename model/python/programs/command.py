@@ -96,7 +96,7 @@ def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:
     said = (r.stdout + r.stderr).strip()
     if r.returncode == -signal.SIGKILL:
         raise Wrong(
-            f"{what} was killed (signal 9): by somebody, or by the system because memory ran out. "
+            f"{what} was killed (signal 9): by a user, or by the system because memory ran out. "
             f"Run it again, on a machine with more memory or with less beside it (--jobs 1).\n{tail(said)}"
         )
     if r.returncode < 0:

@@ -24,12 +24,12 @@ from arch import Wrong
 def main(a: dict[str, Any]) -> dict[str, Any]:
     folder = Path(a["graphs"])
     if a.get("libraries"):
-        twins = [p for p in (folder / "emulator").glob("*") if p.is_dir()]
-        folder = twins[0] if len(twins) == 1 else folder / "device" if (folder / "device").is_dir() else folder
+        alone = [p for p in (folder / "emulator").glob("*") if p.is_dir()]
+        folder = alone[0] if len(alone) == 1 else folder / "device" if (folder / "device").is_dir() else folder
         if len(graphs := sorted(folder.glob("*.onnx"))) > 1:
             raise Wrong(
                 f"{folder} has {len(graphs)} graphs in one context, for a device: Qualcomm's emulator loads no such context. "
-                f"Give htp_emulate one of their twins, which htp_context puts beside it: emulator/{graphs[0].stem.removesuffix('_ctx')}, for one."
+                f"Give htp_emulate one graph of the same htp_context, such as emulator/{graphs[0].stem.removesuffix('_ctx')}."
             )
         at = plain.graph(folder)
         ops = [n.op_type for n in onnx.load(at, load_external_data=False).graph.node]

@@ -1,5 +1,5 @@
-"""Quantizes graphs: graphs, method, block_size, rotate, high_precision_layers, kv, num_shards, calibration, samples, checkpoint → out: the same quantized, and
-cache.json.
+"""Quantizes graphs: graphs, method, block_size of lpbq, rotate, high_precision_layers, kv, num_shards, calibration, samples, checkpoint → out: the graphs
+quantized, and cache.json.
 
 Graphs of onnx_llm are calibrated with a text, any other graph with a folder of samples. checkpoint is a folder with the ranges of the texts that an interrupted run
 has read; ONNX Runtime's quantizer has none, and leaves the cache in floats.
@@ -42,7 +42,7 @@ def main(a: dict[str, Any]) -> None:
             by_onnxruntime(graphs, of, texts, command.fresh(f"{made}/ort"), out)
         else:
             seen = calibrate.observe(graphs, of, texts, Path(a["checkpoint"]))
-            quantize.write(graphs, out, a["method"], a["block_size"], seen, a["kv"], of, a["num_shards"], a["high_precision_layers"])
+            quantize.write(graphs, out, a["method"], a.get("block_size", 0), seen, a["kv"], of, a["num_shards"], a["high_precision_layers"])
         command.carry(graphs, out, "arch.json")
 
 

@@ -37,7 +37,7 @@ def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, p
     if len(made["graphs"]) > parts:
         raise Wrong(
             f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: Qualcomm's emulator loads no such context, and crashes. "
-            f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
+            f"Emulate one graph: emulator/GRAPH/ of the same htp_context."
         )
     try:
         return load(context, libraries, profile=profile, rest=rest)

@@ -17,8 +17,8 @@ const qwen3 = "qwen3-aot-v79"
 // Qualcomm's compiler and emulator.
 func qwen3OnEmulator(t *testing.T, w *World) {
 	o := w.Run(t, "run", qwen3)
-	Wants(t, o, ExitOK, "1620 of 1620", "not a phone's speed", "passed", "check.first", "check.quantised",
-		"Qualcomm's emulator: a toy qwen3 on SM8750", "Simulated phone: a toy qwen3-aot-v79 on SM8750")
+	Wants(t, o, ExitOK, "1620 of 1620", "not a phone's speed", "passed", "check.first", "check.quantized",
+		"Qualcomm's emulator: toy qwen3 on SM8750", "Simulated phone: toy qwen3 on SM8750, Hexagon v79")
 	if r := w.RunJSON(t, qwen3); r.Executed != 0 {
 		t.Errorf("again: %q ran", r.Names)
 	}
@@ -117,12 +117,12 @@ check "it" {
 }
 `
 
-// familyOnEmulator has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
+// familyOnEmulator compiles and emulates a small model of each architecture, quantized with mllm's arithmetic.
 func familyOnEmulator(t *testing.T, w *World) {
 	for name, nodes := range Family() {
 		native := []string{MLLMAOT, name}
 		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed",
-			"check.first", "check.quantised", "check.range")
+			"check.first", "check.quantized", "check.range")
 		if r := w.RunJSON(t, native...); r.Executed != 0 {
 			t.Errorf("%s again: %q ran", name, r.Names)
 		}

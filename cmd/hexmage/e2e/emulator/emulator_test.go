@@ -67,8 +67,8 @@ output "dir" { value = step.model.it.outputs.dir }
 	}
 }
 
-// TestONNXHTP goes the whole way of profile emulator with nothing but the packages that it names: a model through the
-// vendor's compiler and emulator.
+// TestONNXHTP goes the whole way of profile emulator with nothing but the packages that it names: a model through
+// Qualcomm's compiler and emulator.
 func TestONNXHTP(t *testing.T) {
 	cold := NewWorld(t)
 	asksFor(t, cold, ONNXHTP, "htp_host", "gnu_runtime", "onnx", "uv")

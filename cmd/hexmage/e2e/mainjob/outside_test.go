@@ -56,13 +56,14 @@ func TestTenLines(t *testing.T) {
 	}
 
 	o := w.Run(t, "--soc", "SM8650", "--offline", "run", "chat")
-	Wants(t, o, ExitOK, "qwen3-aot-v75 on SM8650   profile: simulated", "on simulated phone SM8650 v75", AOT+"run.llm")
+	Wants(t, o, ExitOK, "qwen3 on SM8650, Hexagon v75   profile: simulated", "on simulated phone SM8650 v75",
+		AOT+"run.llm")
 	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
 		FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.Stdout)
 	}
 	if metrics := Read(t, filepath.Join(w.Dir, "out", "chat", "metrics")); !strings.Contains(metrics,
-		"qwen3-aot-v75 on SM8650") {
+		"qwen3 on SM8650, Hexagon v75") {
 		t.Errorf("the metrics are those of something else:\n%s", metrics)
 	}
 	if r := w.RunJSON(t, "--soc", "SM8650", "chat"); r.Executed != 0 || r.Cached == 0 {
@@ -159,7 +160,7 @@ func TestProduct(t *testing.T) {
 	}
 
 	again := w.Run(t, "run", "--fresh="+at("SM8650-32")+"module.toy.reference.toy", "all")
-	Wants(t, again, ExitOK, ": 1 executed, ", "qwen3-aot-v75 on SM8650", "qwen3-aot-v79 on SM8750")
+	Wants(t, again, ExitOK, ": 1 executed, ", "qwen3 on SM8650, Hexagon v75", "qwen3 on SM8750, Hexagon v79")
 	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"module.toy.reference.toy") +
 		` `).MatchString(again.Stderr) {
 		t.Errorf("progress does not name the copy:\n%s", again.Stderr)
