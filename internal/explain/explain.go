@@ -41,7 +41,7 @@ type Difference struct {
 	// a slash path in the exec root, a toolchain, a variable, the number or name of an argument
 	Name   string `json:"name,omitempty"`
 	Change string `json:"change"`
-	Old    string `json:"old,omitempty"` // a value, or a digest's first digits, with what else is to be said
+	Old    string `json:"old,omitempty"` // a value, or a digest's first digits, with a version or size
 	New    string `json:"new,omitempty"`
 	From   string `json:"from,omitempty"` // where an input comes from: "workspace src/a.c"
 

@@ -10,9 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Hider takes out of texts what is nobody else's business: where things are on this machine, and what looks like a
-// credential. Each has in its place what it was, with a digest of two bytes: enough to see that two differ, too
-// little to guess what it was. A nil one takes out nothing.
+// Hider replaces folders of this machine and texts that look like credentials. A placeholder has two bytes of the
+// text's digest: enough to tell two texts apart, and too little to guess one. A nil Hider replaces nothing.
 type Hider struct {
 	folders []folder // the longest first
 	system  []string
@@ -34,8 +33,8 @@ func (h *Hider) At(name string) string {
 	return ""
 }
 
-// NewHider returns one that knows the machine's own folders, by what they are called in their place, and those whose
-// paths mean the same on all machines.
+// NewHider returns a Hider of the folders, by the names that replace them. Paths below system mean the same on all
+// machines, and stay.
 func NewHider(folders map[string]string, system ...string) *Hider {
 	h := &Hider{system: system, known: map[string]string{}}
 	for name, at := range folders {

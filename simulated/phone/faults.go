@@ -22,8 +22,8 @@ type Faults struct {
 
 	Refuse    time.Duration `json:"refuse,omitempty"`      // take no new link for so long after one was cut
 	DSP       DSPFault      `json:"dsp,omitempty"`         // what is wrong with the DSP until the device reboots
-	VendorQNN string        `json:"vendor_qnn,omitempty"`  // build id of the vendor's QNN libraries, which then come first in every search path of a shell
-	Silicon   *SoCProps     `json:"silicon,omitempty"`     // what the device really is; its properties go on saying what the image does
+	VendorQNN string        `json:"vendor_qnn,omitempty"`  // build id of Qualcomm's QNN libraries, which then come first in every search path of a shell
+	Silicon   *SoCProps     `json:"silicon,omitempty"`     // the real SoC; the properties are those of the image
 	KillAtDSP bool          `json:"kill_at_dsp,omitempty"` // kill the first program that opens the DSP
 	Skew      time.Duration `json:"skew,omitempty"`        // how far the device's clock is ahead of the host's
 	Celsius   float64       `json:"celsius,omitempty"`     // temperature at the start, from which it cools down; 0: as its surroundings

@@ -40,11 +40,11 @@ func (a *app) skeleton(name string) (cfg *config.Pipeline, own bool) {
 	return cfg, own
 }
 
-// The groups in which which lists pipelines.
+// Headings of the list that which prints.
 const (
 	groupOwn       = "Of this workspace"
-	groupSimulated = "Shipped, with simulations for what is the vendor's"
-	groupEmulator  = "Shipped, with the vendor's compiler and emulator, from public packages"
+	groupSimulated = "Shipped, with simulations of Qualcomm's parts"
+	groupEmulator  = "Shipped, with Qualcomm's compiler and emulator, from public packages"
 	groupOthers    = "Shipped, with what you have"
 )
 

@@ -50,7 +50,7 @@ func (a *app) explainables(ctx context.Context) ([]explainable, error) {
 				_, _, err := c.Find(parseWanted(name).name, "")
 				return err == nil
 			},
-			func(name string) error { return (&toolchainShowCmd{Name: name}).Run(ctx, a) }},
+			func(name string) error { return a.showToolchain(ctx, name) }},
 		{"error", "a code such as 0x80000406, or what diagnose knows a failure as",
 			failureOffers(cat), func(name string) bool {
 				return cat.Entry(name) != nil ||

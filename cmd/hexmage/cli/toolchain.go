@@ -640,12 +640,7 @@ func stored(seen *engine.Previews, n *plan.Instance) bool {
 	return found
 }
 
-// toolchainShowCmd is `hexmage show toolchain NAME[@VERSION]`.
-type toolchainShowCmd struct {
-	Name string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
-}
-
-// toolchainShown is what show tells, for programs.
+// toolchainShown is the JSON output of `hexmage show toolchain`.
 type toolchainShown struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description"`
@@ -673,13 +668,13 @@ type sourceShown struct {
 	Locked bool   `json:"locked,omitempty"`
 }
 
-// Run tells.
-func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
+// showToolchain is `hexmage show toolchain NAME[@VERSION]`.
+func (a *app) showToolchain(ctx context.Context, name string) error {
 	d, err := a.domain(a.here())
 	if err != nil {
 		return err
 	}
-	w := parseWanted(c.Name)
+	w := parseWanted(name)
 	t, r, err := d.catalogue().Find(w.name, w.version)
 	if err != nil {
 		return &exitError{Code: ExitUsage, Err: err}

@@ -90,12 +90,7 @@ func New(o Options) *Executor {
 
 // worker returns an idle worker, or starts one.
 func (x *Executor) worker() (*worker.Worker, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for len(x.idle) > 0 {
-		last := len(x.idle) - 1
-		w := x.idle[last]
-		x.idle = x.idle[:last]
+	for w := x.takeIdle(); w != nil; w = x.takeIdle() {
 		if w.Usable() {
 			return w, nil
 		}
@@ -109,6 +104,19 @@ func (x *Executor) worker() (*worker.Worker, error) {
 		}
 	}
 	return worker.Start(x.o.Self, x.o.Dir, hold)
+}
+
+// takeIdle takes the worker that became idle last, or returns nil.
+func (x *Executor) takeIdle() *worker.Worker {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	last := len(x.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	w := x.idle[last]
+	x.idle = x.idle[:last]
+	return w
 }
 
 // putBack makes a worker idle that has run its command.

@@ -36,8 +36,8 @@ func ownMounts() error {
 	return nil
 }
 
-// ownShared gives the calling thread, and what it starts, a folder for shared memory of their own, and returns it
-// open. The thread has mounts of its own.
+// ownShared gives the calling thread, and what it starts, an empty folder for shared memory. The thread has mounts of
+// its own.
 func ownShared() error {
 	return unix.Mount("tmpfs", sharedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 }

@@ -51,8 +51,8 @@ func ParseLevel(name string) (Level, error) {
 	return Staged, fmt.Errorf("no sandbox level %q: use strict, staged or off", name)
 }
 
-// Access is what a Ruleset allows beside the host's base system. Paths are absolute. One where nothing is, is left
-// out.
+// Access is what a restricted thread may use beside the host's base system. Paths are absolute. Those of missing files
+// have no effect.
 type Access struct {
 	Read  []string // files and folders to read and run
 	Write []string // folders in which everything may be done

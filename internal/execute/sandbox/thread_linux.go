@@ -49,7 +49,7 @@ func start(f func(), change func(*Thread) error) (*Thread, error) {
 	return t, <-started
 }
 
-// change restricts the calling thread. The error is that of making mounts of its own.
+// change restricts the calling thread. err is the error of ownMounts.
 func (t *Thread) change(base *Base, a Access, network bool, mounts []Mount, err error) error {
 	if err == nil && base != nil && base.unsupervised != nil {
 		err = freeze(a.Own)

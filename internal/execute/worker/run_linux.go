@@ -26,8 +26,7 @@ type runner struct {
 	mark   uint64
 }
 
-// Main is a worker: it runs commands until standard input, a socket, is closed. shared tells of what action files with
-// a stamp may be, beside the command's: see sandbox.Access.
+// Main is a worker: it runs commands until standard input, a socket, is closed. shared is sandbox.Access.Shared.
 func Main(dir string, shared func(stat.Stamp) bool) {
 	// It ends when its work is done. Signals are not ignored: the commands would inherit that.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
@@ -172,8 +171,8 @@ func (r *runner) fork(c *Command, files []int, pidfd *int) (pid int, err error) 
 	}
 }
 
-// wait waits until the process has ended, and ends it when hexmage says so, or has ended itself. Kernels before 5.4
-// cannot tell of a process's end by a file: there it looks from time to time.
+// wait waits until the process has ended. It ends the process when hexmage asks for that or has ended. Before Linux 5.4
+// the end of a process is no event of a file: there wait looks every few milliseconds.
 func (r *runner) wait(pid, pidfd int) {
 	fds := [2]unix.PollFd{{Fd: int32(r.conn.Fd()), Events: unix.POLLIN}, {Fd: int32(pidfd), Events: unix.POLLIN}}
 	timeout := -1

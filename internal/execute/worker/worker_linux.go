@@ -33,7 +33,8 @@ func (c conn) ReadByte() (byte, error) {
 	return b[0], err
 }
 
-// Before each Command the bytes begin and three descriptors go through the socket. The byte terminate asks for SIGTERM.
+// Before each Command the byte begin and three descriptors go through the socket. The byte terminate, which follows
+// the Command, asks for SIGTERM.
 const begin, terminate = 'b', 't'
 
 // Start starts a worker: self is hexmage's binary, and the commands' folders are below dir. The worker has the file
@@ -114,9 +115,6 @@ func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdi
 	if err != nil {
 		return nil, errors.Join(err, out.end())
 	}
-	var stopping sync.WaitGroup
-	ended := make(chan struct{})
-	stopping.Go(func() { w.stop(ctx, kill, ended) })
 	e := &Ended{}
 	rights := unix.UnixRights(int(stdin.Fd()), int(out.w.Fd()), int(errs.w.Fd()))
 	err = unix.Sendmsg(int(w.conn.Fd()), []byte{begin}, rights, nil, unix.MSG_NOSIGNAL)
@@ -126,11 +124,15 @@ func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdi
 	out.w.Close() // the command has it
 	errs.w.Close()
 	if err == nil {
+		var stopping sync.WaitGroup
+		ended := make(chan struct{})
+		stopping.Go(func() { w.stop(ctx, kill, ended) }) // not before: its byte must follow the whole command
 		err = w.dec.Decode(e)
+		close(ended)
+		stopping.Wait()
 	}
-	close(ended)
-	stopping.Wait()
-	if errors.Is(err, io.EOF) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unix.ECONNRESET) ||
+		errors.Is(err, unix.EPIPE) {
 		e, err = &Ended{Code: 128 + int(unix.SIGKILL), Lost: true}, nil
 	}
 	w.over = w.over || err != nil || e.Lost || e.Left != ""

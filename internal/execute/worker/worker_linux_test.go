@@ -408,3 +408,21 @@ func TestCanceledBefore(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// late is a context that ends while a command is handed over.
+type late struct{ context.Context }
+
+func (late) Err() error { return nil }
+
+// TestCanceledAtBegin: such a command gets SIGTERM, and the worker runs the next one.
+func TestCanceledAtBegin(t *testing.T) {
+	w := begun(t, t.TempDir(), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		e, err := w.Run(late{ctx}, nil, shell("sleep 60"), os.Stdin, show, show)
+		if err != nil || e.Lost || e.Code != 143 || !w.Usable() {
+			t.Fatalf("%+v, %v, usable %v", e, err, w.Usable())
+		}
+	}
+}

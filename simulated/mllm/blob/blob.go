@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 const (
@@ -22,19 +23,6 @@ const (
 	align            = 128
 	memoryAllocLimit = 3584
 )
-
-// Quant is a tensor's scale and zero point.
-type Quant struct {
-	Scale     float32
-	ZeroPoint int32
-}
-
-// Norm is a norm layer with the quantization of its weight, input and output.
-type Norm struct {
-	Name           string
-	Weight         []uint16
-	Quant, In, Out Quant
-}
 
 // Graph is a graph for a number of tokens.
 type Graph struct {
@@ -48,7 +36,7 @@ type Blob struct {
 	OpPackage                      string
 	Graphs                         []Graph
 	Embedding                      []uint16 // [Vocab][Hidden]
-	Norms                          []Norm
+	Norms                          []toymodel.Norm
 }
 
 // Write writes a context binary around a blob. It ignores info's Format, Backend, BlobOffset, BlobSize, Simulated and
@@ -136,7 +124,7 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	for _, n := range b.Norms {
 		text(n.Name, nameSize)
 		out = le.AppendUint32(out, uint32(len(n.Weight)))
-		for _, q := range []Quant{n.Quant, n.In, n.Out} {
+		for _, q := range []toymodel.Quant{n.Quant, n.In, n.Out} {
 			out = le.AppendUint32(le.AppendUint32(out, math.Float32bits(q.Scale)), uint32(q.ZeroPoint))
 		}
 		numbers(n.Weight)

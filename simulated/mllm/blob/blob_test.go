@@ -9,14 +9,15 @@ import (
 
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/simulated/mllm/blob"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 var le = binary.LittleEndian
 
 func payload() *blob.Blob {
-	q := blob.Quant{Scale: 0.5, ZeroPoint: 3}
+	q := toymodel.Quant{Scale: 0.5, ZeroPoint: 3}
 	return &blob.Blob{Vocab: 4, Hidden: 2, Layers: 1, Context: 8, OpPackage: "LLaMAPackage", Graphs: []blob.Graph{{Name: "model.0.s1", Tokens: 1}},
-		Embedding: []uint16{1, 2, 3, 4, 5, 6, 7, 8}, Norms: []blob.Norm{{Name: "n", Weight: []uint16{9, 10}, Quant: q, In: q, Out: q}}}
+		Embedding: []uint16{1, 2, 3, 4, 5, 6, 7, 8}, Norms: []toymodel.Norm{{Name: "n", Weight: []uint16{9, 10}, Quant: q, In: q, Out: q}}}
 }
 
 func sample(t testing.TB) []byte {

@@ -14,13 +14,8 @@ const opPackage = "LLaMAPackage"
 func payload(w *toymodel.Weights) *blob.Blob {
 	c := w.Config
 	m := w.Model()
-	b := &blob.Blob{Vocab: uint32(c.VocabSize), Hidden: uint32(c.HiddenSize), Layers: uint32(c.NumHiddenLayers),
-		Context: uint32(c.MaxCacheLength), OpPackage: opPackage, Embedding: m.Embedding}
-	for _, n := range m.Norms {
-		b.Norms = append(b.Norms, blob.Norm{Name: n.Name, Weight: n.Weight, Quant: blob.Quant(n.Quant),
-			In: blob.Quant(n.In), Out: blob.Quant(n.Out)})
-	}
-	return b
+	return &blob.Blob{Vocab: uint32(c.VocabSize), Hidden: uint32(c.HiddenSize), Layers: uint32(c.NumHiddenLayers),
+		Context: uint32(c.MaxCacheLength), OpPackage: opPackage, Embedding: m.Embedding, Norms: m.Norms}
 }
 
 // graph returns the graph for a number of tokens.

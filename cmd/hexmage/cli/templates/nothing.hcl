@@ -1,10 +1,10 @@
-# From nothing to a context binary for the NPU, with simulations for what is the vendor's: no SDK, no account, no download.
+# From nothing to a context binary for the NPU, with simulations of Qualcomm's parts: no SDK, no account, no download.
 #
 #   hexmage run @name@                  out/@name@/context.bin, in seconds; the second time nothing is left to do
 #   hexmage run @name@ --soc SM8650     for another phone: only what depends on it
 #   hexmage inspect out/@name@/context.bin
 
-pipeline { description = "A small model, quantised and compiled for the NPU" }
+pipeline { description = "A small model, quantized and compiled for the NPU" }
 profile "simulated" { default = true }
 target "@soc@" {}
 toolchain "qairt" { version = "2.41.0.251128" }
