@@ -38,9 +38,10 @@ type deviceCmd struct {
 
 // Help has the examples of `hexmage device --help`.
 func (*deviceCmd) Help() string {
-	return `Devices are those of your adb server (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037). If it does not run, hexmage
-starts it with the adb of PATH, of ANDROID_HOME or of toolchain "adb". If several devices are usable, choose one by --serial or
-ANDROID_SERIAL. ~/.config/hexmage/devices.hcl lists devices for pipelines, also at other adb servers; --serial takes their names.
+	return `Devices are those of your adb server (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037). If it does not
+run, hexmage starts it with the adb of PATH, of ANDROID_HOME or of toolchain "adb". If several devices are usable,
+choose one by --serial or ANDROID_SERIAL. ~/.config/hexmage/devices.hcl lists devices for pipelines, also at other
+adb servers; --serial takes their names.
 The serial of a board is its address, ssh://USER@HOST:PORT. See docs/devices.md and docs/boards.md.
 
 Examples:

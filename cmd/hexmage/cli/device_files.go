@@ -30,9 +30,9 @@ type devicePushCmd struct {
 
 // Help has the examples of `hexmage device push --help`.
 func (*devicePushCmd) Help() string {
-	return `The device stores contents by their digest, and files are links to them. hexmage sends only missing contents, and only the changed
-parts of a large file. If the link breaks, hexmage reconnects and continues the push. If the device has no space left, hexmage
-removes the least recently used contents. device clean removes all.
+	return `The device stores contents by their digest, and files are links to them. hexmage sends only missing contents, and
+only the changed parts of a large file. If the link breaks, hexmage reconnects and continues the push. If the
+device has no space left, hexmage removes the least recently used contents. device clean removes all.
 
 Examples:
 
