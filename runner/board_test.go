@@ -301,7 +301,7 @@ func TestBoardExecutes(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	err = b.device.Debug(t.Context(), &execute.Request{Action: a}, runner.Debugging{Server: stub, With: func(context.Context, runner.Stopped) error { return nil }})
-	if refused, ok := errors.AsType[*execute.Error](err); !ok || !refused.Refused || !strings.Contains(err.Error(), "and no boards") {
+	if refused, ok := errors.AsType[*execute.Error](err); !ok || !refused.Refused || !strings.Contains(err.Error(), "on phones only") {
 		t.Errorf("debugged: %v", err)
 	}
 }

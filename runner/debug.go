@@ -62,7 +62,7 @@ func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Requ
 	}
 	phone, ok := u.dev.(forwarder)
 	if !ok {
-		return &execute.Error{Op: "debug on " + u.info.String(), Err: errors.New("a debugger reaches phones, through adb, and no boards"), Refused: true,
+		return &execute.Error{Op: "debug on " + u.info.String(), Err: errors.New("hexmage debugs programs on phones only, through adb"), Refused: true,
 			Remedy: "use a debugger on the board itself: hexmage device push brings the files there"}
 	}
 	server, err := g.Server(u.info)

@@ -32,7 +32,7 @@ const Executor = "device"
 // Names of Platform properties of actions for a device.
 const (
 	PropertySoC      = "soc"       // the target's SoC, such as "SM8750"; a device with another one is refused
-	PropertyArch     = "arch"      // the target's Hexagon arch, such as "v79"; likewise, and for every Hexagon file that is pushed
+	PropertyArch     = "arch"      // the target's Hexagon arch, such as "v79"; a device or a pushed Hexagon file with another one is refused
 	PropertySoCModel = "soc_model" // QNN's number of the target's SoC, such as "69", which configurations that are pushed have to agree with
 	PropertyVTCM     = "vtcm_mb"   // of the target: what is pushed may want no more
 	PropertyADB      = "adb"       // path in the exec root of the toolchain that has adb

@@ -57,7 +57,7 @@ func (p *handset) dead() bool {
 	}
 }
 
-// phones are the simulated devices of a Device. Nobody else knows them, so there are no leases.
+// phones are the simulated devices of a Device. No other process knows them, so they need no leases.
 type phones struct {
 	most int // of one image at the same time
 
@@ -273,13 +273,13 @@ func LockDisk(name string) (unlock func(), err error) {
 // deviceLog takes what a simulated device prints, and while an action runs on it gives a copy to that. A nil
 // deviceLog is that of a real device, which prints nothing here.
 type deviceLog struct {
-	next io.Writer // nil: nobody else listens
+	next io.Writer // may be nil
 
 	mu  sync.Mutex
 	now io.Writer
 }
 
-// Write never fails: a device must not stop since nobody reads its log.
+// Write never fails: a device must not stop because of its log.
 func (l *deviceLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ type inUse struct {
 	dev     link.Device
 	log     *deviceLog // nil: of a real device
 	info    devinfo.Info
-	held    *lease.Lease // nil: nobody else knows it
+	held    *lease.Lease // nil: no other process knows it
 	release func()
 	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no
 	// other device to go on with.
@@ -43,10 +43,10 @@ func (u *inUse) native() link.Device {
 // othersWait is inUse.wait where there are other phones to go on with.
 const othersWait = 10 * time.Second
 
-// maxLost is on how many phones an action may break off. After so many the action itself is the likely cause.
+// maxLost is the number of phones on which an action may break off. The action itself is then the likely cause.
 const maxLost = 3
 
-// notes are what people should know of what happened to phones while an action was on its way to its result.
+// notes tell the user about phones that failed during an action.
 type notes struct {
 	mu  sync.Mutex
 	all []string
@@ -58,7 +58,7 @@ func (n *notes) add(text string) {
 	n.all = append(n.all, text)
 }
 
-// warn puts the notes before what the command printed, as warnings: builds show those.
+// warn puts the notes as warnings before the output of the command: builds show warnings.
 func (n *notes) warn(r *action.Result) *action.Result {
 	n.mu.Lock()
 	defer n.mu.Unlock()

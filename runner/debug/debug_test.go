@@ -142,7 +142,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// The folder is as NDKs are; no vendor's file is in it.
+// The folder has the layout of an NDK, and none of its files.
 func TestInNDK(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -90,7 +90,7 @@ func (p *puller) folder(ctx context.Context, name string, depth int) error {
 	}
 	for _, e := range entries {
 		if !filepath.IsLocal(e.Name) {
-			return fmt.Errorf("%q in %s is no file name here", e.Name, name)
+			return fmt.Errorf("%q in %s is not a file name on this machine", e.Name, name)
 		}
 		if err := p.any(ctx, path.Join(name, e.Name), e.Stat, depth+1); err != nil {
 			return err
@@ -143,11 +143,11 @@ func (s *sized) Write(b []byte) (int, error) {
 func Pull(ctx context.Context, dev link.Device, from, dir string, report func(done, total int64)) (string, error) {
 	from = path.Clean(from)
 	if !path.IsAbs(from) || from == "/" {
-		return "", fmt.Errorf("%q is no file or folder of a device: want an absolute path", from)
+		return "", fmt.Errorf("invalid device path %q: give an absolute path of a file or folder", from)
 	}
 	name := path.Base(from)
 	if !filepath.IsLocal(name) {
-		return "", fmt.Errorf("%q is no file name here", name)
+		return "", fmt.Errorf("%q is not a file name on this machine", name)
 	}
 	files, err := link.OpenFiles(ctx, dev)
 	if err != nil {

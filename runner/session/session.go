@@ -175,12 +175,12 @@ func (q Request) check() error {
 	}
 	for p, target := range q.Links {
 		if target == "" || strings.ContainsAny(target, "\n\r") || strings.TrimSpace(target) != target {
-			return fmt.Errorf("link %s: %q is no target", p, target)
+			return fmt.Errorf("link %s: invalid target %q", p, target)
 		}
 	}
 	for name := range q.Env {
 		if name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" {
-			return fmt.Errorf("%q is no name for an environment variable", name)
+			return fmt.Errorf("invalid name of an environment variable %q", name)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ const address = `^ssh://([A-Za-z0-9_][A-Za-z0-9_.+-]*@)?([A-Za-z0-9_][A-Za-z0-9_
 // maxAddress is longer than any address.
 const maxAddress = 512
 
-// Check returns an error for a serial that is no address of a board.
+// Check returns an error for an invalid address of a board.
 func Check(serial string) error {
 	if Shown(serial) != serial {
 		return fmt.Errorf("%.80q: the address has a password, which would be in logs: use a key", Shown(serial))

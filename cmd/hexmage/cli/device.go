@@ -38,11 +38,11 @@ type deviceCmd struct {
 
 // Help has the examples of `hexmage device --help`.
 func (*deviceCmd) Help() string {
-	return `Devices are those of the adb server: the user's own (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037), which is
-started with the adb of the PATH, of ANDROID_HOME or of toolchain "adb" if it does not run. With several devices one must be
-chosen by --serial or ANDROID_SERIAL; none is ever chosen silently. Phones that pipelines may use, also at other adb servers, are listed in
-~/.config/hexmage/devices.hcl, whose names --serial takes, too. A board is named by its address, ssh://USER@HOST:PORT. docs/devices.md and
-docs/boards.md tell more.
+	return `Devices are those of your adb server (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037). If it does not
+run, hexmage starts it with the adb of PATH, of ANDROID_HOME or of toolchain "adb". If several devices are usable,
+choose one by --serial or ANDROID_SERIAL. ~/.config/hexmage/devices.hcl lists devices for pipelines, also at other
+adb servers; --serial takes their names.
+The serial of a board is its address, ssh://USER@HOST:PORT. See docs/devices.md and docs/boards.md.
 
 Examples:
 
@@ -56,7 +56,7 @@ Examples:
 
 // deviceTarget is the choice of a device, for every command that needs one.
 type deviceTarget struct {
-	Serial string `short:"s" placeholder:"SERIAL" help:"The device, as device list names it, or a name of devices.hcl; an address such as 192.168.1.7:5555 is connected to, and ssh://USER@HOST is a board. Default: ANDROID_SERIAL, else the only one."`
+	Serial string `short:"s" placeholder:"SERIAL" help:"The device: a serial of device list, a name of devices.hcl, an address such as 192.168.1.7:5555, or ssh://USER@HOST of a board. Default: ANDROID_SERIAL, else the only one."`
 }
 
 // open finds the device.
@@ -272,7 +272,7 @@ Examples:
     hexmage device info --json | jq -r .target.arch`
 }
 
-// deviceInfo is what is told of a device.
+// deviceInfo is the output of `hexmage device info`.
 type deviceInfo struct {
 	devinfo.Details
 	Target *deviceTargetInfo `json:"target,omitempty"` // nil: the catalogue does not know the SoC

@@ -30,9 +30,9 @@ type devicePushCmd struct {
 
 // Help has the examples of `hexmage device push --help`.
 func (*devicePushCmd) Help() string {
-	return `Contents are kept on the device by their digest, and files are links to them: what is there is not sent again, of a large file
-that changed only the parts that did. A link that breaks is set up again, and the push goes on where it was. What was not used for
-the longest time is removed when the device has no space left; device clean removes all.
+	return `The device stores contents by their digest, and files are links to them. hexmage sends only missing contents, and
+only the changed parts of a large file. If the link breaks, hexmage reconnects and continues the push. If the
+device has no space left, hexmage removes the least recently used contents. device clean removes all.
 
 Examples:
 
@@ -162,7 +162,7 @@ func (a *app) statCache() *statcache.Cache {
 // deviceState is where runs on devices keep what they know between runs.
 func (a *app) deviceState() string { return a.places().State().Runner() }
 
-// leaseDevice makes this the only process that uses the device, on whatever machine.
+// leaseDevice makes this process the only user of the device, among processes of all machines.
 func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, error) {
 	held, err := lease.OnDevice(ctx, dev, func(owner string) {
 		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, in use by %s\n", dev.Place().Serial, owner)

@@ -18,7 +18,7 @@ import (
 
 // deviceListCmd is `hexmage device list`.
 type deviceListCmd struct {
-	Watch bool `help:"Go on, and print each device of the adb server whose state changes, until Ctrl-C."`
+	Watch bool `help:"Print each change of a device's state, until Ctrl-C."`
 }
 
 // Help has the examples of `hexmage device list --help`.

@@ -57,8 +57,8 @@ func (a *app) adbAddress() (network, address string, err error) {
 // adbStartWait is how long adb may take to start its server.
 const adbStartWait = 20 * time.Second
 
-// adbServer returns the user's adb server, which is started if it does not run: what is connected must still be so
-// when this process is gone.
+// adbServer returns the user's adb server, and starts it if it does not run. It outlives this process, so devices stay
+// connected.
 func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	network, address, err := a.adbAddress()
 	if err != nil {

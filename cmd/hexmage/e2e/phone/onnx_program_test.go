@@ -174,9 +174,9 @@ type deviceProgram struct {
 	t       *testing.T
 	w       *World
 	out, at string // the pipeline's outputs; the program
-	runtime string // a folder with ONNX Runtime and the vendor's libraries
+	runtime string // a folder with ONNX Runtime and Qualcomm's libraries
 	alone   string // one without the plug-in
-	path    string // LD_LIBRARY_PATH of the vendor's libraries
+	path    string // LD_LIBRARY_PATH of Qualcomm's libraries
 }
 
 func (p *deviceProgram) libraries(t *testing.T) {
@@ -199,7 +199,7 @@ func (p *deviceProgram) libraries(t *testing.T) {
 	}
 	all, err := filepath.Glob(filepath.Join(htp, "onnxruntime_qnn", "*.so"))
 	if err != nil || len(all) == 0 {
-		t.Fatalf("the vendor's libraries: %q, %v", all, err)
+		t.Fatalf("Qualcomm's libraries: %q, %v", all, err)
 	}
 	for _, dir := range []string{p.runtime, p.alone} {
 		for name, at := range map[string]string{"libonnxruntime.so": found[0]} {
