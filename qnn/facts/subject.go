@@ -18,7 +18,7 @@ import (
 // In rules: `target` is what the pipeline builds for (soc, arch, soc_model, vtcm_mb), `arch` its Hexagon arch (name,
 // context_mb, process_mb), `soc` what the catalogue says of that SoC (name,
 // marketing_name, arch, soc_model, vtcm_mb, soc_ids, min_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
-// of that name (name, version, build_id, tools_version, revision, arches, core_api, htp_api, context_blob, stand_in, installed), `step` the step
+// of that name (name, version, build_id, tools_version, revision, arches, core_api, htp_api, context_blob, simulated, installed), `step` the step
 // (see package steps). Texts that are not known are "", numbers 0, lists empty.
 type Subject struct {
 	Target     *qnn.Target

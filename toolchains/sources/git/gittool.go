@@ -85,7 +85,7 @@ func Checkout(ctx context.Context, o Options, out string) error {
 		defer os.RemoveAll(dir)
 		o.Downloads = dir
 	}
-	c := &checkout{held: map[string]*git.Repository{}}
+	c := &checkout{held: map[string]*git.Repository{}, trees: map[string]*object.Tree{}}
 	defer func() {
 		for _, unlock := range c.unlock {
 			unlock()
@@ -106,28 +106,34 @@ type checkout struct {
 	tar    *tar.Writer
 	files  int
 	held   map[string]*git.Repository // locked by this process
+	trees  map[string]*object.Tree    // of commits, by address and id: each submodule reads its parent's .gitmodules
 	unlock []func()
 }
 
 // tree returns the files of the commit, or of the folder Sub in it.
 func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
-	repo, err := c.open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
-	if err != nil {
-		return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that "+
-			"repository", err)
-	}
-	tree, err := commit.Tree()
-	if err != nil {
-		return nil, err
+	tree := c.trees[o.URL+" "+o.Commit]
+	if tree == nil {
+		repo, err := c.open(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
+		if err != nil {
+			return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that "+
+				"repository", err)
+		}
+		if tree, err = commit.Tree(); err != nil {
+			return nil, err
+		}
+		c.trees[o.URL+" "+o.Commit] = tree
 	}
 	if sub := strings.Trim(o.Sub, "/"); sub != "" {
-		if tree, err = tree.Tree(sub); err != nil {
+		folder, err := tree.Tree(sub)
+		if err != nil {
 			return nil, fmt.Errorf("the commit has no folder %q: %w", o.Sub, err)
 		}
+		return folder, nil
 	}
 	return tree, nil
 }
