@@ -8,11 +8,11 @@ profile "device" {
   }
 
   locals {
+    emulated  = false
     htp_host  = var.profiling == "" ? null : "2.4.0" # the compiler of that release
     profiling = null
-    measured  = var.profiling == "" || !local.runs ? [] : local.schemes
-    stem      = local.example ? "net" : trimsuffix(basename(var.graph), ".onnx")
     profiles  = { for scheme, s in step.exec.view : scheme => s.outputs.csv }
+    csv       = local.profiles
     logs      = { for scheme, s in step.run.net : scheme => s.outputs.results }
     metrics   = { for scheme, s in step.run.net : scheme => s.outputs.metrics }
   }
@@ -30,7 +30,7 @@ profile "device" {
 
   step "python" "raw" {
     description = "samples for qnn-net-run"
-    when        = length(local.measured) > 0
+    when        = length(local.profiled) > 0
     environment = toolchain.onnx.dir
     script      = "${path.module}/raw.py"
     args        = [local.samples, "inputs"]
@@ -39,7 +39,7 @@ profile "device" {
   }
 
   step "run" "net" {
-    for_each  = local.measured
+    for_each  = local.profiled
     title     = "qnn-net-run, ${each.key}, on ${target.soc}"
     serial    = var.serial == "" ? null : var.serial
     timeout   = "30m"
@@ -62,17 +62,9 @@ profile "device" {
 
   step "exec" "view" {
     description = "the log as CSV"
-    for_each    = local.measured
+    for_each    = local.profiled
     argv        = ["${toolchain.qairt.dir}/bin/x86_64-linux-clang/qnn-profile-viewer", "--input_log", "${step.run.net[each.key].outputs.results}/qnn-profiling-data_0.log", "--output", "${local.stem}.csv"]
     env         = { LD_LIBRARY_PATH = "${toolchain.qairt.dir}/lib/x86_64-linux-clang" }
     output "csv" { file = "${local.stem}.csv" }
-  }
-
-  step "npu_profile" "scheme" {
-    for_each = local.measured
-    title    = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}: ${var.profiling}"
-    profile  = local.profiles[each.key]
-    graphs   = "${step.htp_context.scheme[each.key].outputs.dir}/graphs"
-    top      = var.top
   }
 }

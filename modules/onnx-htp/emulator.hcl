@@ -4,19 +4,12 @@ profile "emulator" {
   default = true
 
   locals {
+    emulated  = true
     htp_host  = null
     profiling = var.profiling == "" ? null : var.profiling
     profiles  = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.profile if var.profiling != "" }
+    csv       = { for scheme, dir in local.profiles : scheme => "${dir}/${local.stem}.csv" }
     logs      = {}
     metrics   = {}
-  }
-
-  step "npu_profile" "scheme" {
-    for_each = var.profiling == "" || !local.runs ? [] : local.schemes
-    title    = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}: ${var.profiling}"
-    profile  = "${local.profiles[each.key]}/${local.llm ? "decode" : local.example ? "net" : trimsuffix(basename(var.graph), ".onnx")}.csv"
-    graphs   = "${step.htp_context.scheme[each.key].outputs.dir}/graphs"
-    emulator = true
-    top      = var.top
   }
 }

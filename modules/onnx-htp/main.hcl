@@ -179,17 +179,19 @@ locals {
   }
   levels = { quark_a8w8 = 1 } # at its own level the compiler makes an op of float norms that it cannot compile: docs/quantizers.md
 
-  llm     = var.graph == ""
-  example = var.graph == "example"
-  runs    = local.llm || local.example || var.samples != ""
-  name    = local.llm ? "model" : basename(var.graph)
-  schemes = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : local.runs ? ["a16w8"] : ["none"]) : var.schemes
-  prompt  = local.llm ? var.prompt : ""
-  graph   = local.example ? "${step.python.example.outputs.dir}/net.onnx" : var.graph
-  samples = local.example && var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
-  inputs  = local.llm ? "" : local.samples
-  float   = local.llm ? step.onnx_llm.float.outputs.dir : local.graph
-  graphs  = merge({ none = local.float }, { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.dir })
+  llm      = var.graph == ""
+  example  = var.graph == "example"
+  runs     = local.llm || local.example || var.samples != ""
+  name     = local.llm ? "model" : basename(var.graph)
+  stem     = local.llm ? "decode" : local.example ? "net" : trimsuffix(basename(var.graph), ".onnx")
+  schemes  = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : local.runs ? ["a16w8"] : ["none"]) : var.schemes
+  prompt   = local.llm ? var.prompt : ""
+  graph    = local.example ? "${step.python.example.outputs.dir}/net.onnx" : var.graph
+  samples  = local.example && var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
+  inputs   = local.llm ? "" : local.samples
+  float    = local.llm ? step.onnx_llm.float.outputs.dir : local.graph
+  profiled = var.profiling == "" || !local.runs ? [] : local.schemes
+  graphs   = merge({ none = local.float }, { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.dir })
 }
 
 step "python" "example" {
@@ -265,6 +267,15 @@ step "onnx_run" "scheme" {
   tokens      = var.tokens
   text        = var.text
   choices     = var.choices
+}
+
+step "npu_profile" "scheme" {
+  for_each = local.profiled
+  title    = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}: ${var.profiling}"
+  profile  = local.csv[each.key]
+  graphs   = "${step.htp_context.scheme[each.key].outputs.dir}/graphs"
+  emulator = local.emulated
+  top      = var.top
 }
 
 step "accuracy" "schemes" {

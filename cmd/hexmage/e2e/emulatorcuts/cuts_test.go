@@ -475,7 +475,8 @@ func TestCutShared(t *testing.T) {
 	for _, name := range []string{"left_ctx.onnx", "left_ctx_qnn.bin"} { // as somebody takes one graph of it
 		w.Write(t, "copied/"+name, Read(t, filepath.Join(w.Dir, "out/both/context/device", name)))
 	}
-	Wants(t, w.Run(t, "run", "copied"), ExitFailed, "left_ctx.onnx is one of 2 graphs that share one context", "emulator/GRAPH/")
+	Wants(t, w.Run(t, "run", "copied"), ExitFailed, "left_ctx.onnx is one of 2 graphs that share one context",
+		"emulator/GRAPH/")
 	unharmed(t, w, len(treesOf(w)), "copied")
 	sound(t, w)
 }
