@@ -4,7 +4,7 @@
 //	a Hugging Face folder or a GGUF ─► onnx_llm ─► onnx_quantize ─► htp_context ─► onnx_say ─► accuracy
 //
 // A program's files are inputs of its actions, so a change of one file runs only the actions that use it. The package
-// knows programs and files; steps/ knows which step runs which program with which arguments.
+// does not know which step runs which program with which arguments: steps/ does.
 package python
 
 import (
