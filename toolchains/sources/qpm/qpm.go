@@ -47,9 +47,9 @@ type Client struct {
 
 // Errors of the package wrap one of these.
 var (
-	ErrNoClient = errors.New("Qualcomm's client is missing")
-	ErrRefused  = errors.New("Qualcomm refuses the account")
-	ErrFailed   = errors.New("Qualcomm's client failed")
+	ErrNoClient = errors.New("missing client")
+	ErrRefused  = errors.New("account refused")
+	ErrFailed   = errors.New("client failed")
 )
 
 // logFolders returns the folders in which the clients write their logs; "~" is the home.
