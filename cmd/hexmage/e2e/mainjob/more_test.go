@@ -96,9 +96,9 @@ func TestDevicePlan(t *testing.T) {
 	Wants(t, refused, ExitUsage, "hexmage lock qairt 2.41.0.251128", "--var model=", "apt-get install cmake")
 }
 
-// TestNoClone: a folder that is no clone of upstream is refused by name.
+// TestNoClone: a folder that is no clone of mllm is refused by name.
 func TestNoClone(t *testing.T) {
 	w := NewWorld(t)
-	Wants(t, w.Run(t, "run", "--var", "mllm="+t.TempDir(), Simulated, Pipeline), ExitUsage, "mllm", "clone of upstream",
+	Wants(t, w.Run(t, "run", "--var", "mllm="+t.TempDir(), Simulated, Pipeline), ExitUsage, "mllm", "one clone of mllm",
 		ModuleFile)
 }

@@ -154,7 +154,7 @@ func TestProduct(t *testing.T) {
 	for build, arch := range builds {
 		soc, _, _ := strings.Cut(build, "-")
 		if metrics := Read(t, filepath.Join(w.Dir, "out", "all", "metrics."+build)); !strings.Contains(metrics,
-			"qwen3-aot-"+arch+" on "+soc) {
+			"toy qwen3 on "+soc+", Hexagon "+arch) {
 			t.Errorf("%s: the metrics are those of something else:\n%s", build, metrics)
 		}
 	}

@@ -30,7 +30,7 @@ func TestFromNothing(t *testing.T) {
 	}
 	w, o := FirstRun(t)
 	t.Logf("from nothing in %v", o.Took)
-	for _, want := range []string{`SM8750 +profile: simulated\n`, `\n +prefill speed +[0-9.]+ tokens/s\n`,
+	for _, want := range []string{`SM8750, Hexagon v79 +profile: simulated\n`, `\n +prefill speed +[0-9.]+ tokens/s\n`,
 		`\n +decode speed +[0-9.]+ tokens/s\n`,
 		`simulated phone.*not a phone's speed`} {
 		if !regexp.MustCompile(want).MatchString(o.Stdout) {
