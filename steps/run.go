@@ -80,7 +80,6 @@ func runSchema() step.Schema {
 			{Name: "stdout", Class: action.File, Doc: "The program's standard output; of several runs, one after another."},
 			{Name: "results", Class: action.Tree, Doc: "The pulled files; of several runs, each in a folder VARIANT/REPETITION, with its stdout.txt and run.json."},
 			{Name: "samples", Class: action.Tree, Doc: "samples.csv and samples.json: memory, processors, clocks, temperatures and battery over time; of several runs, each in a folder VARIANT/REPETITION."},
-			{Name: "plot", Class: action.File, Doc: "Temperature and memory over the time of the runs, drawn (SVG)."},
 		},
 		Matrix:     "matrix",
 		InVariants: inVariants(),
@@ -145,7 +144,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	if spec.Title = r.Title; spec.Title == "" || r.titled() {
 		spec.Title = p.At.Title()
 	}
-	if spec.Profile, spec.Out, spec.Measured, spec.Plot = p.Profile, "metrics.json", "measured.json", "samples.svg"; r.several() {
+	if spec.Profile, spec.Out, spec.Measured = p.Profile, "metrics.json", "measured.json"; r.several() {
 		spec.Printed = stdoutFile
 	}
 	if r.recorded() {
@@ -164,7 +163,6 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	p.File("stdout", stdout)
 	p.Tree("results", results...)
 	p.Tree("samples", samples...)
-	p.File("plot", table.Out(spec.Plot))
 }
 
 // several tells whether there is more than one run, or could be if the matrix had another value.

@@ -52,11 +52,10 @@ func pipelines() []pipeline {
 	broken := pair{"auto [b_in", "auto [[b_in"}
 	header := change{ops + "lanes.h", "if (n >= count) return", "if (n > count) return"}
 	measured := map[string]string{
-		"stdout.txt":  "the runner prints how fast it was",
-		"demo.txt":    "the demo prints how fast it was",
-		"metrics":     "measured: tokens per second, memory",
-		"samples":     "measured while the program ran",
-		"samples.svg": "samples, drawn",
+		"stdout.txt": "the runner prints how fast it was",
+		"demo.txt":   "the demo prints how fast it was",
+		"metrics":    "measured: tokens per second, memory",
+		"samples":    "measured while the program ran",
 	}
 	const app, opPackage, tiny = "pipelines/app.hcl", "pipelines/clip.hcl", "pipelines/onnx-htp.hcl"
 	const main, aot, npu = "pipelines/qwen3-aot-v79.hcl", "modules/mllm-aot/", "modules/llm-npu/"
@@ -131,7 +130,7 @@ func pipelines() []pipeline {
 			constant: pair{"seed         = 79", "seed         = 80"},
 			step:     pair{"reference", "toy"},
 			more:     change{aot + "main.hcl", `"htp_${target.arch}"]`, `"htp_${target.arch}", "htp_v75"]`},
-			fewer:    change{main, `output "samples.svg" { value = module.aot.plot }` + "\n", ""},
+			fewer:    change{main, `output "samples" { value = module.aot.samples }` + "\n", ""},
 			variable: "prompt=Why?",
 			again:    "module.aot.patch.ops",
 			output:   "qwen3-aot-v79/context.bin",

@@ -2,11 +2,9 @@ package adb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -237,54 +235,18 @@ func isPropKey(key string) bool {
 	return false
 }
 
-// Track yields the server's list of devices, first as it is, then after every change, until ctx ends. A list holds every device, usable or
-// not; lists that follow each other may be equal. What ends it otherwise is yielded as an error, once, and is the last.
+// Track yields the server's list of devices again and again, until ctx ends or after an error.
 func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
 	return func(yield func([]Info, error) bool) {
-		err := c.track(ctx, "host:track-devices-l", yield)
-		if _, refused := asServerError(err); refused { // it is too old to say more than serials and states
-			err = c.track(ctx, "host:track-devices", yield)
-		}
-		if err != nil && ctx.Err() == nil {
-			yield(nil, err)
-		}
-	}
-}
-
-// track returns nil when yield wanted no more.
-func (c *Client) track(ctx context.Context, service string, yield func([]Info, error) bool) error {
-	cn, err := c.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer cn.Close()
-	cn.within(askWait)
-	if err := cn.request(service); err != nil {
-		return wrap(ctx, err, "%s", service)
-	}
-	for {
-		cn.within(trackEvery)
-		_, err := cn.r.Peek(1)
-		if errors.Is(err, os.ErrDeadlineExceeded) { // the server does not tell that a device has gone offline: it is asked
+		for {
 			all, err := c.Devices(ctx)
-			if err != nil {
-				return err
+			if ctx.Err() != nil || !yield(all, err) || err != nil {
+				return
 			}
-			if !yield(all, nil) {
-				return nil
+			select {
+			case <-ctx.Done():
+			case <-time.After(trackEvery):
 			}
-			continue
-		}
-		if err != nil {
-			return wrap(ctx, err, "%s", service)
-		}
-		cn.within(askWait)
-		s, err := readString(cn.r)
-		if err != nil {
-			return wrap(ctx, err, "%s", service)
-		}
-		if !yield(parseDevices(s), nil) {
-			return nil
 		}
 	}
 }

@@ -272,12 +272,7 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		d := phonetest.Device(t, image, func(o *phone.Options) { o.DropAfterBytes = 1 << 20 })
 		data := bytes.Repeat([]byte("hexagon "), 1<<18) // 2 MiB
-		s, err := d.Sync(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		err = s.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(data), nil)
+		_, err := link.Output(t.Context(), d, "cat >/data/local/tmp/x", bytes.NewReader(data))
 		if !link.Retryable(err) {
 			t.Fatalf("push over a link that breaks: got %v, want an error that says it is worth another try", err)
 		}
@@ -288,18 +283,20 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("disk", func(t *testing.T) {
 		t.Parallel()
-		d := phonetest.Device(t, image, func(o *phone.Options) { o.DiskBytes = 1 << 20 })
-		s, err := d.Sync(t.Context())
-		if err != nil {
+		e, s := phonetest.Start(t, image, func(o *phone.Options) { o.DiskBytes = 1 << 20 }), phonetest.Server(t)
+		if err := s.Connect(t.Context(), e.Addr()); err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close()
-		err = s.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(make([]byte, 3<<20)), nil)
-		if err == nil || !strings.Contains(err.Error(), "no space left on device") || link.Retryable(err) {
-			t.Fatalf("push to a full device: got %v", err)
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/x", make([]byte, 3<<20), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := s.Stat(t.Context(), "/data/local/tmp/x"); err == nil {
-			t.Error("half a file was left on the device, and looks like a whole one")
+		out, errs, code := official(t, s, phonetest.ServerOptions(t), dir)("push", "x", "/data/local/tmp/x")
+		if code == 0 || !strings.Contains(strings.ToLower(out+errs), "no space left on device") {
+			t.Fatalf("push to a full device: exit code %d, %s%s", code, out, errs)
+		}
+		if out, err := link.Output(t.Context(), s.Device(e.Addr()), "ls /data/local/tmp", nil); err != nil || out != "" {
+			t.Errorf("half a file was left on the device: %q, %v", out, err)
 		}
 	})
 	t.Run("slow", func(t *testing.T) {
@@ -355,12 +352,9 @@ func TestStartIsRefused(t *testing.T) {
 
 func push(t *testing.T, d *adb.Device, path string, content []byte) {
 	t.Helper()
-	s, err := d.Sync(t.Context())
+	at := link.Quote(path)
+	_, err := link.Output(t.Context(), d, "cat >"+at+" && chmod 755 "+at+" && touch -d @1 "+at, bytes.NewReader(content))
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Push(t.Context(), path, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {
 		t.Fatal(err)
 	}
 }

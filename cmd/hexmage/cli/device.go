@@ -170,7 +170,7 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	isData(a.Env.Stdout, a.Env.Stderr)
 	code, err := dev.Shell(ctx, line, link.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
 	if err != nil {
-		return engineError(link.Explain(ctx, dev, err))
+		return engineError(err)
 	}
 	if code != 0 {
 		return &exitError{Code: code}
@@ -415,7 +415,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	isData(a.Env.Stdout, a.Env.Stderr)
 	code, err := dev.Shell(ctx, line, link.Streams{Stdout: out, Stderr: a.Env.Stderr})
 	if err != nil {
-		return engineError(link.Explain(ctx, dev, err))
+		return engineError(err)
 	}
 	if code != 0 {
 		return &exitError{Code: ExitFailed}

@@ -62,7 +62,8 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	defer held.Release()
 	into := strings.HasSuffix(remote, "/") || len(local) > 1
 	if !into {
-		if into, err = folderOn(ctx, dev, remote); err != nil {
+		st, err := link.Stat(ctx, dev, remote)
+		if into = err == nil && st.Mode.IsDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return engineError(err)
 		}
 	}
@@ -173,20 +174,6 @@ func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, e
 	return held, nil
 }
 
-// folderOn asks whether there is a folder on the device.
-func folderOn(ctx context.Context, dev link.Device, at string) (bool, error) {
-	files, err := link.OpenFiles(ctx, dev)
-	if err != nil {
-		return false, err
-	}
-	defer files.Close()
-	st, err := files.Stat(ctx, at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && st.Mode.IsDir(), err
-}
-
 // devicePullCmd is `hexmage device pull REMOTE… [LOCAL]`.
 type devicePullCmd struct {
 	deviceTarget
@@ -234,7 +221,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	})
 	bar.end()
 	if err != nil {
-		return engineError(link.Explain(ctx, dev, err))
+		return engineError(err)
 	}
 	from := filepath.Join(tmp, name)
 	if st, err := os.Lstat(to); err == nil && st.IsDir() {

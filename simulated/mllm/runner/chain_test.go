@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
@@ -190,11 +189,6 @@ func TestWrongOps(t *testing.T) {
 func TestOnTheEmulatedPhone(t *testing.T) {
 	p, m := build(t), chain(t, compiler.Qwen3)
 	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
-	s, err := d.Sync(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	const dir = "/data/local/tmp/run/"
 	file := func(path string) []byte {
 		b, err := os.ReadFile(path)
@@ -208,7 +202,8 @@ func TestOnTheEmulatedPhone(t *testing.T) {
 		"runner": file(p.runner), "libQnnLLaMAPackage_HTP.so": file(p.library), "libQnnLLaMAPackage_CPU.so": opPackage(183), "model.bin": m.context, "config.json": m.config,
 		"tokenizer.json": m.tokenizer, "libQnnHtp.so": id, "libQnnHtpV79Stub.so": id, "libQnnHtpV79Skel.so": id,
 	} {
-		if err := s.Push(t.Context(), dir+name, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {
+		to := dir + name
+		if _, err := link.Output(t.Context(), d, "mkdir -p "+dir+" && cat >"+to+" && chmod 755 "+to, bytes.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
