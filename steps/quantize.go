@@ -29,9 +29,11 @@ func quantizeSchema() step.Schema {
 	return step.Schema{
 		Summary: "Quantises a model to W4A16 LPBQ with a uint8 KV cache, under upstream's tensor names.",
 		ArgDocs: map[string]string{
-			"model":        "Folder in the Hugging Face layout: an artifact or a workspace path.",
-			"block_size":   "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
-			"pymllm":       "mllm's source tree: its own train.py quantizes in toolchain `mllm_quantiser`. Without it hexmage's quantizer runs in toolchain `onnx`: it has mllm's arithmetic and points of quantization, takes a model of any size in BF16, F16 or F32, and keeps one layer in memory.",
+			"model":      "Folder in the Hugging Face layout: an artifact or a workspace path.",
+			"block_size": "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
+			"pymllm": "mllm's source tree: its own train.py quantizes in toolchain `mllm_quantiser`. Without it " +
+				"hexmage's quantizer runs in toolchain `onnx`: it has mllm's arithmetic and points of quantization, " +
+				"takes a model of any size in BF16, F16 or F32, and keeps one layer in memory.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
 			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",

@@ -37,10 +37,12 @@ func quantised(t *testing.T, architecture string) (model, config string) {
 	for l := range 2 {
 		at := fmt.Sprintf("model.layers.%d.", l)
 		add(at+"input_layernorm.weight", mllm.Uint16, []byte{0, 0}, 128)
-		for name, shape := range map[string][2]int64{"self_attn.q_proj": {128, 128}, "self_attn.k_proj": {128, 64}, "self_attn.v_proj": {128, 64},
-			"self_attn.o_proj": {128, 128}, "mlp.gate_proj": {128, 256}, "mlp.up_proj": {128, 256}, "mlp.down_proj": {256, 128}} {
+		for name, shape := range map[string][2]int64{"self_attn.q_proj": {128, 128}, "self_attn.k_proj": {128, 64},
+			"self_attn.v_proj": {128, 64}, "self_attn.o_proj": {128, 128},
+			"mlp.gate_proj": {128, 256}, "mlp.up_proj": {128, 256}, "mlp.down_proj": {256, 128}} {
 			add(at+name+".weight", mllm.Int8, []byte{0}, 1, 1, shape[0], shape[1])
-			if architecture == "qwen2" && slices.Contains([]string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}, name) {
+			biased := []string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}
+			if architecture == "qwen2" && slices.Contains(biased, name) {
 				add(at+name+".bias", mllm.Float32, float(0.5), shape[1])
 			}
 		}
@@ -59,9 +61,9 @@ func quantised(t *testing.T, architecture string) (model, config string) {
 	if err := errors.Join(mllm.Write(f, mllm.V2, "", sources), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	text := `{"model_type": "` + architecture + `", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
-		"num_key_value_heads": 2, "head_dim": 32, "vocab_size": 512, "attention_bias": false, "rms_norm_eps": 1e-06, "hidden_act": "silu",
-		"max_position_embeddings": 256, "tie_word_embeddings": true, "rope_theta": 10000}`
+	text := `{"model_type": "` + architecture + `", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2,
+		"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 512, "attention_bias": false, "rms_norm_eps": 1e-06,
+		"hidden_act": "silu", "max_position_embeddings": 256, "tie_word_embeddings": true, "rope_theta": 10000}`
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

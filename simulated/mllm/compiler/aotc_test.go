@@ -11,7 +11,8 @@ import (
 
 func config(t *testing.T) string {
 	t.Helper()
-	raw, err := aotconfig.Write(aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, aotconfig.Model{Type: "qwen3", Layers: 4, BlockSize: 16})
+	raw, err := aotconfig.Write(aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
+		aotconfig.Model{Type: "qwen3", Layers: 4, BlockSize: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +21,12 @@ func config(t *testing.T) string {
 
 // The compilers that write a fixed file take no -o.
 func TestFlags(t *testing.T) {
-	for program, want := range map[tool.Name[[]string]]string{Qwen3: "no such file", Qwen2: "not defined: -o", Llama: "not defined: -o"} {
+	for program, want := range map[tool.Name[[]string]]string{
+		Qwen3: "no such file", Qwen2: "not defined: -o", Llama: "not defined: -o"} {
 		var out bytes.Buffer
 		args := []string{"-m", "m", "--config", "c", "-aot_cfg", "a", "-qnn_env", "q/", "-o", "x"}
-		if code := New(program)(t.Context(), args, tool.Env{Stdout: &out, Stderr: &out}); code != aborted || !strings.Contains(out.String(), want) {
+		code := New(program)(t.Context(), args, tool.Env{Stdout: &out, Stderr: &out})
+		if code != aborted || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit code %d, %s", program, code, &out)
 		}
 	}

@@ -57,7 +57,8 @@ type program struct {
 // New returns the process of one of the tools.
 func New(name tool.Name[[]string]) tool.Func {
 	return func(_ context.Context, args []string, env tool.Env) int {
-		p := program{architecture: strings.Split(name.String(), "-")[1], out: aotconfig.FixedOutput(name.String()), stdout: env.Stdout}
+		p := program{architecture: strings.Split(name.String(), "-")[1], out: aotconfig.FixedOutput(name.String()),
+			stdout: env.Stdout}
 		flags := flag.NewFlagSet(name.String(), flag.ContinueOnError)
 		flags.SetOutput(env.Stderr)
 		add := func(to *string, usage string, names ...string) {
@@ -102,7 +103,8 @@ func (p program) compile() error {
 		return fmt.Errorf("%slibQnnHtp.so: %w", p.env, err)
 	}
 	fmt.Fprintf(p.stdout, "QNN Backend Build Id: %s\n", id)
-	fmt.Fprintln(p.stdout, "[WARN] couldn't open libcdsprpc.so") // as each of Qualcomm's tools says on a host: it has no DSP
+	// Each of Qualcomm's tools says this on a host, which has no DSP.
+	fmt.Fprintln(p.stdout, "[WARN] couldn't open libcdsprpc.so")
 	soc, _ := aotconfig.SoCModel(aot.Machine.Chipset)
 	if err := knows(library, aot.Machine, int(soc)); err != nil {
 		return err
@@ -112,7 +114,8 @@ func (p program) compile() error {
 		return err
 	}
 	if m.Architecture != p.architecture || m.Layers != aot.Recipe.Layers {
-		return fmt.Errorf("%s: the model is a %s of %d layers, want %s of %d", p.config, m.Architecture, m.Layers, p.architecture, aot.Recipe.Layers)
+		return fmt.Errorf("%s: the model is a %s of %d layers, want %s of %d", p.config, m.Architecture,
+			m.Layers, p.architecture, aot.Recipe.Layers)
 	}
 	arch, err := strconv.ParseUint(strings.TrimPrefix(aot.Machine.Arch, "V"), 10, 32)
 	if err != nil {
@@ -120,8 +123,8 @@ func (p program) compile() error {
 	}
 	fmt.Fprintln(p.stdout, "Preparing SHA parameters (slicing MHA weights)...")
 	fmt.Fprintln(p.stdout, "SHA parameters prepared.")
-	b := blob.Blob{Vocab: uint32(m.Vocab), Hidden: uint32(m.Hidden), Layers: uint32(m.Layers), Context: uint32(m.Positions),
-		OpPackage: "LLaMAPackage", Embedding: m.Embedding, Norms: m.Norms}
+	b := blob.Blob{Vocab: uint32(m.Vocab), Hidden: uint32(m.Hidden), Layers: uint32(m.Layers),
+		Context: uint32(m.Positions), OpPackage: "LLaMAPackage", Embedding: m.Embedding, Norms: m.Norms}
 	dumps := "Output files:\n"
 	for _, n := range []uint32{32, 1} {
 		fmt.Fprintf(p.stdout, "Tracing SHA model (seq=%d)...\n", n)
@@ -135,9 +138,9 @@ func (p program) compile() error {
 		fmt.Fprintln(p.stdout, "SHA model traced successfully.")
 	}
 	var out bytes.Buffer
-	err = blob.Write(&out, qnnctx.Info{BuildID: id, CoreAPI: qnnctx.Version{Major: 2, Minor: 31}, BackendAPI: qnnctx.Version{Major: 5, Minor: 41},
-		BlobVersion: qnnctx.Version{Major: 3, Minor: 3}, SoCModel: soc, SoC: aot.Machine.Chipset, Arch: uint32(arch),
-		VTCM: uint64(aot.Machine.VTCM) << 20}, &b)
+	err = blob.Write(&out, qnnctx.Info{BuildID: id, CoreAPI: qnnctx.Version{Major: 2, Minor: 31},
+		BackendAPI: qnnctx.Version{Major: 5, Minor: 41}, BlobVersion: qnnctx.Version{Major: 3, Minor: 3},
+		SoCModel: soc, SoC: aot.Machine.Chipset, Arch: uint32(arch), VTCM: uint64(aot.Machine.VTCM) << 20}, &b)
 	if err == nil {
 		err = os.WriteFile(p.out, out.Bytes(), 0o644)
 	}
@@ -184,7 +187,8 @@ func (p program) library() ([]byte, error) {
 func knows(library []byte, m aotconfig.Machine, soc int) error {
 	const signedPD = "2" // QNN's number of the option that asks for a signed protection domain
 	if !listed(library, "open_socs=", strconv.Itoa(soc)) {
-		return fmt.Errorf("make the device: Dsp startup: SoC model (SnapdragonModel) is unknown: %s is %d", m.Chipset, soc)
+		return fmt.Errorf("make the device: Dsp startup: SoC model (SnapdragonModel) is unknown: %s is %d",
+			m.Chipset, soc)
 	}
 	if m.Signed() && !listed(library, "open_device_options=", signedPD) {
 		return fmt.Errorf("make the device: Unsupported config option %s", signedPD)

@@ -46,7 +46,8 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 		model.BlockSize, context, more = 32, aotconfig.FixedOutput(program.String()), nil
 	}
 	run(tooltest.Run(t, toymodel.MakeTool, toymodel.RunMake, model))
-	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("model/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{
+		Input: at("model/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
 	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
 		ModelConfig: at("model/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {

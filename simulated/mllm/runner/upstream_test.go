@@ -153,8 +153,8 @@ func TestLikeUpstream(t *testing.T) {
 	for _, pair := range upstreamsFlags()["compile_sha.cpp"][1:] {
 		for f := range strings.SplitSeq(pair, "|") {
 			var out bytes.Buffer
-			if code := compiler.New(compiler.Qwen3)(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out}); code != 134 ||
-				strings.Contains(out.String(), "not defined") {
+			code := compiler.New(compiler.Qwen3)(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out})
+			if code != 134 || strings.Contains(out.String(), "not defined") {
 				t.Errorf("%s: exit %d, %s", f, code, &out)
 			}
 		}

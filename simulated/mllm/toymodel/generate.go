@@ -79,8 +79,7 @@ func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	}
 	err = safetensors.Write(f, map[string]string{"format": "pt", qnn.SimulatedKey: qnn.Simulated}, s.tensors())
 	if err = errors.Join(err, f.Close()); err == nil {
-		fmt.Fprintf(env.Stdout, "wrote %s: %d layers, hidden %d, vocabulary %d, seed %d\n", s.Out, s.Layers, hidden, vocab,
-			s.Seed)
+		fmt.Fprintf(env.Stdout, "wrote %s: %d layers, seed %d\n", s.Out, s.Layers, s.Seed)
 	}
 	return err
 }
@@ -150,7 +149,8 @@ func (s MakeSpec) tensors() []safetensors.Source {
 			norm(attention+"q_norm.weight", headDim, 1.3)
 			norm(attention+"k_norm.weight", headDim, 1.3)
 		}
-		for name, width := range map[string]int64{"q_proj": hidden, "k_proj": kvHeads * headDim, "v_proj": kvHeads * headDim} {
+		const kv = kvHeads * headDim
+		for name, width := range map[string]int64{"q_proj": hidden, "k_proj": kv, "v_proj": kv} {
 			matrix(attention+name, width, hidden, 1)
 			if s.Architecture == "qwen2" {
 				add(attention+name+".bias", s.random(attention+name+".bias", int(width), 1, 0.3), width)

@@ -90,7 +90,8 @@ func TestLoadRejects(t *testing.T) {
 	if err := errors.Join(mllm.Write(f, mllm.V2, "", nil), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	const good = `{"model_type": "qwen3", "vocab_size": 512, "hidden_size": 128, "head_dim": 32, "num_hidden_layers": 4, "max_cache_length": 256}`
+	const good = `{"model_type": "qwen3", "vocab_size": 512, "hidden_size": 128, "head_dim": 32,
+		"num_hidden_layers": 4, "max_cache_length": 256}`
 	for want, change := range map[string][2]string{
 		"no float tensor":   {"512", "512"},
 		"vocab_size":        {"512", "100"},

@@ -144,7 +144,7 @@ func compilerMistakes() []provocation {
 			script: strings.Replace(compiled(`"soc":"SM8750","arch":"v79"`), "linux-clang/", "linux-clang", 1)},
 		{id: "linear-block-size", in: "aot-config", mistake: "a model as the hub has it, without linear_block_size",
 			script: busybox + " sed /linear_block_size/d ${module.toy.folder}/config.json > c.json\n" +
-				"echo '{\"model_config\":\"c.json\",\"soc\":\"SM8750\",\"arch\":\"v79\",\"vtcm_mb\":8,\"out\":\"o\",\"model_out\":\"m\"}' > " +
+				`echo '{"model_config":"c.json","soc":"SM8750","arch":"v79","vtcm_mb":8,"out":"o","model_out":"m"}' > ` +
 				"args\n$HEXMAGE_SELF tool aot-config args"},
 	}
 }
