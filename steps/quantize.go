@@ -5,7 +5,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 // quantizerToolchain is the environment that upstream's quantiser runs in.
@@ -19,7 +18,6 @@ type Quantize struct {
 	Model        step.Path `arg:"model,required"`
 	BlockSize    int       `arg:"block_size" default:"16" oneof:"16 32 64"`
 	PyMLLM       step.Path `arg:"pymllm"`
-	Tensors      string    `arg:"tensors" default:"simulated" oneof:"simulated upstream"`
 	Architecture string    `arg:"architecture" default:"qwen3" oneof:"qwen3 qwen2 llama"`
 	Calibration  step.Path `arg:"calibration"`
 	MaxLength    int       `arg:"max_length" default:"1024" range:"2..32768"`
@@ -33,10 +31,9 @@ func quantizeSchema() step.Schema {
 		ArgDocs: map[string]string{
 			"model":      "Folder in the Hugging Face layout: an artifact or a workspace path.",
 			"block_size": "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
-			"pymllm":     "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
-			"tensors": "Without `pymllm`: the quantizer of hexmage. `upstream` has mllm's arithmetic and its points of quantization, which " +
-				"`onnx_llm` needs. It runs in toolchain `onnx`, and takes a model of any size in BF16, F16 or F32, with one layer in memory. " +
-				"`simulated` is for the simulated programs of profile simulated: small models in F32.",
+			"pymllm": "mllm's source tree: its own train.py quantizes in toolchain `mllm_quantiser`. Without it " +
+				"hexmage's quantizer runs in toolchain `onnx`: it has mllm's arithmetic and points of quantization, " +
+				"takes a model of any size in BF16, F16 or F32, and keeps one layer in memory.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
 			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",
@@ -46,7 +43,7 @@ func quantizeSchema() step.Schema {
 		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "model.safetensors, config.json, tokenizer.json, and of tokenizer_config.json and chat_template.jinja what the model has"}},
 		Toolchains: []string{quantizerToolchain, onnxToolchain},
 		Example: `step "quantize" "qwen3" {
-  model      = step.model.toy.outputs.dir
+  model      = step.toy_model.toy.outputs.dir
   block_size = 32
 }`,
 	}
@@ -56,11 +53,6 @@ func quantizeSchema() step.Schema {
 func (q Quantize) Plan(p *step.Plan) {
 	if q.Architecture != "qwen3" && q.BlockSize != 32 {
 		p.Fail("block_size", "Not upstream's block size", "Upstream's %s has blocks of 32. Write block_size = 32.", q.Architecture)
-		return
-	}
-	if !q.PyMLLM.IsSet() && q.Tensors == "simulated" {
-		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir"}
-		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
 		return
 	}
 	at, in := text(p, q.Calibration, "mllm.txt")

@@ -124,7 +124,7 @@ func TestSimulatedPhone(t *testing.T) {
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v", diags)
 	}
-	var image phone.Spec
+	var image phone.Image
 	if err := tool.Decode(p.Specs[1].Inputs[0].Content.Data, &image); err != nil || image.SoC != (phone.SoCProps{Model: "SM8750", Arch: "v79", SoCModel: 69, SoCID: 618, VTCMMB: 8}) {
 		t.Errorf("image: %+v, %v", image, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
@@ -16,7 +15,7 @@ import (
 )
 
 const (
-	version          = 2 // of the blob's layout and of the toy model's arithmetic
+	version          = 3 // of the blob's layout and of the toy model's arithmetic
 	nameSize         = 64
 	optionsSize      = 128
 	maxGraphs        = 4
@@ -124,9 +123,6 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	for _, n := range b.Norms {
 		text(n.Name, nameSize)
 		out = le.AppendUint32(out, uint32(len(n.Weight)))
-		for _, q := range []toymodel.Quant{n.Quant, n.In, n.Out} {
-			out = le.AppendUint32(le.AppendUint32(out, math.Float32bits(q.Scale)), uint32(q.ZeroPoint))
-		}
 		numbers(n.Weight)
 	}
 	return out, nil

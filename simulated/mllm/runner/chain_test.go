@@ -16,7 +16,6 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
@@ -46,10 +45,10 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 		model.BlockSize, context, more = 32, aotconfig.FixedOutput(program.String()), nil
 	}
 	run(tooltest.Run(t, toymodel.MakeTool, toymodel.RunMake, model))
-	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Architecture: model.Architecture, Model: at("model"), Out: at("quantised")}))
-	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{
+		Input: at("model/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
 	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
-		ModelConfig: at("quantised/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
+		ModelConfig: at("model/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +78,7 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chained{compiled, read("config.json"), read("quantised/tokenizer.json"), dir, out.String(), wrote}
+	return chained{compiled, read("config.json"), read("model/tokenizer.json"), dir, out.String(), wrote}
 }
 
 // want returns the reference's result.
@@ -87,7 +86,7 @@ func (m chained) want(t testing.TB, prompt string) toymodel.Result {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "tokens.json")
 	s := toymodel.ReferenceSpec{Model: filepath.Join(m.dir, "model.mllm"), Config: filepath.Join(m.dir, "config.json"),
-		Tokenizer: filepath.Join(m.dir, "quantised/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
+		Tokenizer: filepath.Join(m.dir, "model/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
 	return resultOf(t, s, out)
 }
 
