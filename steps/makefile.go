@@ -31,7 +31,7 @@ func makefileSchema() step.Schema {
 			"hvx":     "The Makefile's default of its variable HVX: an HVX version, such as v66, or compiler flags.",
 			"config":  "Path of the op config, which a package without src/*.cpp gets its interface from. Default: the one in config/, or the one there that says HTP.",
 		}),
-		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The package's files with the Makefile; make works in it."}},
+		Outputs: []step.OutputSpec{step.Tree("dir", "The package's files with the Makefile; make works in it.")},
 		Example: `step "makefile" "llama" {
   source = step.patch.ops.outputs.dir
 }`,

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -63,12 +64,7 @@ func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string,
 
 // hexagonTools returns the version of the Hexagon tools: the one that is asked for, or the SDK's.
 func hexagonTools(p *step.Plan, version string, arches []oppackage.Arch) string {
-	if version == "" {
-		known, _ := step.Decode[struct {
-			Tools string `arg:"tools_version"`
-		}](p.Toolchains["hexagon"].Attrs)
-		version = known.Tools
-	}
+	version = cmp.Or(version, knownOf(p.Toolchains["hexagon"]).ToolsVersion)
 	if version == "" || strings.ContainsAny(version, "/\\") {
 		p.Fail("", "Version of the Hexagon tools not known",
 			"The release of toolchain.hexagon does not say which tools it has. Set tools_version to the name of the folder in its tools/HEXAGON_Tools, such as 19.0.04.")
