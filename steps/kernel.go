@@ -86,7 +86,7 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 		targets = append(targets, "htp_"+strings.TrimPrefix(a, "htp_"))
 	}
 	qemu := p.Toolchain("qemu")
-	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), cases: t.Cases, only: t.Sources,
+	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools, ""), cases: t.Cases, only: t.Sources,
 		qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: knownOf(qemu).Version}
 	for _, a := range k.arches {
 		if a.Family != "hexagon" {
@@ -103,15 +103,13 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	if err := k.tests(k.preview()); err != nil {
 		p.Fail("", "Kernel test cannot be planned", "%v.", err)
 	}
-	p.Await(k.trees(), func(p *step.Plan, l action.Listing) error {
+	k.await(func(b opBuild, pkg oppackage.Package) error {
 		k := k
-		k.p = p
-		pkg, err := k.find(l)
-		if err == nil && len(k.only) > 0 {
-			err = k.choose(&pkg)
-		}
-		if err != nil {
-			return err
+		k.opBuild = b
+		if len(k.only) > 0 {
+			if err := k.choose(&pkg); err != nil {
+				return err
+			}
 		}
 		return k.tests(pkg)
 	})
