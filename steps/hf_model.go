@@ -93,8 +93,8 @@ func (q *question) loads(largest, process int64) {
 func (o ONNXLLM) facts(q *question) bool {
 	n := hf.Needs{Types: append(floats(), safetensors.F64), Also: []hf.Form{hf.GGUF, hf.MLLM}}
 	if f, ok := q.model(o.Model, n); ok && f.Form == hf.Weights {
-		if o.Layers > 0 {
-			f.Model.Layers = min(f.Model.Layers, int64(o.Layers))
+		if o.Layers != nil {
+			f.Model.Layers = min(f.Model.Layers, int64(*o.Layers))
 		}
 		q.p.OutputBytes(4 * f.Model.Parameters())
 	}
