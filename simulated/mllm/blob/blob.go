@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
@@ -95,7 +96,7 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 		return nil, fmt.Errorf("%d graphs: the limit is %d", len(b.Graphs), maxGraphs)
 	}
 	le := binary.LittleEndian
-	out := []byte(qnnctx.SimulatedMark)
+	out := []byte(qnn.SimulatedContext)
 	var tokens [maxGraphs]uint32
 	for i, g := range b.Graphs {
 		tokens[i] = g.Tokens
