@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/patches/series"
 )
 
 // patchCmd is `hexmage patch …`.
@@ -101,10 +100,9 @@ func isFolder(p string) bool {
 
 // patched is what check and apply tell programs.
 type patched struct {
-	OK        bool               `json:"ok"`
-	Error     string             `json:"error,omitempty"`
-	Conflicts []*series.Conflict `json:"conflicts,omitempty"`
-	Out       string             `json:"out,omitempty"` // the folder that was changed or written
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Out   string `json:"out,omitempty"` // the folder that was changed or written
 	patches.Report
 }
 
@@ -113,7 +111,7 @@ func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out 
 	if a.JSON {
 		p := patched{OK: err == nil, Report: rep}
 		if err != nil {
-			p.Error, p.Conflicts = err.Error(), conflicts(err)
+			p.Error = err.Error()
 		} else {
 			p.Out = out
 		}
@@ -161,23 +159,6 @@ func summary(rep patches.Report, out string) string {
 		return "would change " + what
 	}
 	return "changed " + what + " in " + out
-}
-
-// conflicts returns the conflicts that an error joins.
-func conflicts(err error) (out []*series.Conflict) {
-	switch e := err.(type) {
-	case *series.Conflict:
-		return []*series.Conflict{e}
-	case interface{ Unwrap() []error }:
-		for _, one := range e.Unwrap() {
-			out = append(out, conflicts(one)...)
-		}
-		return out
-	}
-	if next := errors.Unwrap(err); next != nil {
-		return conflicts(next)
-	}
-	return nil
 }
 
 // patchCheckCmd is `hexmage patch check SOURCE --sdk SDK`.
