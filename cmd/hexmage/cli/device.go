@@ -31,8 +31,8 @@ type deviceCmd struct {
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
-	Debug    debugCmd          `cmd:"" help:"Start a pipeline's program under a debug server for LLDB."`
-	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, and keep it until Ctrl-C."`
+	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Start a pipeline's program under a debug server for LLDB."`
+	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" help:"Start a simulated phone, and keep it until Ctrl-C."`
 	Clean    deviceCleanCmd    `cmd:"" help:"Remove all files of hexmage from a device."`
 }
 

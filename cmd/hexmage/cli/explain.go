@@ -26,7 +26,7 @@ type explainCmd struct {
 	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Step     string `arg:"" help:"The step (KIND.NAME, module.NAME.KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
 	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
-	Against  string `placeholder:"RUN" help:"Say in what the step differs from another run, of whoever and whatever machine: a file that hexmage runs --export wrote, its https address, or a run that hexmage runs lists."`
+	Against  string `placeholder:"RUN" help:"Say in what the step differs from another run, of whoever and whatever machine: a file that hexmage runs --export wrote, or a run that hexmage runs lists."`
 }
 
 // Help has the examples of `hexmage explain --help`.

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -33,7 +32,7 @@ import (
 // toolchainCmd is `hexmage toolchain …`.
 type toolchainCmd struct {
 	List   toolchainListCmd   `cmd:"" help:"List releases: their sources, and which are here."`
-	Fetch  toolchainFetchCmd  `cmd:"" help:"Download, verify and unpack releases into the store."`
+	Fetch  toolchainFetchCmd  `cmd:"" takes:"var,build" help:"Download, verify and unpack releases into the store."`
 	Verify toolchainVerifyCmd `cmd:"" help:"Check a release in the store, or an SDK folder."`
 	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a release."`
 }
@@ -109,22 +108,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 
 // planText plans a pipeline that no file has.
 func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, error) {
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf) // a file system in memory
-	out, err := z.Create(workspace.Folder + "/" + name + ".hcl")
-	if err == nil {
-		_, err = out.Write(text)
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
-		return nil, nil, engineError(err)
-	}
-	fsys, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	if err != nil {
-		return nil, nil, engineError(err)
-	}
+	fsys := fstest.MapFS{workspace.Folder + "/" + name + ".hcl": {Data: text}}
 	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
 		return nil, diags, nil
@@ -586,7 +570,7 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 		for _, r := range round {
 			ws = append(ws, wanted{name: r.Name, version: r.Version})
 		}
-		_, here, diags, err := a.inStore(ctx, ws)
+		here, diags, err := a.inStore(ctx, ws)
 		if err != nil {
 			return err
 		}
@@ -603,27 +587,26 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 }
 
 // inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
-func (a *app) inStore(ctx context.Context,
-	ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics, err error) {
-	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
-		return nil, nil, diags, err
+func (a *app) inStore(ctx context.Context, ws []wanted) (here []*plan.Instance, _ hcl.Diagnostics, _ error) {
+	p, diags, err := a.planToolchains(ws)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
 	}
 	o, _, err := a.lookupOnly(ctx, a.here())
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	o.Fresh = nil
 	p.extend(&o)
 	seen, err := engine.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, nil, nil, engineError(err)
+		return nil, nil, engineError(err)
 	}
 	for _, n := range toolchainInstances(p.Plan) {
 		if stored(seen, n) {
 			here = append(here, n)
 		}
 	}
-	return p, here, nil, nil
+	return here, nil, nil
 }
 
 // stored tells whether all actions of the instance have results.
