@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +26,6 @@ import (
 // deviceSimulateCmd is `hexmage device simulate`.
 type deviceSimulateCmd struct {
 	Serial   string   `short:"s" placeholder:"HOST:PORT" help:"Address on this machine, which is the phone's serial for adb. Default: 127.0.0.1 and a free port."`
-	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
 	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
 	Linux    bool     `help:"Also run programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
@@ -54,7 +52,7 @@ Faults:
 Examples:
 
     hexmage device simulate --connect                                         and in another terminal: hexmage device info
-    hexmage device simulate --soc SM8650 --port 5555 --data ~/phone
+    hexmage device simulate --soc SM8650 -s 127.0.0.1:5555 --data ~/phone
     hexmage device simulate --fault drop-every=20MB --fault refuse=2s         a bad cable
     hexmage device simulate --linux                                           and on it: qnn-load libQnnHtp.so
     hexmage device simulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
@@ -158,16 +156,6 @@ func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
 	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Listen: c.Serial, Serialno: c.Serialno}
 	if c.Log {
 		o.Log = a.Env.Stderr
-	}
-	if c.Port != 0 {
-		at := "127.0.0.1:" + strconv.Itoa(c.Port)
-		if c.Serial != "" && c.Serial != at {
-			return o, usageError("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
-		}
-		if c.Port < 0 || c.Port > 65535 {
-			return o, usageError("--port %d: want a number from 1 to 65535", c.Port)
-		}
-		o.Listen = at
 	}
 	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
 		return o, usageError("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone "+

@@ -130,7 +130,7 @@ func TestEmulate(t *testing.T) {
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	l.Close()
 	data := filepath.Join(w.Dir, "phone's data")
-	args := []string{"--soc", "sm8650", "--port", port, "--data", data, "--serialno", "R5CX123", "--fault",
+	args := []string{"--soc", "sm8650", "--serial", "127.0.0.1:" + port, "--data", data, "--serialno", "R5CX123", "--fault",
 		"refuse=1s", "--fault", "clock=-20y", "--connect"}
 	one := emulate(t, w, args...)
 	if one.Serial != "127.0.0.1:"+port || one.Serialno != "R5CX123" || one.SoC != "SM8650" || one.Arch != "v75" ||
@@ -144,7 +144,7 @@ func TestEmulate(t *testing.T) {
 		"\n"; o.Stdout != want {
 		t.Errorf("it is %s, want %q", o, want)
 	}
-	Wants(t, w.Run(t, "device", "simulate", "--port", port), ExitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
+	Wants(t, w.Run(t, "device", "simulate", "--serial", "127.0.0.1:"+port), ExitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
 	if _, err := io.WriteString(one.input, "shake\nreboot\n"); err != nil {
 		t.Fatal(err)
 	}
