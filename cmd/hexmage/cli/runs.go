@@ -25,7 +25,7 @@ import (
 type runsCmd struct {
 	Pipeline string `arg:"" optional:"" help:"Only runs of this pipeline."`
 	Number   int    `short:"n" default:"20" help:"How many, at most; 0 for all."`
-	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage explain --against, compare and report on another machine."`
+	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage compare and report on another machine."`
 }
 
 // Help has the examples of `hexmage runs --help`.
