@@ -52,8 +52,7 @@ type Options struct {
 	Machine   toolchains.Machine
 	Profile   string // "": all
 	Store     string // the store's folder: its file system must have room
-	// Stored returns the root of a release's tree in the store; nil: none is.
-	Stored    func(name, version, profile string) (root string, ok bool)
+	Stored    func(name, version, profile string) bool // whether the release is in the store; nil: none is
 	Pipelines []Pipeline
 }
 
@@ -72,7 +71,7 @@ type Pipeline struct {
 // Examine looks at everything, in the order in which it matters.
 func Examine(ctx context.Context, o Options) []Finding {
 	if o.Stored == nil {
-		o.Stored = func(string, string, string) (string, bool) { return "", false }
+		o.Stored = func(string, string, string) bool { return false }
 	}
 	e := &examination{o: o, p: o.Probes}
 	e.machine()
@@ -164,8 +163,7 @@ func (e *examination) profile(profile string, names []string) {
 		ch, err := o.Catalogue.Choose(toolchains.Request{Name: n, Profile: profile, Lock: o.Lock, Machine: o.Machine})
 		switch {
 		case err == nil:
-			_, stored := o.Stored(n, r.Version, profile)
-			f.Detail = origin(ch, stored)
+			f.Detail = origin(ch, o.Stored(n, r.Version, profile))
 		case errors.Is(err, toolchains.ErrNotAvailable):
 			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", qnn.Sentence(err.Error())
 		default:

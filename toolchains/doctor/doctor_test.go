@@ -177,7 +177,7 @@ func TestFullMachine(t *testing.T) {
 	f.vars["HTTPS_PROXY"] = "http://ana:hunter2@proxy.example:3128"
 	f.vars["HF_TOKEN"] = "hf_hunter2"
 	o := f.options()
-	o.Stored = func(string, string, string) (string, bool) { return "", true }
+	o.Stored = func(string, string, string) bool { return true }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
 		return []doctor.Device{{Serial: "1b2c3d4e", State: "device", Model: "Pineapple 8", SoC: "SM8750"}}, nil
 	}

@@ -124,7 +124,7 @@ func pushText(p push.Pushed) string {
 // pushSet is what is to be pushed, by path in the folder on the device.
 type pushSet struct {
 	files map[string]push.File
-	stats *statcache.Cache
+	stats *statcache.Cache // nil: files are not hashed
 }
 
 // add adds a file, or what is below a folder. Links are followed, but not out of files into folders.
@@ -140,18 +140,24 @@ func (p pushSet) add(from, name string) error {
 		if !st.Mode().IsRegular() {
 			return fmt.Errorf("%s is neither a file nor a folder", at)
 		}
-		d, err := p.stats.Hash(at, stat.Of(st))
-		if err != nil {
-			return err
-		}
 		rel, err := filepath.Rel(from, at)
 		if err != nil {
 			return err
 		}
-		p.files[path.Join(name, filepath.ToSlash(rel))] = push.File{
-			Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(), Key: d.String(),
-			Executable: st.Mode()&0o111 != 0,
+		file := push.File{Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(),
+			Executable: st.Mode()&0o111 != 0}
+		if p.stats != nil {
+			d, err := p.stats.Hash(at, stat.Of(st))
+			if err != nil {
+				return err
+			}
+			file.Key = d.String()
 		}
+		rel = path.Join(name, filepath.ToSlash(rel))
+		if _, ok := p.files[rel]; ok {
+			return fmt.Errorf("two files are called %s: on the device they cannot both be", rel)
+		}
+		p.files[rel] = file
 		return nil
 	})
 }

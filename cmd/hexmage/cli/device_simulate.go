@@ -69,7 +69,7 @@ type simulated struct {
 	Arch     string   `json:"arch"`
 	VTCMMB   int      `json:"vtcm_mb,omitempty"`
 	Data     string   `json:"data,omitempty"` // "": not kept
-	Faults   []string `json:"faults"`
+	Faults   []string `json:"faults,omitempty"`
 }
 
 // Run starts the phone and waits.
@@ -235,38 +235,10 @@ func (c *deviceSimulateCmd) announce(a *app, p *phone.Device, o phone.Options) e
 	if c.Data != "" {
 		t.Data = o.Data
 	}
-	if a.JSON {
-		if t.Faults == nil {
-			t.Faults = []string{}
-		}
-		return a.printJSON(t)
+	if err := a.showRecord(t); err != nil || a.JSON {
+		return err
 	}
-	line := func(name, text string) { fmt.Fprintf(a.Env.Stdout, "%-12s %s\n", name, text) }
-	line("serial", t.Serial)
-	soc := t.SoC + ": Hexagon " + t.Arch
-	if t.VTCMMB > 0 {
-		soc += fmt.Sprintf(", VTCM %d MB", t.VTCMMB)
-	}
-	line("SoC", soc)
-	if t.Data != "" {
-		line("/data", t.Data)
-	} else {
-		line("/data", "empty; goes with the phone")
-	}
-	if len(t.Faults) > 0 {
-		line("faults", strings.Join(t.Faults, ", "))
-	}
-	if c.Connect {
-		line("connected", "hexmage device info -s "+t.Serial)
-	} else {
-		line("connect", "adb connect "+t.Serial+", or hexmage device connect "+t.Serial)
-	}
-	if c.Stdin {
-		line("orders", "unplug [DURATION], reboot")
-		line("end", "Ctrl-C, or the end of standard input")
-	} else {
-		line("end", "Ctrl-C")
-	}
+	fmt.Fprintf(a.Env.Stdout, "connect by: hexmage device connect %s\nend by: Ctrl-C\n", t.Serial)
 	return nil
 }
 

@@ -13,9 +13,6 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/remote"
-	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
@@ -34,14 +31,13 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o := a.doctorOptions(d)
-	o.Probes.Devices = a.devicesSeen
-	roots := map[string]map[string]located{}
-	o.Stored = func(name, version, profile string) (string, bool) {
-		if roots[profile] == nil {
-			roots[profile] = a.storedRoots(ctx, d, profile)
+	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) { return a.devicesSeen(ctx, d) }
+	stored := map[string]map[wanted]bool{} // by profile
+	o.Stored = func(name, version, profile string) bool {
+		if stored[profile] == nil {
+			stored[profile] = a.storedReleases(ctx, d, profile)
 		}
-		l, ok := roots[profile][name]
-		return l.Path, ok && l.Version == version
+		return stored[profile][wanted{name: name, version: version}]
 	}
 	names := c.Pipelines
 	if len(names) == 0 {
@@ -103,40 +99,23 @@ func (a *app) doctorOptions(d *domain) doctor.Options {
 		Profile: a.Profile, Store: a.Cache}
 }
 
-// storedRoots finds the default releases that are in the store, as a profile takes them.
-func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[string]located {
+// storedReleases finds the default releases that are in the store, as a profile takes them.
+func (a *app) storedReleases(ctx context.Context, d *domain, profile string) map[wanted]bool {
 	own := *a
 	own.Profile = profile
 	var ws []wanted
 	for _, t := range d.catalogue().Toolchains {
-		if _, _, err := d.catalogue().Find(t.Name, ""); err != nil {
-			continue
-		}
 		q := toolchains.Request{Name: t.Name, Profile: profile, Lock: d.lock, Machine: d.machine}
 		if ch, err := d.catalogue().Choose(q); err == nil && ch.Host == "" {
 			ws = append(ws, wanted{name: t.Name, version: t.Default})
 		}
 	}
-	out := map[string]located{}
-	p, here, diags, err := own.inStore(ctx, ws)
-	if err != nil || diags.HasErrors() || len(here) == 0 {
-		return out
-	}
-	var steps []addrs.Step
+	found := map[wanted]bool{}
+	here, _, _ := own.inStore(ctx, ws) // a release that cannot be planned is not there
 	for _, n := range here {
-		steps = append(steps, n.At.Step)
+		found[wanted{name: n.At.Name, version: n.Version}] = true
 	}
-	if p, err = p.Select(steps...); err != nil {
-		return out
-	}
-	ls, _, err := own.locate(ctx, p, own.here())
-	if err != nil {
-		return out
-	}
-	for _, l := range ls {
-		out[l.Name] = l
-	}
-	return out
+	return found
 }
 
 // mistakes says what the errors among diagnostics are, whatever they warn of besides.
@@ -236,48 +215,24 @@ func (a *app) toDownload(seen *engine.Previews) (n int64) {
 
 const askLimit = 3 * time.Second // for a phone to answer
 
-// devicesSeen asks the phones of devices.hcl, and the user's adb server, if it runs, what else it sees.
-func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
+// devicesSeen returns the devices of devices.hcl, and what else the user's adb server sees, if it runs.
+func (a *app) devicesSeen(ctx context.Context, d *domain) ([]doctor.Device, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	network, address, err := a.adbAddress()
-	if err != nil {
-		return nil, err
-	}
 	listed, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}
-	client := adb.NewClient(network, address)
+	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, a.runningADB)
 	var out []doctor.Device
-	known := map[string]bool{}
-	for _, s := range pool.States(ctx, listed.Devices,
-		pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
-		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model),
-			SoC: s.Info.SoC}
-		if s.Err != nil {
-			d.State = "unusable: " + s.Err.Error()
+	for _, r := range rows {
+		seen := doctor.Device{Serial: r.Serial, State: r.State, Model: strings.TrimSpace(r.Name + " " + r.Model), SoC: r.SoC}
+		if r.State == stateUnusable {
+			seen.State += ": " + r.Detail
 		}
-		known[s.Serial] = known[s.Serial] || s.Server == (pool.Server{})
-		out = append(out, d)
+		out = append(out, seen)
 	}
-	infos, err := client.Devices(ctx)
-	if err != nil && len(out) == 0 {
-		return nil, err
-	}
-	for _, i := range infos {
-		if known[i.Serial] {
-			continue
-		}
-		d := doctor.Device{Serial: i.Serial, State: i.State, Model: strings.ReplaceAll(i.Props["model"], "_", " ")}
-		if i.Usable() {
-			if soc, err := link.Output(ctx, client.Device(i.Serial), "getprop ro.soc.model", nil); err == nil {
-				d.SoC = strings.TrimSpace(soc)
-			}
-		}
-		out = append(out, d)
-	}
-	return out, nil
+	return out, err
 }
 
 func (a *app) painted(code, s string) string {

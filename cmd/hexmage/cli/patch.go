@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +75,7 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 func (a *app) sdkHeaders(ctx context.Context, name string) (string, error) {
 	root := absolute(a.WorkDir, name)
 	if parseWanted(name).name == "qairt" && !isFolder(root) {
-		l, err := a.find(ctx, name, "")
+		l, err := a.find(ctx, name)
 		if err != nil {
 			return "", err
 		}
@@ -221,48 +220,6 @@ func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 		}{string(diff), rep})
 	}
 	isData(a.Env.Stdout)
-	if a.colourOut() {
-		diff = paintDiff(diff)
-	}
 	_, err = a.Env.Stdout.Write(diff)
 	return err
-}
-
-// colourOut says whether what goes to standard output is to be coloured.
-func (a *app) colourOut() bool {
-	if a.Colour != "auto" {
-		return a.Colour == "always"
-	}
-	return onTerminal(a.Env.Stdout) && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
-}
-
-// paintDiff colours a unified diff as git does.
-func paintDiff(diff []byte) []byte {
-	var out bytes.Buffer
-	inHunk := false
-	for line := range bytes.Lines(diff) {
-		code := ""
-		switch {
-		case bytes.HasPrefix(line, []byte("diff --git ")):
-			inHunk, code = false, "1"
-		case bytes.HasPrefix(line, []byte("@@ ")):
-			inHunk, code = true, "36"
-		case !inHunk:
-			code = "1"
-		case line[0] == '+':
-			code = "32"
-		case line[0] == '-':
-			code = "31"
-		}
-		text, end := bytes.TrimSuffix(line, []byte("\n")), ""
-		if len(text) < len(line) {
-			end = "\n"
-		}
-		if code == "" {
-			out.Write(line)
-		} else {
-			fmt.Fprintf(&out, "\x1b[%sm%s\x1b[0m%s", code, text, end)
-		}
-	}
-	return out.Bytes()
 }
