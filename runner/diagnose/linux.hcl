@@ -48,7 +48,7 @@ failure "musl-library" {
 
 failure "udev-rule" {
   where    = ["device", "tool"]
-  patterns = ["insufficient permissions for device", "no permissions [(](?:user|missing|verify)[^)]*udev"]
+  patterns = ["insufficient permissions for device", "no permissions [(][^)]*udev"]
   cause    = "This user may not open the phone's USB device on this computer."
   remedy   = "Install the udev rules for Android (Debian and Ubuntu: package android-sdk-platform-tools-common), add the user to the group plugdev, log in again, and plug the phone in anew. Then restart the server: `adb kill-server`."
   source   = "Android documentation, run apps on a hardware device"
