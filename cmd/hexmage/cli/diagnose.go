@@ -102,7 +102,7 @@ func (a *app) printReport(r *diagnose.Report) {
 			fmt.Fprint(w, "\nAlso, probably since the first failed:\n\n")
 		}
 		fmt.Fprintf(w, "  line %-5d %s: %s\n", f.Number, f.ID, f.Cause)
-		if f.Entry.Rank == diagnose.Cause {
+		if f.Entry.Rank == diagnose.Cause && !f.Explained {
 			fmt.Fprintf(w, "  %10s remedy: %s\n", "", f.Remedy)
 		}
 	}
@@ -110,6 +110,9 @@ func (a *app) printReport(r *diagnose.Report) {
 		fmt.Fprint(w, "\nLines that look like errors and are in no catalogue:\n\n"[btoi(len(r.Findings) == 0):])
 		for _, l := range r.Unknown {
 			fmt.Fprintf(w, "  line %-5d %s\n", l.Number, l.Text)
+			for _, c := range l.Codes {
+				fmt.Fprintf(w, "  %10s %s\n", "", c)
+			}
 		}
 		if r.More > 0 {
 			fmt.Fprintf(w, "  and %d more\n", r.More)
