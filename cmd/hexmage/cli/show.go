@@ -21,7 +21,7 @@ import (
 // `hexmage show [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
 	What    string `arg:"" help:"A pipeline; kinds; or module, kind, soc, arch, toolchain or error before a name; or an unambiguous name alone."`
-	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name, a folder, or git::URL."`
+	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name or a folder."`
 }
 
 // Help has the examples of `hexmage show --help`.
