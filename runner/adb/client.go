@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,22 @@ type Info struct {
 
 // Usable reports whether commands can be sent to the device.
 func (i Info) Usable() bool { return i.State == "device" }
+
+// Remedy says what to do about a device that cannot be used; "" if nothing is known.
+func (i Info) Remedy() string {
+	state, _, _ := strings.Cut(i.State, " ")
+	return map[string]string{
+		"unauthorized": "allow USB debugging in the dialog that the device shows",
+		"authorizing":  "wait a moment, or confirm the dialog \"Allow USB debugging?\" on the unlocked device",
+		"connecting":   "wait a moment; if it stays so, check the network, then hexmage device connect again",
+		"offline":      "unplug it and plug it in again, or hexmage device connect again",
+		"no":           "this user may not open the USB device: add a udev rule, and the user to group plugdev",
+		"recovery":     "start Android: adb reboot",
+		"rescue":       "start Android: adb reboot",
+		"sideload":     "finish or cancel the update on the device, and start Android: adb reboot",
+		"bootloader":   "start Android: fastboot reboot",
+	}[state]
+}
 
 // Version returns the number of the server's internal version, for example 41 for "1.0.41".
 func (c *Client) Version(ctx context.Context) (int, error) {
@@ -204,7 +221,12 @@ func serviceName(request string) string {
 	return request
 }
 
-// parseDevices reads "SERIAL   STATE key:value…" lines. A state may be several words.
+// states are the first words of what a server says of a device, after its serial.
+var states = []string{"device", "offline", "unauthorized", "authorizing", "connecting", "no", "recovery", "sideload",
+	"rescue", "bootloader", "host", "detached", "unknown"}
+
+// parseDevices reads "SERIAL   STATE key:value…" lines. A serial may have blanks: adb appends " (2)" to the name of a
+// phone that it finds a second time in the network. A state may be several words.
 func parseDevices(s string) []Info {
 	var all []Info
 	for line := range strings.Lines(s) {
@@ -212,9 +234,10 @@ func parseDevices(s string) []Info {
 		if len(words) < 2 {
 			continue
 		}
-		info := Info{Serial: words[0], Props: map[string]string{}}
+		at := 1 + max(0, slices.IndexFunc(words[1:], func(w string) bool { return slices.Contains(states, w) }))
+		info := Info{Serial: strings.Join(words[:at], " "), Props: map[string]string{}}
 		var state []string
-		for _, w := range words[1:] {
+		for _, w := range words[at:] {
 			if key, value, ok := strings.Cut(w, ":"); ok && isPropKey(key) {
 				info.Props[key] = value
 			} else if len(info.Props) == 0 {

@@ -105,10 +105,20 @@ func TestDevicesList(t *testing.T) {
 	t.Parallel()
 	list := "emulator-5554          device product:sdk model:Pixel_7 device:x transport_id:1\n" +
 		"R5CT            unauthorized usb:1-2 transport_id:2\n" +
-		"0123            no permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html] usb:1-1\n\nrubbish\n"
+		"0123            no permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html] usb:1-1\n\nrubbish\n" +
+		"adb-0a1b-Xy12Zw (2)._adb-tls-connect._tcp device product:a transport_id:4\n" +
+		"0a1b2c3d               recovery usb:1-1 transport_id:5\n"
 	all, err := liar(t, []byte("OKAY"+hex4(len(list))+list)).Devices(t.Context())
-	if err != nil || len(all) != 3 {
+	if err != nil || len(all) != 5 {
 		t.Fatalf("%+v, %v", all, err)
+	}
+	for i, want := range []string{"", "allow USB debugging", "udev", "", "adb reboot"} {
+		if got := all[i].Remedy(); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: the remedy is %q, want %q in it", all[i].State, got, want)
+		}
+	}
+	if !all[3].Usable() || all[3].Serial != "adb-0a1b-Xy12Zw (2)._adb-tls-connect._tcp" {
+		t.Errorf("%+v", all[3])
 	}
 	if !all[0].Usable() || all[0].Props["model"] != "Pixel_7" {
 		t.Errorf("%+v", all[0])

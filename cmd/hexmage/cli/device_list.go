@@ -127,7 +127,7 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 	var wg sync.WaitGroup
 	for i, dev := range all {
 		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State,
-			Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: pool.StateRemedy(dev.State)}
+			Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: dev.Remedy()}
 		if !dev.Usable() {
 			continue
 		}
@@ -173,4 +173,3 @@ func (a *app) printDevices(rows []deviceRow, pool bool) error {
 	}
 	return w.Flush()
 }
-

@@ -18,7 +18,7 @@ type shortPlan struct {
 	p      *plan.Plan
 	status *planStatus
 	took   func(step, name string) (took time.Duration, known bool)
-	width  int                              // of the screen, in characters
+	width  int // of the screen, in characters
 }
 
 // planRow is a step of the plan, with all of its copies.

@@ -17,8 +17,8 @@ import (
 
 // toolchainVerifyCmd is `hexmage toolchain verify NAME|DIR`.
 type toolchainVerifyCmd struct {
-	What   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION, or a folder."`
-	As     string `placeholder:"NAME[@VERSION]" help:"The release that the folder must hold. Default: what its own files say it is."`
+	What string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION, or a folder."`
+	As   string `placeholder:"NAME[@VERSION]" help:"The release that the folder must hold. Default: what its own files say it is."`
 }
 
 // verified is what verify says, for programs.
