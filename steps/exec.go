@@ -92,6 +92,12 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 		e.add(p.Toolchains[name].Input())
 	}
 	a := p.Action("", "", e.argv()...)
+	for i, arg := range a.Args {
+		if strings.Contains(arg, "\x00") {
+			p.Fail("argv", "NUL character", "argv[%d] of %s has a NUL character (U+0000), which no program can be given. "+
+				"Remove it.", i, p.At)
+		}
+	}
 	a.SetEnv(map[string]string{"PATH": DefaultPath}).SetEnv(p.Env)
 	for name, value := range a.Env {
 		a.Env[name] = p.Placed(value)
@@ -170,7 +176,11 @@ func (e *execPlan) input(arg, name string) string {
 			return clean // it is there by its own use
 		}
 	}
+	why := step.Unexpanded(name)
 	switch {
+	case why != "":
+		e.p.Fail(arg, "Unexpanded path", "%q of %s: %s.", name, e.p.At, why)
+		return ""
 	case name == "" || clean == ".." || strings.HasPrefix(clean, "../"):
 		e.p.Fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is "+
 			"elsewhere.", name, e.p.At)

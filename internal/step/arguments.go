@@ -260,6 +260,9 @@ func (d decoding) set(v cty.Value, to reflect.Value) {
 		to.Set(reflect.ValueOf(v))
 		return
 	case *Path:
+		if why := Unexpanded(v.AsString()); why != "" {
+			d.fail("Unexpanded path", "%s %q: %s.", d.is(), v.AsString(), why)
+		}
 		to.Set(reflect.ValueOf(d.p.Path(d.arg, v.AsString())))
 		return
 	}

@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -44,6 +45,18 @@ func (r Request) Path(arg, value string) Path {
 		}
 	}
 	return p
+}
+
+var shellOnly = regexp.MustCompile(`^~[^/]*(?:/|$)|\$\{?[A-Z_][A-Z0-9_]*\}?`)
+
+// Unexpanded says, for a path that only a shell would expand, that nobody does; "" for other paths.
+func Unexpanded(value string) string {
+	part := shellOnly.FindString(value)
+	if part == "" {
+		return ""
+	}
+	return fmt.Sprintf("hexmage does not expand %s, as a shell does. Write the path itself, or make it a variable of "+
+		"the pipeline, and let the shell expand it: hexmage run … --var NAME=%s", strings.TrimSuffix(part, "/"), value)
 }
 
 // String returns the value.

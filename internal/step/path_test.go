@@ -82,3 +82,16 @@ func TestPathAs(t *testing.T) {
 		}
 	}
 }
+
+func TestUnexpanded(t *testing.T) {
+	t.Parallel()
+	for value, part := range map[string]string{
+		"$HOME/model": "$HOME", "~/model": "~", "~me/model": "~me", "a/${QNN_SDK_ROOT}/lib": "${QNN_SDK_ROOT}",
+		"model": "", "a~/b": "", "price$": "", "a/~": "", "$lower/x": "",
+	} {
+		got := step.Unexpanded(value)
+		if (got == "") != (part == "") || !strings.Contains(got, part) {
+			t.Errorf("%q: %q, want %q in it", value, got, part)
+		}
+	}
+}
