@@ -77,8 +77,8 @@ func (q *question) fits(at string, b fit.Bounds) {
 	has := q.w.Memory()
 	for _, program := range slices.Sorted(maps.Keys(takes)) {
 		if n := takes[program]; has > 0 && n > has {
-			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: use a "+
-				"larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
+			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: use "+
+				"a larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
 		}
 	}
 }
