@@ -72,14 +72,14 @@ func (q Quantize) Plan(p *step.Plan) {
 	if q.PyMLLM.IsSet() {
 		given["sources"], given["device"] = q.PyMLLM, q.Device
 		a = program(p, quantizerToolchain, "quantize with mllm's train.py on "+q.Device, given, "mllm_quantize")
+		if q.Device == "cuda" {
+			a.Set(action.PropertyPool, "gpu=1")
+			p.Programs("nvidia-smi")
+		}
 	} else {
 		given["checkpoint"] = quantizeCheckpoint
 		a = computes(p, program(p, onnxToolchain, "quantize W4A16 LPBQ with mllm's arithmetic", given, "mllm_native"))
 		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
-	}
-	if q.PyMLLM.IsSet() && q.Device == "cuda" {
-		a.Set(action.PropertyPool, "gpu=1")
-		p.Programs("nvidia-smi")
 	}
 	p.Tree("dir", a.OutTree("dir"))
 }

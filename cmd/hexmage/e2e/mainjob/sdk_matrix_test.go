@@ -44,7 +44,7 @@ func TestSDKMatrix(t *testing.T) {
 		t.Errorf("%q", m)
 	}
 	o = w.Run(t, append(planted, "--var", "series=mllm")...)
-	if Wants(t, o, ExitOK); strings.Contains(o.Stdout, "1 of 2") || strings.Contains(o.Stdout, "rename interface_scale") {
+	if Wants(t, o, ExitOK); strings.Contains(o.Stdout, "1 of 2") || strings.Contains(o.Stdout, "interface_scale") {
 		t.Errorf("after the series: %s", o.Stdout)
 	}
 }
