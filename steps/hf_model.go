@@ -60,8 +60,8 @@ func (m Quantize) facts(q *question) bool {
 	return true
 }
 
-// fits reports what the machine lacks to quantize a model and to compile it, and tells the rules what the device has to
-// load.
+// fits reports what the machine lacks to quantize a model and to compile it, and tells the rules what the device has
+// to load.
 func (q *question) fits(at string, b fit.Bounds) {
 	q.p.OutputBytes(b.File)
 	q.loads(b.Context, b.Process)
@@ -71,8 +71,8 @@ func (q *question) fits(at string, b fit.Bounds) {
 	has := q.w.Memory()
 	lacks := func(program string, n int64) {
 		if has > 0 && n > has {
-			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: use a "+
-				"larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
+			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: "+
+				"use a larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
 		}
 	}
 	if q.p.Profile == toolchains.ProfileEmulator { // in others mllm's compiler runs, and its step has memory_gb

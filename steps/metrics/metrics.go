@@ -29,7 +29,7 @@ type Set struct {
 	Baselines []measure.Baseline // the workspace's first
 }
 
-// Load returns the shipped metrics and baselines with those of the files (name → content), in the order of their names.
+// Load returns the shipped metrics and baselines with those of the files (name → content), in the order of the names.
 func Load(files map[string][]byte) (Set, hcl.Diagnostics) {
 	var s Set
 	var diags hcl.Diagnostics
