@@ -27,12 +27,13 @@ module "sdk" {
   targets  = var.targets
 }
 
-step "sdk_matrix" "package" {
-  title = "What compiles"
-  cells = { for release, m in module.sdk : release => m.cells }
+output "compiled" {
+  value = [for release, m in module.sdk : merge({ QAIRT = release },
+  { for target, c in m.found : target => "${c.compiled} of ${c.of}" })]
+  show = "table"
 }
-
-output "table" {
-  value = step.sdk_matrix.package.outputs.table
-  show  = "table"
+output "first_errors" {
+  value = flatten([for release, m in module.sdk : [for target, c in m.found :
+  { QAIRT = release, target = target, error = c.first, rule = c.rule } if c.compiled < c.of]])
+  show = "table"
 }

@@ -39,13 +39,14 @@ func accuracySchema() step.Schema {
 			"match_threshold":     "Minimum mean cosine between `outputs` and `cpu_outputs`.",
 			"truncated_outputs":   "Outputs of truncated models, which have the first layers alone, by the same names.",
 			"truncated_reference": "Outputs of the truncated float model.",
-			"tokenizer":           "Graphs of `onnx_llm`, whose tokenizer decodes a device's outputs, which have no words.",
-			"title":               "Title of the table.",
+			"tokenizer": "Graphs of `onnx_llm`, whose tokenizer decodes a device's outputs, which have no " +
+				"words.",
+			"title": "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("table", "One row per name, after the reference's (JSON)."),
-			step.Value("rows", "The numbers by name: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, "+
-				"sqnr_db, argmax_equal, perplexity, cpu_cosine, npu_nodes, cpu_nodes, … } }."),
+			step.Value("rows", "The numbers by name: { lpbq = { words, tokens, equal, cosine, cosine_min, "+
+				"difference_max, sqnr_db, argmax_equal, perplexity, cpu_cosine, npu_nodes, cpu_nodes, … } }."),
 			step.Value("mismatches", "Names whose cosine to `cpu_outputs` is below `match_threshold`."),
 			step.Value("first_below_min", "First name whose cosine is below `min_cosine`; \"\" if all pass."),
 		},

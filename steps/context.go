@@ -26,16 +26,19 @@ func contextSchema() step.Schema {
 	return step.Schema{
 		Summary: "Compiles a model ahead of time into a context binary for the target.",
 		ArgDocs: map[string]string{
-			"model":     "The .mllm file (v2).",
-			"config":    "The model's config.json: Hugging Face's with linear_block_size.",
-			"compiler":  "The ahead-of-time compiler: one of upstream's for qwen3, qwen2 and llama, such as mllm-qwen3-aot-sha-c, or the simulation's.",
+			"model":  "The .mllm file (v2).",
+			"config": "The model's config.json: Hugging Face's with linear_block_size.",
+			"compiler": "The ahead-of-time compiler: one of mllm's for qwen3, qwen2 and llama, such as " +
+				"mllm-qwen3-aot-sha-c, or the simulation's.",
 			"signed_pd": "Whether to run in a signed protection domain.",
-			"memory_gb": "Memory that compiling needs, of the pool memory_gb; upstream's compiler wants 64 for a real model.",
+			"memory_gb": "Memory that compiling needs, of the pool memory_gb; mllm's compiler needs 64 for a real " +
+				"model.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("context", "The context binary."),
 			step.File("aot_config", "The compiler's config, generated from the target."),
-			step.File("config", "The model's config.json as upstream's compiler and runner read it: with the keys that Hugging Face's lacks."),
+			step.File("config", "The model's config.json with the keys that mllm's compiler and runner read and "+
+				"Hugging Face's lacks."),
 		},
 		Toolchains: []string{"qairt"},
 		Example: `step "context" "qwen3" {
@@ -46,31 +49,33 @@ func contextSchema() step.Schema {
 	}
 }
 
-// Plan has both configs written, and then the compiler run with upstream's flags.
+// Plan has both configs written, and then the compiler run with mllm's flags.
 func (c Context) Plan(p *step.Plan) {
 	t := target(p, "A context is compiled for one SoC.")
 	qairt := p.Toolchain("qairt")
 	if p.Failed() {
 		return
 	}
-	configs := step.Tool(p, "aot_config", "write the configs that upstream's programs read", aotconfig.Tool, aotconfig.Spec{
-		Target:      aotconfig.Target{Arch: t.Arch, SoC: t.SoC, VTCMMB: t.VTCMMB, SignedPD: c.SignedPD},
-		ModelConfig: c.Config.InRoot(), Out: "aot_config.json", ModelOut: "config.json"}).In(c.Config.Input())
-	aotConfig, config := configs.Out("aot_config.json"), configs.Out("config.json")
+	s := aotconfig.Spec{Target: aotconfig.Target{Arch: t.Arch, SoC: t.SoC, VTCMMB: t.VTCMMB, SignedPD: c.SignedPD},
+		ModelConfig: c.Config.InRoot(), Out: "aot_config.json", ModelOut: "config.json"}
+	configs := step.Tool(p, "aot_config", "write the configs that mllm's programs read", aotconfig.Tool, s)
+	configs.In(c.Config.Input())
+	aotConfig, config := configs.Out(s.Out), configs.Out(s.ModelOut)
 
-	lib := qairt.Output.Path() + "/lib/x86_64-linux-clang/" // upstream joins the library's name to it: the slash is needed
-	args := []string{c.Compiler.InRoot(), "-m", c.Model.InRoot(), "-c", "config.json", "--aot_config", "aot_config.json", "--qnn_env_path", lib}
-	out := aotconfig.FixedOutput(path.Base(c.Compiler.InRoot()))
+	program := c.Compiler.InRoot()
+	lib := qairt.Output.Path() + "/lib/x86_64-linux-clang/" // mllm joins the library's name to it: the slash is needed
+	args := []string{program, "-m", c.Model.InRoot(), "-c", s.ModelOut, "--aot_config", s.Out, "--qnn_env_path", lib}
+	out := aotconfig.FixedOutput(path.Base(program))
 	if out == "" {
 		out = "context.bin"
 		args = append(args, "-o", out)
 	}
 	compile := p.Action("compile", "compile ahead of time for "+t.SoC, args...)
-	compile.SetEnv(map[string]string{"LD_LIBRARY_PATH": lib + ":" + path.Dir(c.Compiler.InRoot())})
-	compile.In(qairt.Input(), c.Model.Input(), c.Compiler.Input(), aotConfig.As("aot_config.json"), config.As("config.json"))
+	compile.SetEnv(map[string]string{"LD_LIBRARY_PATH": lib + ":" + path.Dir(program)})
+	compile.In(qairt.Input(), c.Model.Input(), c.Compiler.Input(), aotConfig.As(s.Out), config.As(s.ModelOut))
 	for _, t := range compiler.Tools() {
-		if t.String() == path.Base(c.Compiler.InRoot()) && c.simulated(p) {
-			compile.Set(action.PropertyTool, string(t)) // a wrapper of a built-in tool, whose behaviour belongs in the key
+		if t.String() == path.Base(program) && c.simulated(p) {
+			compile.Set(action.PropertyTool, string(t)) // a built-in tool, whose version is part of the key
 		}
 	}
 	if c.MemoryGB > 0 {

@@ -18,8 +18,9 @@ func convertSchema() step.Schema {
 	return step.Schema{
 		Summary: "Converts safetensors or a PyTorch checkpoint to .mllm, in a fixed order.",
 		ArgDocs: map[string]string{
-			"model": "Folder with model.safetensors, whole or in parts, or a file: .safetensors, or .pth, .pt or .bin with the " +
-				"state dict of one model. A checkpoint is read in toolchain `onnx`, which runs nothing of it.",
+			"model": "Folder with model.safetensors, whole or in parts, or a file: .safetensors, or .pth, .pt or " +
+				".bin with the state dict of one model. A checkpoint is read in toolchain `onnx`, which runs nothing " +
+				"of it.",
 			"name":   "Name of the model in the file's header.",
 			"format": "Version of the file format.",
 		},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,22 +32,28 @@ type Fetch struct {
 
 func fetchSchema() step.Schema {
 	return step.Schema{
-		Summary: "Downloads a file, or several files into one folder. Each has a digest. An interrupted download resumes where it stopped.",
+		Summary: "Downloads a file, or several files into one folder. Each has a digest. An interrupted download " +
+			"resumes where it stopped.",
 		ArgDocs: map[string]string{
-			"url":          "Address of the file: https, http or file. With `files`, address of the folder.",
-			"mirrors":      "More addresses of the same file or folder, tried in order.",
-			"sha256":       "Digest of the file: 64 hexadecimal digits.",
-			"files":        "In place of `sha256`: digests of several files by their names below `url`, such as those of a model. A hub shows them; `sha256sum FILE` prints them.",
+			"url":     "Address of the file: https, http or file. With `files`, address of the folder.",
+			"mirrors": "More addresses of the same file or folder, tried in order.",
+			"sha256":  "Digest of the file: 64 hexadecimal digits.",
+			"files": "In place of `sha256`: digests of several files by their names below `url`, such as " +
+				"those of a model. A hub shows them; `sha256sum FILE` prints them.",
 			"size":         "Size of the file in bytes, if known.",
 			"unpack":       "Whether the file is an archive (zip, tar.*, deb) to be unpacked into outputs.dir.",
 			"strip_prefix": "Folder of the archive whose content becomes outputs.dir.",
 			"executable":   "Whether outputs.file is a program.",
 			"user_agent":   "User agent of the request, for servers that refuse programs.",
-			"header":       "A line of the request with a secret: a block `header \"Authorization\"` with `variable = \"token\"` and `prefix = \"Bearer \"` takes it from HEXMAGE_VAR_token. It goes to the url's host, or to hosts, and into no key, file or log.",
+			"header": "A line of the request with a secret: a block `header \"Authorization\"` with `variable " +
+				"= \"token\"` and `prefix = \"Bearer \"` takes it from HEXMAGE_VAR_token. It goes to the url's host, " +
+				"or to hosts, and into no key, file or log.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "file", Class: action.File, Optional: true, Doc: "The file as it was downloaded; null with `files`."},
-			step.Tree("dir", "The content of the archive; with `files` the folder; else a folder with the file under its own name."),
+			{Name: "file", Class: action.File, Optional: true, Doc: "The file as it was downloaded; null with " +
+				"`files`."},
+			step.Tree("dir", "The content of the archive; with `files` the folder; else a folder with the file under "+
+				"its own name."),
 		},
 		Example: `step "fetch" "qwen" {
   url = "https://example.com/Qwen1.5-1.8B-Chat/resolve/main"
@@ -61,10 +68,9 @@ func fetchSchema() step.Schema {
 // Plan plans the downloads, and the unpacking.
 func (f Fetch) Plan(p *step.Plan) {
 	switch {
-	case f.Files != nil && f.SHA256 != "":
-		p.Fail("files", "Two kinds of digests", "files has digests by name, sha256 that of one file. Remove one of them.")
-	case f.Files != nil && (f.Unpack || f.StripPrefix != "" || f.Executable || f.Size > 0):
-		p.Fail("files", "One file only", "unpack, strip_prefix, executable and size are for one file. Remove them, or use sha256.")
+	case f.Files != nil && (f.SHA256 != "" || f.Unpack || f.StripPrefix != "" || f.Executable || f.Size > 0):
+		p.Fail("files", "One file only", "sha256, unpack, strip_prefix, executable and size are for one file. Remove "+
+			"them, or remove files.")
 	case f.Files != nil:
 		f.several(p)
 	case f.SHA256 == "":
@@ -81,7 +87,7 @@ func (f Fetch) single(p *step.Plan) {
 		return
 	}
 	base := path.Base(u.Path)
-	if base == "/" || base == "." || base == "" {
+	if base == "/" || base == "." {
 		base = "file"
 	}
 	name := ""
@@ -94,10 +100,9 @@ func (f Fetch) single(p *step.Plan) {
 		p.Tree("dir", file.As(base))
 		return
 	}
-	out := fetch(p, "unpack", "unpack "+base, sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive", SHA256: sum,
-		Layout: unpack.Layout{StripPrefix: f.StripPrefix}, Out: treeDir})
-	out.In(file.As("archive"))
-	p.Tree("dir", out.OutTree(treeDir))
+	out := fetch(p, "unpack", "unpack "+base, sources.Spec{Kind: sources.KindArchive, Name: base, File: "archive",
+		SHA256: sum, Layout: unpack.Layout{StripPrefix: f.StripPrefix}, Out: treeDir})
+	p.Tree("dir", out.In(file.As("archive")).OutTree(treeDir))
 }
 
 // several plans a download for each file of a folder.
@@ -109,7 +114,8 @@ func (f Fetch) several(p *step.Plan) {
 			argument = "mirrors"
 		}
 		if u := address(p, argument, at); u != nil && (u.RawQuery != "" || u.Fragment != "") {
-			p.Fail(argument, "Not a folder's address", "%q has a query or a fragment. Use the address of a folder, or sha256 for one file.", at)
+			p.Fail(argument, "Not a folder's address", "%q has a query or a fragment. Use the address of a folder, "+
+				"or sha256 for one file.", at)
 		}
 	}
 	if len(f.Files) == 0 {
@@ -118,7 +124,7 @@ func (f Fetch) several(p *step.Plan) {
 	var dir []action.Input
 	for _, name := range slices.Sorted(maps.Keys(f.Files)) {
 		sum := digestOf(p, "files", f.Files[name])
-		if name != path.Clean(name) || path.IsAbs(name) || strings.HasPrefix(name, "..") || name == "." || strings.ContainsAny(name, "\\\x00") {
+		if !filepath.IsLocal(name) || name != path.Clean(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
 			p.Fail("files", "Not a name", "%q is not a path below the folder.", name)
 		}
 		if p.Failed() {
@@ -159,7 +165,8 @@ func address(p *step.Plan, argument, at string) *url.URL {
 func digestOf(p *step.Plan, argument, text string) string {
 	sum := strings.ToLower(text)
 	if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
-		p.Fail(argument, "Not a digest", "%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` prints a file's.", text)
+		p.Fail(argument, "Not a digest", "%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` "+
+			"prints a file's.", text)
 	}
 	return sum
 }
@@ -176,15 +183,18 @@ func fetch(p *step.Plan, name, description string, spec sources.Spec) *step.Acti
 	return a
 }
 
-// noLogin refuses addresses with a login in them: what an action is told is in its key, in the cache and in documents of runs. The line is not shown.
+// noLogin refuses addresses with a login in them: they would be in the action's key, in the cache and in documents of
+// runs. The line is not shown.
 func noLogin(p *step.Plan, addrs ...string) {
 	for _, addr := range addrs {
 		u, err := url.Parse(addr)
 		if err != nil || u.User == nil {
 			continue
 		}
-		if _, password := u.User.Password(); password || strings.HasPrefix(u.Scheme, "http") { // of http a user alone is a token, perhaps
-			p.Fail("", "A login in an address", "An address at %s has a login in it, which would be in keys and in the cache. Take it out, and write it into ~/.netrc: machine %s login … password …", u.Host, u.Hostname())
+		// A user alone may be a token of an http server.
+		if _, password := u.User.Password(); password || strings.HasPrefix(u.Scheme, "http") {
+			p.Fail("", "A login in an address", "An address at %s has a login in it, which would be in keys and in "+
+				"the cache. Move it to ~/.netrc: machine %s login … password …", u.Host, u.Hostname())
 			return
 		}
 	}
@@ -192,26 +202,21 @@ func noLogin(p *step.Plan, addrs ...string) {
 
 // online lets an action use the network, and the machine for the reason that is said.
 func online(a *step.Action, why string) {
-	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why).Set(action.PropertyPool, action.DownloadsPool+"=1")
+	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why)
+	a.Set(action.PropertyPool, action.DownloadsPool+"=1")
 }
 
-// Download is how much an action would download, in bytes, beside what the folder of downloads has; 0 where it is not known, or nothing.
+// Download is how much an action would download, in bytes, beside what the folder of downloads has; 0 where it is not
+// known, or nothing.
 func Download(s action.Spec, downloads string) int64 {
-	if spec, ok := argsOf(s, sources.Tool); ok {
-		return spec.Download(downloads)
-	}
-	return 0
-}
-
-// argsOf returns what an action tells a built-in tool, if it is that one's.
-func argsOf[T any](s action.Spec, of tool.Name[T]) (args T, ok bool) {
-	if s.Platform[action.PropertyTool] != string(of) {
-		return args, false
+	if s.Platform[action.PropertyTool] != string(sources.Tool) {
+		return 0
 	}
 	for _, in := range s.Inputs {
-		if in.Path == tool.ArgsFile && in.Content != nil {
-			return args, json.Unmarshal(in.Content.Data, &args) == nil
+		var spec sources.Spec
+		if in.Path == tool.ArgsFile && in.Content != nil && json.Unmarshal(in.Content.Data, &spec) == nil {
+			return spec.Download(downloads)
 		}
 	}
-	return args, false
+	return 0
 }

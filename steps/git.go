@@ -19,10 +19,13 @@ func gitSchema() step.Schema {
 	return step.Schema{
 		Summary: "Takes the files of one commit of a git repository.",
 		ArgDocs: map[string]string{
-			"url":             "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
-			"commit":          "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
-			"sub":             "Take only this folder of the repository.",
-			"submodules":      "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty, as are those whose update is none.",
+			"url": "Address of the repository (https, http, ssh, git), or the path of one on this " +
+				"machine (its folder, or its .git folder).",
+			"commit": "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something " +
+				"else tomorrow.",
+			"sub": "Take only this folder of the repository.",
+			"submodules": "Whether to take the files of submodules too, at the commits that the commit names. " +
+				"Without it their folders are empty, as are those whose update is none.",
 			"submodule_paths": "Take only the submodules at these paths of the repository, and all that are in them.",
 		},
 		Outputs: []step.OutputSpec{step.Tree("dir", "The files of the commit, without .git.")},
@@ -40,7 +43,8 @@ func (g Git) Plan(p *step.Plan) {
 	addr, s := g.URL.String(), g.Spec
 	s.Commit = strings.ToLower(s.Commit)
 	if len(s.Commit) != 40 || strings.Trim(s.Commit, "0123456789abcdef") != "" {
-		p.Fail("commit", "Not a commit", "%q is no whole commit id. `git ls-remote %s` prints those of branches and tags.", g.Commit, addr)
+		p.Fail("commit", "Not a commit", "%q is no whole commit id. `git ls-remote %s` prints those of branches and "+
+			"tags.", g.Commit, addr)
 		return
 	}
 	if noLogin(p, addr); p.Failed() {

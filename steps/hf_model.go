@@ -2,8 +2,6 @@ package steps
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -62,25 +60,25 @@ func (m Quantize) facts(q *question) bool {
 	return true
 }
 
-// fits reports what the machine lacks to quantize a model and to compile it, and tells the rules what the device has to
-// load.
+// fits reports what the machine lacks to quantize a model and to compile it, and tells the rules what the device has
+// to load.
 func (q *question) fits(at string, b fit.Bounds) {
 	q.p.OutputBytes(b.File)
 	q.loads(b.Context, b.Process)
 	if q.w.Memory == nil {
 		return
 	}
-	takes := map[string]int64{"hexmage's quantizer": b.Quantizer}
-	if q.p.Profile == toolchains.ProfileEmulator { // in others mllm's compiler runs, and its step has memory_gb
-		takes["Qualcomm's compiler"] = b.Compiler
-	}
 	has := q.w.Memory()
-	for _, program := range slices.Sorted(maps.Keys(takes)) {
-		if n := takes[program]; has > 0 && n > has {
-			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: use a "+
-				"larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
+	lacks := func(program string, n int64) {
+		if has > 0 && n > has {
+			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: "+
+				"use a larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
 		}
 	}
+	if q.p.Profile == toolchains.ProfileEmulator { // in others mllm's compiler runs, and its step has memory_gb
+		lacks("Qualcomm's compiler", b.Compiler)
+	}
+	lacks("hexmage's quantizer", b.Quantizer)
 }
 
 // loads says the size of the largest context and of all that a process on the DSP maps, in bytes.
@@ -89,23 +87,23 @@ func (q *question) loads(largest, process int64) {
 	q.say("process_mb", cty.NumberIntVal(process>>20))
 }
 
-// facts looks at a model of the workspace.
-func (o ONNXLLM) facts(q *question) bool {
-	n := hf.Needs{Types: append(floats(), safetensors.F64), Also: []hf.Form{hf.GGUF, hf.MLLM}}
-	if f, ok := q.model(o.Model, n); ok && f.Form == hf.Weights {
-		if o.Layers != nil {
-			f.Model.Layers = min(f.Model.Layers, int64(*o.Layers))
+// floats looks at a model of the workspace that a step writes in floats, with its first layers or all.
+func (q *question) floats(model step.Path, layers *int, also ...hf.Form) {
+	n := hf.Needs{Types: append(floats(), safetensors.F64), Also: also}
+	if f, ok := q.model(model, n); ok && f.Form == hf.Weights {
+		if layers != nil {
+			f.Model.Layers = min(f.Model.Layers, int64(*layers))
 		}
 		q.p.OutputBytes(4 * f.Model.Parameters())
 	}
+}
+
+func (o ONNXLLM) facts(q *question) bool {
+	q.floats(o.Model, o.Layers, hf.GGUF, hf.MLLM)
 	return false
 }
 
-// facts looks at a model of the workspace.
 func (h HFFolder) facts(q *question) bool {
-	n := hf.Needs{Types: append(floats(), safetensors.F64), Also: []hf.Form{hf.GGUF}}
-	if f, ok := q.model(h.Model, n); ok && f.Form == hf.Weights {
-		q.p.OutputBytes(4 * f.Model.Parameters())
-	}
+	q.floats(h.Model, nil, hf.GGUF)
 	return false
 }

@@ -33,35 +33,37 @@ const socsSince = "2.7.0"
 
 func htpContextSchema() step.Schema {
 	return step.Schema{
-		Summary: "Compiles graphs with Qualcomm's HTP compiler for x86 into a context binary for the target, and checks " +
-			"the result.",
+		Summary: "Compiles graphs with Qualcomm's HTP compiler for x86 into a context binary for the target, and " +
+			"checks the result.",
 		ArgDocs: map[string]string{
-			"graphs":             "A folder of *.onnx with their data, such as `onnx_quantize` makes.",
-			"socs":               "Several SoCs, the target among them: one DLC with a context for each. For one graph alone.",
+			"graphs": "A folder of *.onnx with their data, such as `onnx_quantize` makes.",
+			"socs": "Several SoCs, the target among them: one DLC with a context for each. For one " +
+				"graph alone.",
 			"optimization_level": "Optimization level of the compiler; by default its own, 2.",
 			"vtcm_mb": "VTCM (the NPU's fast memory) to compile for, in MB; by default all that the target has, of " +
 				"several SoCs the least.",
-			"allow_cpu_fallback": "Lets nodes that the NPU does not run stay on the CPU. By default such a node is an error.",
-			"allow_fp16": "Lets the compiler compute products of quantized tensors in 16-bit floats. By default that is " +
-				"an error: the compiler does it silently.",
+			"allow_cpu_fallback": "Lets nodes that the NPU does not run stay on the CPU. By default such a node is " +
+				"an error.",
+			"allow_fp16": "Lets the compiler compute products of quantized tensors in 16-bit floats. By default that " +
+				"is an error: the compiler does it silently.",
 			"dlc":     "Writes each graph as a DLC for Qualcomm's tools, in an action of its own.",
 			"optrace": "Compiles for `profiling = \"optrace\"` of `htp_emulate`. The contexts are the same.",
-			"share_weights": "One context for all graphs, with their weights once: Hexagon v73 and newer. Otherwise one " +
-				"context per graph.",
+			"share_weights": "One context for all graphs, with their weights once: Hexagon v73 and newer. Otherwise " +
+				"one context per graph.",
 			"title": "Title of the placement table.",
 		},
 		Outputs: []step.OutputSpec{
-			step.Tree("dir", "device/: one context of all graphs; without `share_weights` one per graph; with `socs` one "+
-				"file. emulator/GRAPH/: each graph alone, where the emulator cannot load device/. graphs/GRAPH.json: the "+
-				"compiler's graph; GRAPH.trace.json: its nodes' origins. manifest.json; nodes.json: where each node runs; "+
-				"placed.json: partitions and their tensors."),
-			step.Value("placement", "Partitions, nodes on the CPU and their reasons: { npu_nodes, cpu_nodes, partitions, "+
-				"to_npu_bytes, to_cpu_bytes, nodes = [{ graph, name, op, takes, rank, why }], replacements, "+
-				"no_replacement_known, … }."),
+			step.Tree("dir", "device/: one context of all graphs; without `share_weights` one per graph; with `socs` "+
+				"one file. emulator/GRAPH/: each graph alone, where the emulator cannot load device/. "+
+				"graphs/GRAPH.json: the compiler's graph; GRAPH.trace.json: its nodes' origins. manifest.json; "+
+				"nodes.json: where each node runs; placed.json: partitions and their tensors."),
+			step.Value("placement", "Partitions, nodes on the CPU and their reasons: { npu_nodes, cpu_nodes, "+
+				"partitions, to_npu_bytes, to_cpu_bytes, nodes = [{ graph, name, op, takes, rank, why }], "+
+				"replacements, no_replacement_known, … }."),
 			step.File("placement_table", "The same as a table, with known replacements (JSON)."),
 			step.Tree("dlc", "GRAPH.dlc of each graph, with `dlc = true`; else empty."),
-			step.Tree("schematic", "With `optrace = true` what Qualcomm's viewer reads traces by, in device/ and, for the "+
-				"emulator, GRAPH/; else empty."),
+			step.Tree("schematic", "With `optrace = true` what Qualcomm's viewer reads traces by, in device/ and, "+
+				"for the emulator, GRAPH/; else empty."),
 			step.File("times", "Per compile `seconds` and the compiler's peak of memory, `peak_mb`, in MB (JSON)."),
 		},
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
@@ -77,15 +79,14 @@ type htpTarget struct {
 	VTCMMB   int    `json:"vtcm_mb"`
 }
 
-// Plan plans one action for all contexts, one for the placement, and one for the DLCs. find looks up a SoC; known has the
-// facts about operations, nil without a catalogue.
-func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error), known *qnn.Facts) {
+// Plan plans one action for all contexts, one for the placement, and one for the DLCs.
+func (h HTPContext) Plan(p *step.Plan, w Workspace) {
 	t := target(p, "A context is compiled for one SoC.")
 	if p.Failed() {
 		return
 	}
 	own := h.compiled(p, *t)
-	socs := h.several(p, own, find)
+	socs := h.several(p, own, w)
 	if p.Failed() {
 		return
 	}
@@ -109,7 +110,7 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error),
 		p.Tree("schematic")
 	}
 	a.Vary(measured, "times.json")
-	h.place(p, a.OutTree("dir"), own.Arch, known)
+	h.place(p, a.OutTree("dir"), own.Arch, w)
 	if !h.DLC {
 		p.Tree("dlc")
 		return
@@ -120,10 +121,13 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error),
 }
 
 // place plans the report of which nodes stay on the CPU.
-func (h HTPContext) place(p *step.Plan, dir action.Input, arch int, known *qnn.Facts) {
-	s := placement.Spec{Title: cmp.Or(h.Title, p.At.Title()), Dir: "dir", Table: "placement_table.json", Out: "placement.json"}
-	if known != nil {
-		s.Arch, s.UnsupportedOps, s.Precisions = "v"+strconv.Itoa(arch), known.UnsupportedOps, known.Precisions
+func (h HTPContext) place(p *step.Plan, dir action.Input, arch int, w Workspace) {
+	s := placement.Spec{Title: cmp.Or(h.Title, p.At.Title()), Dir: "dir",
+		Table: "placement_table.json", Out: "placement.json"}
+	if w.Catalogue != nil {
+		known := w.Catalogue()
+		s.Arch = "v" + strconv.Itoa(arch)
+		s.UnsupportedOps, s.Precisions = known.UnsupportedOps, known.Precisions
 	}
 	a := step.Tool(p, "placement", "report nodes on the CPU", placement.Tool, s).In(dir.As("dir"))
 	p.Output("placement", action.Value, a.Out(s.Out))
@@ -138,16 +142,17 @@ func (h HTPContext) compiled(p *step.Plan, t qnn.Target) htpTarget {
 	}
 	switch {
 	case h.VTCMMB == 0 && t.VTCMMB == 0:
-		p.Fail("", "Unknown VTCM size", "%s: the catalog has no VTCM size. Set vtcm_mb, for example vtcm_mb = 8.", t.SoC)
+		p.Fail("", "Unknown VTCM size", "%s: the catalog has no VTCM size. Set vtcm_mb, for example vtcm_mb = 8.",
+			t.SoC)
 	case t.VTCMMB > 0 && h.VTCMMB > t.VTCMMB:
-		p.Fail("vtcm_mb", "Too much VTCM", "%s has %d MB of VTCM, not %d; the compiler does not check it. Lower vtcm_mb, "+
-			"or remove it.", t.SoC, t.VTCMMB, h.VTCMMB)
+		p.Fail("vtcm_mb", "Too much VTCM", "%s has %d MB of VTCM, not %d; the compiler does not check it. Lower "+
+			"vtcm_mb, or remove it.", t.SoC, t.VTCMMB, h.VTCMMB)
 	}
 	return htpTarget{t.SoC, t.SoCModel, arch, cmp.Or(h.VTCMMB, t.VTCMMB)}
 }
 
 // several are the SoCs of a file for more than one, none without socs. The compiler takes one VTCM for all.
-func (h HTPContext) several(p *step.Plan, target htpTarget, find func(string) (*qnn.SoC, error)) []htpTarget {
+func (h HTPContext) several(p *step.Plan, target htpTarget, w Workspace) []htpTarget {
 	all := []htpTarget{}
 	if len(h.SoCs) == 0 {
 		return all
@@ -155,12 +160,12 @@ func (h HTPContext) several(p *step.Plan, target htpTarget, find func(string) (*
 	fail := func(format string, args ...any) { p.Fail("socs", "Not SoCs for one file", format, args...) }
 	known := knownOf(p.Toolchains[htpToolchain])
 	if known.Version != "" && version.Compare(known.Version, socsSince) < 0 {
-		fail("%s makes one file for several SoCs from %s on; this is %s. Take the newer release, or compile each SoC in a "+
-			"step of its own: for_each = target.", htpToolchain, socsSince, known.Version)
+		fail("%s makes one file for several SoCs from %s on; this is %s. Take the newer release, or compile each SoC "+
+			"in a step of its own: for_each = target.", htpToolchain, socsSince, known.Version)
 		return nil
 	}
 	for _, name := range h.SoCs {
-		s, err := find(name)
+		s, err := w.Catalogue().FindSoC(name)
 		if err != nil {
 			fail("%v.", err)
 			continue
@@ -174,10 +179,11 @@ func (h HTPContext) several(p *step.Plan, target htpTarget, find func(string) (*
 	switch {
 	case p.Failed():
 	case len(all) == 1:
-		fail("socs has %s alone. Name several, or leave socs out: without it the context is for the target.", all[0].SoC)
+		fail("socs has %s alone. Name several, or leave socs out: without it the context is for the target.",
+			all[0].SoC)
 	case !slices.ContainsFunc(all, func(o htpTarget) bool { return o.SoCModel == target.SoCModel }):
-		fail("%s, the target, is not among them: the emulator cannot load a file for several SoCs, and gets a context of "+
-			"the target's beside it.", target.SoC)
+		fail("%s, the target, is not among them: the emulator cannot load a file for several SoCs, and gets a "+
+			"context of the target's beside it.", target.SoC)
 	}
 	for _, t := range all {
 		for i := range all {

@@ -11,16 +11,17 @@ type HTPEmulate struct {
 
 func htpEmulateSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs contexts on Qualcomm's emulator of the HTP for x86, not at a phone's speed. A language model answers " +
-			"a prompt.",
+		Summary: "Runs contexts on Qualcomm's emulator of the HTP for x86, not at a phone's speed. A language model " +
+			"answers a prompt.",
 		ArgDocs: saidDocs(map[string]string{
-			"context": "Folder of `htp_context`. If one context has several graphs of no language model, the folder of " +
-				"one: `emulator/GRAPH`.",
+			"context": "Folder of `htp_context`. If one context has several graphs of no language model, the folder " +
+				"of one: `emulator/GRAPH`.",
 			"profiling": "Level of a QNN profile: `basic` for the whole graph, `detailed` per node, `optrace` for " +
 				"Qualcomm's viewer, with a context compiled with `optrace = true`.",
 		}),
-		Outputs: append(saidOutputs(), step.Tree("profile", "With `profiling` per graph GRAPH.csv, which `npu_profile` "+
-			"reads, and GRAPH_qnn.log, for Qualcomm's viewer; else empty. Cycles and times are not a device's.")),
+		Outputs: append(saidOutputs(), step.Tree("profile", "With `profiling` per graph GRAPH.csv, which "+
+			"`npu_profile` reads, and GRAPH_qnn.log, for Qualcomm's viewer; else empty. Cycles and times are not a "+
+			"device's.")),
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example: `step "htp_emulate" "lpbq" {
   context = step.htp_context.lpbq.outputs.dir

@@ -13,7 +13,8 @@ import (
 func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 	spec := r.Spec
 	for _, m := range known.Own {
-		if !slices.ContainsFunc(r.Patterns, func(o measure.Pattern) bool { return o.Name == m.Name }) { // the step's replaces it
+		isOwn := func(o measure.Pattern) bool { return o.Name == m.Name }
+		if !slices.ContainsFunc(r.Patterns, isOwn) { // the step's replaces it
 			spec.Patterns = append(spec.Patterns, m)
 		}
 	}
@@ -21,28 +22,29 @@ func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 	if _, err := measure.NewParser(spec.Patterns, nil); err != nil {
 		p.Fail("metric", "Invalid metric", "%s.", err)
 	}
-	var named []measure.Baseline
+	var shipped []measure.Baseline
 	for _, name := range r.Shipped {
-		i := slices.IndexFunc(known.Baselines, func(b measure.Baseline) bool { return b.Name == name })
-		if i >= 0 {
-			named = append(named, known.Baselines[i])
-			continue
-		}
 		var have []string
 		for _, b := range known.Baselines {
 			have = append(have, b.Name)
 		}
+		if i := slices.Index(have, name); i >= 0 {
+			shipped = append(shipped, known.Baselines[i])
+			continue
+		}
 		p.Fail("baselines", "Unknown baseline", "baseline %q is unknown: use %s, or a block `baseline` of the step.",
 			name, strings.Join(have, ", "))
 	}
-	spec.Baselines = append(named, spec.Baselines...)
+	spec.Baselines = append(shipped, spec.Baselines...)
 	for _, l := range spec.Limits {
-		known := l.Baseline == measure.Previous && r.Previous.IsSet() || slices.ContainsFunc(spec.Baselines, func(b measure.Baseline) bool { return b.Name == l.Baseline })
+		isBaseline := func(b measure.Baseline) bool { return b.Name == l.Baseline }
+		known := l.Baseline == measure.Previous && r.Previous.IsSet() || slices.ContainsFunc(spec.Baselines, isBaseline)
 		switch {
 		case l.Min == nil && l.Max == nil && l.Baseline == "":
 			p.Fail("limit", "Empty limit", "limit %q: add min, max or baseline.", l.Metric)
 		case l.Baseline != "" && !known:
-			p.Fail("limit", "Unknown baseline", "limit %q: add %q to baselines, or as a block `baseline`.", l.Metric, l.Baseline)
+			p.Fail("limit", "Unknown baseline", "limit %q: add %q to baselines, or as a block `baseline`.",
+				l.Metric, l.Baseline)
 		}
 	}
 	return spec

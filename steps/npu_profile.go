@@ -21,16 +21,18 @@ func npuProfileSchema() step.Schema {
 	return step.Schema{
 		Summary: "Reads a QNN profile: where a graph's time goes, in total and per node, most cycles first.",
 		ArgDocs: map[string]string{
-			"profile":  "CSV of `htp_emulate` with `profiling`, or of qnn-profile-viewer.",
-			"graphs":   "Folder `graphs/` of `htp_context`: adds each node's operation and its ONNX nodes.",
-			"emulator": "Profile of Qualcomm's emulator: table and JSON say that its cycles and times are not a device's.",
-			"top":      "Number of nodes in the table.",
-			"title":    "Title of the table.",
+			"profile": "CSV of `htp_emulate` with `profiling`, or of qnn-profile-viewer.",
+			"graphs":  "Folder `graphs/` of `htp_context`: adds each node's operation and its ONNX nodes.",
+			"emulator": "Profile of Qualcomm's emulator: table and JSON say that its cycles and times are not a " +
+				"device's.",
+			"top":   "Number of nodes in the table.",
+			"title": "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("table", "The table (JSON)."),
 			step.File("nodes", "All nodes and totals (JSON)."),
-			step.Value("rows", "The same, for checks: { emulator, note, runs, cycles, totals, nodes = [{ name, op, onnx, cycles, share }] }."),
+			step.Value("rows", "The same, for checks: { emulator, note, runs, cycles, totals, nodes = [{ name, op, "+
+				"onnx, cycles, share }] }."),
 		},
 		Example: `step "npu_profile" "net" {
   profile  = "${step.htp_emulate.lpbq.outputs.profile}/decode.csv"

@@ -22,13 +22,14 @@ func onnxLLMSchema() step.Schema {
 				"`htp_context` copies them to device/.",
 			"context_len": "Tokens that the cache holds: prompt and answer together.",
 			"ar_len":      "Tokens per prefill call. A longer prompt takes several calls.",
-			"layers":      "Number of layers of a truncated model, from the first: shows in which layer a difference begins.",
-			"embedding": "`inside`: the graphs look up the rows of tokens. `outside`: the CPU does, in a file beside the " +
-				"contexts, with 16-bit floats. The table may be the largest part of a small model.",
+			"layers": "Number of layers of a truncated model, from the first: shows in which layer a difference " +
+				"begins.",
+			"embedding": "`inside`: the graphs look up the rows of tokens. `outside`: the CPU does, in a file beside " +
+				"the contexts, with 16-bit floats. The table may be the largest part of a small model.",
 		},
-		Outputs: []step.OutputSpec{step.Tree("dir", "prefill.onnx, decode.onnx, weights.bin that both share, arch.json, "+
-			"tokenizer.json, and chat_template.jinja and special_tokens.json if the model has a chat template; licenses/; "+
-			"with the embedding outside embedding.bin.")},
+		Outputs: []step.OutputSpec{step.Tree("dir", "prefill.onnx, decode.onnx, weights.bin that both share, "+
+			"arch.json, tokenizer.json, and chat_template.jinja and special_tokens.json if the model has a chat "+
+			"template; licenses/; with the embedding outside embedding.bin.")},
 		Toolchains: []string{onnxToolchain},
 		Example:    `step "onnx_llm" "smollm2" { model = "models/SmolLM2-135M-Instruct" }`,
 	}

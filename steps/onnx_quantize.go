@@ -35,28 +35,29 @@ type ONNXQuantize struct {
 
 func onnxQuantizeSchema() step.Schema {
 	return step.Schema{
-		Summary: "Quantizes ONNX graphs for the HTP: inserts QuantizeLinear and DequantizeLinear by one of seven methods.",
+		Summary: "Quantizes ONNX graphs for the HTP: inserts QuantizeLinear and DequantizeLinear by one of seven " +
+			"methods.",
 		ArgDocs: map[string]string{
 			"graphs": "Graphs of `onnx_llm`, or one float ONNX graph with fixed shapes: the file, or a folder with it.",
-			"method": "`a16w8`: 16-bit activations, int8 weights with one scale per output channel. `a16w4`: int4 weights. " +
-				"`lpbq`: int4 weights in blocks with 4-bit block scales, as mllm has. `mobilequant`: int8 weights, " +
-				"8-bit inputs and outputs of the layers' matrices. `ort`: ONNX Runtime's quantizer for QNN. `aimet`: " +
-				"Qualcomm's AIMET, with toolchain `aimet`. `quark`: AMD's Quark, with toolchain `quark`. " +
-				"A graph that is no language model takes `a16w8`, `ort`, `aimet` or `quark`.",
+			"method": "`a16w8`: 16-bit activations, int8 weights with one scale per output channel. `a16w4`: int4 " +
+				"weights. `lpbq`: int4 weights in blocks with 4-bit block scales, as mllm has. `mobilequant`: int8 " +
+				"weights, 8-bit inputs and outputs of the layers' matrices. `ort`: ONNX Runtime's quantizer for QNN. " +
+				"`aimet`: Qualcomm's AIMET, with toolchain `aimet`. `quark`: AMD's Quark, with toolchain `quark`. A " +
+				"graph that is no language model takes `a16w8`, `ort`, `aimet` or `quark`.",
 			"rotate": "Rotates the residual stream of a language model before quantization (QuaRot): " +
 				"no activation channel is an outlier.",
-			"high_precision_layers": "Layers, such as \"17\", or matrices, such as \"17.down\", that are quantized as " +
-				"`a16w8` does. For `a16w4`, `lpbq` and `mobilequant`.",
+			"high_precision_layers": "Layers, such as \"17\", or matrices, such as \"17.down\", that are quantized " +
+				"as `a16w8` does. For `a16w4`, `lpbq` and `mobilequant`.",
 			"block_size": "Inputs that share a scale, for `lpbq`.",
 			"kv": "Type of a language model's key/value cache: `uint16`, or `uint8` as in mllm. " +
 				"`ort`, `aimet` and `quark` leave it in floats.",
 			"num_shards":      "Number of contexts that the layers of a language model are cut into.",
 			"activation_bits": "Bits of activations, for `aimet` and `quark`.",
 			"weight_bits":     "Bits of weights, for `aimet` and `quark`; 4 for `aimet` alone.",
-			"symmetric": "Signed activations that are symmetric about zero, for `quark`. Qualcomm's compiler miscompiles " +
-				"softmaxes of 8 bits with a symmetric output: `accuracy` with `cpu_outputs` detects that.",
-			"ranges": "How calibration sets a range: `min_max`; `tf_enhanced`, for `aimet`; `percentile` or `entropy`, " +
-				"for `quark`.",
+			"symmetric": "Signed activations that are symmetric about zero, for `quark`. Qualcomm's compiler " +
+				"miscompiles softmaxes of 8 bits with a symmetric output: `accuracy` with `cpu_outputs` detects that.",
+			"ranges": "How calibration sets a range: `min_max`; `tf_enhanced`, for `aimet`; `percentile` or " +
+				"`entropy`, for `quark`.",
 			"aimet_config": "AIMET's name for a Hexagon, such as htp_v79, or `default`, for `aimet`.",
 			"calibration": "Text file with one prompt per line for a language model; by default a dozen lines that " +
 				"hexmage has. For any other graph a folder of *.npz files with the graph's inputs by name.",
@@ -138,7 +139,8 @@ func (o ONNXQuantize) check(p *step.Plan) {
 		{"ranges", o.Ranges == "percentile" || o.Ranges == "entropy", "quark"},
 	} {
 		if c.set && !slices.Contains(strings.Split(c.methods, ", "), o.Method) {
-			p.Fail(c.arg, "Argument of another method", "method %q ignores %s; it is for %s. Remove it or change method.",
+			p.Fail(c.arg, "Argument of another method", "method %q ignores %s; it is for %s. Remove it or change "+
+				"method.",
 				o.Method, c.arg, c.methods)
 		}
 	}

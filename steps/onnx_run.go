@@ -19,10 +19,11 @@ type Said struct {
 
 func saidDocs(docs map[string]string) map[string]string {
 	maps.Copy(docs, map[string]string{
-		"prompt":  "Prompt for a language model, put into its chat template.",
-		"system":  "System message of the chat template.",
-		"tokens":  "Maximum number of tokens of the answer. With the prompt they must fit into the cache.",
-		"text":    "Text file for perplexity and logits, as much as the cache holds; by default a few lines that hexmage has.",
+		"prompt": "Prompt for a language model, put into its chat template.",
+		"system": "System message of the chat template.",
+		"tokens": "Maximum number of tokens of the answer. With the prompt they must fit into the cache.",
+		"text": "Text file for perplexity and logits, as much as the cache holds; by default a few lines that " +
+			"hexmage has.",
 		"choices": "Also answers three dozen multiple-choice questions: which of three words continues a sentence.",
 		"inputs":  "Samples for any other graph: a folder of *.npz files with the graph's inputs by name.",
 	})
@@ -31,9 +32,9 @@ func saidDocs(docs map[string]string) map[string]string {
 
 func saidOutputs() []step.OutputSpec {
 	return []step.OutputSpec{
-		step.Tree("dir", "said.json: prompt, tokens, text, and with `choices` the chosen word per question, 0 being right. "+
-			"said.npy and text.npy: logits before each token of the answer, and after each of the text. For samples their "+
-			"outputs, by the samples' names."),
+		step.Tree("dir", "said.json: prompt, tokens, text, and with `choices` the chosen word per question, 0 being "+
+			"right. said.npy and text.npy: logits before each token of the answer, and after each of the text. For "+
+			"samples their outputs, by the samples' names."),
 		step.Value("words", "The same as said.json, for checks and other steps; for samples their number."),
 		step.File("times", "Seconds per prefill call and per token of the answer, or per sample (JSON)."),
 	}
@@ -76,8 +77,9 @@ type ONNXRun struct {
 
 func onnxRunSchema() step.Schema {
 	return step.Schema{
-		Summary:    "Runs graphs on ONNX Runtime's CPU kernels, as a reference for the NPU. A language model answers a prompt.",
-		ArgDocs:    saidDocs(map[string]string{"graphs": "Graphs of `onnx_llm` or `onnx_quantize`, or any ONNX graph."}),
+		Summary: "Runs graphs on ONNX Runtime's CPU kernels, as a reference for the NPU. A language model answers " +
+			"a prompt.",
+		ArgDocs:    saidDocs(map[string]string{"graphs": "Graphs of `onnx_llm` or `onnx_quantize`, or any graph."}),
 		Outputs:    saidOutputs(),
 		Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_run" "float" {

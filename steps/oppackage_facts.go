@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -46,7 +47,8 @@ func (q *question) opTargets(targets []string) {
 	q.texts("arches", arches)
 }
 
-// renamed looks in the sources of a workspace for names that the shipped patch series replaces for an SDK of the version.
+// renamed looks in the sources of a workspace for names that the shipped patch series replaces for an SDK of the
+// version.
 func (q *question) renamed(source step.Path, version string) {
 	const series = "mllm"
 	rules, err := patches.Newer(series, version)
@@ -60,9 +62,7 @@ func (q *question) renamed(source step.Path, version string) {
 	var out []cty.Value
 	for _, sub := range []string{"src", "src/ops", "include"} {
 		for _, name := range q.list(path.Join(source.Host(), sub), maxSources) {
-			switch path.Ext(name) {
-			case ".cpp", ".h", ".hpp", ".cc":
-			default:
+			if !slices.Contains([]string{".cpp", ".h", ".hpp", ".cc"}, path.Ext(name)) {
 				continue
 			}
 			src := q.read(name, maxSource)
@@ -75,14 +75,15 @@ func (q *question) renamed(source step.Path, version string) {
 					continue
 				}
 				said[r.From] = true
-				out = append(out, cty.ObjectVal(map[string]cty.Value{
-					"at": cty.StringVal(fmt.Sprintf("%s:%d", path.Join(sub, path.Base(name)), found.Changed[0].Line)), "from": cty.StringVal(r.From), "to": cty.StringVal(r.To),
-					"receiver": cty.StringVal(r.Receiver), "rule": cty.StringVal(r.Name), "series": cty.StringVal(series),
-				}))
+				at := fmt.Sprintf("%s:%d", path.Join(sub, path.Base(name)), found.Changed[0].Line)
+				call := map[string]cty.Value{}
+				for key, text := range map[string]string{"at": at, "from": r.From, "to": r.To, "receiver": r.Receiver,
+					"rule": r.Name, "series": series} {
+					call[key] = cty.StringVal(text)
+				}
+				out = append(out, cty.ObjectVal(call))
 			}
 		}
 	}
-	if len(out) > 0 {
-		q.say("renamed", cty.TupleVal(out))
-	}
+	q.say("renamed", cty.TupleVal(out))
 }

@@ -28,9 +28,11 @@ func patchSchema() step.Schema {
 	return step.Schema{
 		Summary: "Patches and renames in other people's sources so that they build with the SDK.",
 		ArgDocs: map[string]string{
-			"source": "Folder of the sources: an output of another step, or a folder of the workspace. It is copied, not changed.",
-			"series": "Name of a patch series that comes with hexmage (mllm), or a folder of the workspace (with a / in its path).",
-			"sdk":    "The QAIRT toolchain whose headers say what is needed. Default: toolchain.qairt.",
+			"source": "Folder of the sources: an output of another step, or a folder of the workspace. It is copied, " +
+				"not changed.",
+			"series": "Name of a patch series that comes with hexmage (mllm), or a folder of the workspace (with a / " +
+				"in its path).",
+			"sdk": "The QAIRT toolchain whose headers say what is needed. Default: toolchain.qairt.",
 		},
 		Outputs: []step.OutputSpec{
 			step.Tree("dir", "The patched copy."),
@@ -56,8 +58,10 @@ func (s Patch) Plan(p *step.Plan) {
 	}
 	headers := action.Input{Path: path.Join(sdk.Path(), include), Artifact: &sdk, Sub: include}
 	spec := patches.Spec{Source: s.Source.InRoot(), SDKInclude: headers.Path, Series: path.Base(series), Rules: series,
-		Out: addrs.Output{Instance: p.At, Name: "dir"}.Path(), Report: addrs.Output{Instance: p.At, Name: "report"}.Path()}
-	a := step.Tool(p, "", "patch "+spec.Source, patches.Tool, spec).In(s.Source.Input(), headers).In(files...).SetEnv(p.Env)
+		Out:    addrs.Output{Instance: p.At, Name: "dir"}.Path(),
+		Report: addrs.Output{Instance: p.At, Name: "report"}.Path()}
+	a := step.Tool(p, "", "patch "+spec.Source, patches.Tool, spec).SetEnv(p.Env)
+	a.In(s.Source.Input(), headers).In(files...)
 	p.Tree("dir", a.OutTree(spec.Out))
 	p.File("report", a.Out(spec.Report))
 }
@@ -76,8 +80,8 @@ func (s Patch) sdk(p *step.Plan) addrs.Output {
 	return p.Toolchain("qairt").Output
 }
 
-// series returns the folder with the series, which has its name, and its files as inputs: so the rules are part of the action's key, also those that
-// come with hexmage.
+// series returns the folder with the series, which has its name, and its files as inputs: so the rules are part of the
+// action's key, also those that come with hexmage.
 func (s Patch) series(p *step.Plan) (string, []action.Input, error) {
 	if strings.Contains(s.Series, "/") {
 		own := p.Path("series", s.Series)

@@ -83,7 +83,8 @@ func onHTP(p *step.Plan, description string, given args, programs ...string) *st
 	given["libraries"] = libraries.Output.Path() + "/onnxruntime_qnn"
 	at := runtime.Output.Path()
 	a := computes(p, program(p, onnxToolchain, description, given, programs...)).In(libraries.Input(), runtime.Input())
-	return a.SetEnv(map[string]string{"LD_LIBRARY_PATH": at + "/usr/lib/x86_64-linux-gnu:" + at + "/lib/x86_64-linux-gnu"})
+	path := at + "/usr/lib/x86_64-linux-gnu:" + at + "/lib/x86_64-linux-gnu"
+	return a.SetEnv(map[string]string{"LD_LIBRARY_PATH": path})
 }
 
 // computing returns the names of the environments that have ONNX Runtime.

@@ -17,15 +17,15 @@ type QuantizeV1 struct {
 
 func quantizeV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Quantizes a model for the QNN backend of mllm v1 with mllm's own programs: int8, static, per tensor. " +
-			"Layers with shadow outliers keep their precision.",
+		Summary: "Quantizes a model for the QNN backend of mllm v1 with mllm's own programs: int8, static, per " +
+			"tensor. Layers with shadow outliers keep their precision.",
 		ArgDocs: mllmV1Docs(map[string]string{
 			"rotation": "The matrices of `rotate_v1`: the model is rotated first. Leave it out for a model that is " +
 				"rotated already.",
-			"num_samples": "Maximum number of paragraphs that the model reads while its ranges are taken. mllm's program " +
-				"writes nothing before its end: if it is killed, it begins anew.",
-			"threshold": "A layer keeps its precision if its range is at least this many times as wide as without its " +
-				"top 0.1 % (shadow outliers).",
+			"num_samples": "Maximum number of paragraphs that the model reads while its ranges are taken. mllm's " +
+				"program writes nothing before its end: if it is killed, it begins anew.",
+			"threshold": "A layer keeps its precision if its range is at least this many times as wide as without " +
+				"its top 0.1 % (shadow outliers).",
 			"clip_all":   "Whether no layer keeps its precision, whatever the threshold.",
 			"quant_bias": "Whether to quantize biases too. Not for a rotated model.",
 		}),

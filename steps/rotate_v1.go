@@ -48,8 +48,8 @@ type RotateV1 struct {
 
 func rotateV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1, so that it has fewer outliers, and " +
-			"compares its logits with the model's.",
+		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1, so that it has fewer outliers, " +
+			"and compares its logits with the model's.",
 		ArgDocs: mllmV1Docs(map[string]string{"seed": "Seed of the matrices, which mllm leaves to chance."}),
 		Outputs: []step.OutputSpec{
 			step.File("model", "The rotated model in floats, safetensors: the CPU runs it after prefill on the NPU."),

@@ -56,8 +56,8 @@ func defaults(p *step.Plan) map[string]cty.Value {
 	}
 }
 
-// asked is plan, before which the rules are asked: what they forbid is not planned. facts says what they have to know of
-// the step; false is that there is nothing that a rule could be about.
+// asked is plan, before which the rules are asked: what they forbid is not planned. facts says what they have to know
+// of the step, and returns false if no rule can be about it.
 func asked[A any](w Workspace, facts func(A, *question) bool, plan func(A, *step.Plan)) func(A, *step.Plan) {
 	if w.Catalogue == nil {
 		return plan
@@ -121,9 +121,9 @@ func (q *question) known(name string) (qnn.Known, bool) {
 	return knownRelease(q.w.Catalogue(), name, found.Version, t.Attrs), true
 }
 
-// knownRelease is what is known of the release that a toolchain block names ("": the default one): what its record says,
-// and on top what the block has found out. An installed copy may have other compilers than the release came with, which
-// know other archs.
+// knownRelease is what is known of the release that a toolchain block names ("": the default one): what its record
+// says, and on top what the block has found out. An installed copy may have other compilers than the release came with,
+// which know other archs.
 func knownRelease(c *toolchains.Catalogue, name, version string, attrs cty.Value) qnn.Known {
 	k := qnn.Known{Name: name}
 	t, release, err := c.Find(name, version)
@@ -187,7 +187,7 @@ func (q *question) read(name string, limit int64) []byte {
 	return b
 }
 
-// list returns the paths of the files in a folder, sorted; none when there is no folder, or there are more than so many.
+// list returns the paths of the files in a folder, sorted; none if there is no folder, or there are more than so many.
 func (q *question) list(dir string, most int) (names []string) {
 	f, err := q.p.Open(dir)
 	if err != nil {
@@ -213,8 +213,8 @@ func (q *question) list(dir string, most int) (names []string) {
 func target(p *step.Plan, why string) *qnn.Target {
 	t := facts.TargetOf(p.Target)
 	if t == nil {
-		p.NoTarget("%s Add a block `target \"SM8750\" {}` to the pipeline, or say --soc SM8750. Where there are several, "+
-			"the step or the call of its module says which: target = target.SM8750.", why)
+		p.NoTarget("%s Add a block `target \"SM8750\" {}` to the pipeline, or say --soc SM8750. Where there are "+
+			"several, the step or the call of its module says which: target = target.SM8750.", why)
 	}
 	return t
 }

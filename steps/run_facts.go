@@ -16,10 +16,11 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// maxLibrary is the largest library that is searched for a build id; the largest of the vendor's are some tens of megabytes.
+// maxLibrary is the largest library that is searched for a build id; Qualcomm's largest are some tens of megabytes.
 const maxLibrary = 256 << 20
 
-// facts looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace are opened.
+// facts looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace
+// are opened.
 func (r Run) facts(q *question) bool {
 	var files []qnn.File
 	var contexts []qnn.ContextBinary
@@ -72,10 +73,9 @@ func (q *question) fromOutput(value string, f *qnn.File) {
 			f.From = "toolchain." + name + " (" + path.Base(path.Dir(value)) + ")"
 		}
 	}
-	if m := regexp.MustCompile(`/(?:hexagon-|htp_)(v\d\d)/.*\.so$|/libQnnHtpV(\d\d)Skel\.so$`).FindStringSubmatch(value); m != nil {
-		if f.Arch = m[1]; f.Arch == "" {
-			f.Arch = "v" + m[2]
-		}
+	arch := regexp.MustCompile(`/(?:hexagon-|htp_)v(\d\d)/.*\.so$|/libQnnHtpV(\d\d)Skel\.so$`)
+	if m := arch.FindStringSubmatch(value); m != nil {
+		f.Arch = "v" + m[1] + m[2]
 	}
 }
 
@@ -108,12 +108,14 @@ func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info, int64) {
 
 // runtime is what is to load contexts: the backend that is pushed, else the QAIRT of the pipeline, and the target.
 func (q *question) runtime(files []qnn.File) (r qnn.Runtime) {
-	i := slices.IndexFunc(files, func(f qnn.File) bool { return path.Base(f.Name) == "libQnnHtp.so" && f.BuildID != "" })
+	isBackend := func(f qnn.File) bool { return path.Base(f.Name) == "libQnnHtp.so" && f.BuildID != "" }
+	i := slices.IndexFunc(files, isBackend)
 	if i >= 0 {
 		r.BuildID = files[i].BuildID
 	}
 	if k, ok := q.known("qairt"); ok && (i < 0 || buildid.Same(cmp.Or(k.BuildID, "v"+k.Version), r.BuildID)) {
-		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI, Blob: k.ContextBlob}
+		r = qnn.Runtime{Version: k.Version, BuildID: k.BuildID, CoreAPI: k.CoreAPI, HTPAPI: k.HTPAPI,
+			Blob: k.ContextBlob}
 	}
 	if t := facts.TargetOf(q.p.Target); t != nil {
 		r.Target = *t
@@ -123,12 +125,10 @@ func (q *question) runtime(files []qnn.File) (r qnn.Runtime) {
 
 // vendorFirst returns the folder of the phone's own libraries that a search path has before any that is the run's.
 func vendorFirst(searchPath string) string {
-	for _, dir := range strings.Split(searchPath, ":") {
-		switch {
-		case strings.HasPrefix(dir, "/vendor"), strings.HasPrefix(dir, "/odm"), strings.HasPrefix(dir, "/system"), strings.HasPrefix(dir, "/dsp"):
-			return dir
-		case dir != "":
-			return ""
+	first, _, _ := strings.Cut(strings.TrimLeft(searchPath, ":"), ":")
+	for _, own := range []string{"/vendor", "/odm", "/system", "/dsp"} {
+		if strings.HasPrefix(first, own) {
+			return first
 		}
 	}
 	return ""

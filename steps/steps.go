@@ -1,9 +1,9 @@
-// Package steps has the kinds of steps, a file each, named as the user spells them: what arguments a kind takes and which actions it
-// plans. What a command line, a format or a protocol looks like is said in the domain folder that the kind is about; the kinds join
-// those folders, which do not know each other.
+// Package steps has the kinds of steps, a file each, named as the user spells them: the arguments of a kind, and the
+// actions that it plans. Command lines, formats and protocols are in the domain folders. The kinds join those folders,
+// which do not know each other.
 //
-// The way in is Kinds, the table that the planner looks a `step "<kind>"` up in, and Tools, the table of the programs of ours that
-// the actions run. The package knows nothing of the command line, and nothing here runs an action.
+// Kinds is the table of kinds for the planner, Tools the table of hexmage's programs that the actions run. The package
+// knows nothing of the command line, and runs no action.
 package steps
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Catalogue is the catalogue of toolchains with the given files of a workspace on top. What it has embedded are the simulations.
+// Catalogue is the catalogue of toolchains with the given files of a workspace on top. It embeds the simulations.
 func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
 	c, diags := toolchains.Load(files)
 	if c != nil {
@@ -59,32 +59,26 @@ func (w Workspace) Target(name string, args map[string]lang.Argument) (cty.Value
 	return w.Catalogue().Target(name, args)
 }
 
-// find returns the record of a SoC.
-func (w Workspace) find(name string) (*qnn.SoC, error) { return w.Catalogue().FindSoC(name) }
-
-// known are the facts, nil where there is no catalogue.
-func (w Workspace) known() *qnn.Facts {
-	if w.Catalogue == nil {
-		return nil
+// forTargets is plan with the targets that op packages can be built for, none without a catalogue.
+func forTargets[A any](w Workspace, plan func(A, *step.Plan, oppackage.Targets)) func(A, *step.Plan) {
+	return func(a A, p *step.Plan) {
+		var targets oppackage.Targets
+		if w.Catalogue != nil {
+			targets = w.Catalogue().Arches
+		}
+		plan(a, p, targets)
 	}
-	return &w.Catalogue().Facts
 }
 
-// Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is under addrs.Toolchain. Where
-// there is a catalogue, its rules of what goes together are asked before a step is planned.
+// Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is
+// under addrs.Toolchain. The catalogue's rules of what goes together are asked before a step is planned.
 func (w Workspace) Kinds() map[string]step.Kind {
-	targets := func() oppackage.Targets { // that op packages can be built for
-		if w.Catalogue == nil {
-			return nil
-		}
-		return w.Catalogue().Arches
-	}
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
 		"hf_folder":       step.New(hfFolderSchema(), asked(w, HFFolder.facts, HFFolder.Plan)),
 		"accuracy":        step.New(accuracySchema(), Accuracy.Plan),
 		"audit":           step.New(auditSchema(), Audit.Plan),
-		"htp_context":     step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find, w.known()) }),
+		"htp_context":     step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w) }),
 		"htp_emulate":     step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"npu_profile":     step.New(npuProfileSchema(), NPUProfile.Plan),
 		"onnx_llm":        step.New(onnxLLMSchema(), asked(w, ONNXLLM.facts, ONNXLLM.Plan)),
@@ -96,11 +90,11 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"exec":            step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
 		"fetch":           step.New(fetchSchema(), Fetch.Plan),
 		"git":             step.New(gitSchema(), Git.Plan),
-		"kernel_test":     step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
-		"makefile":        step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets()) })),
+		"kernel_test":     step.New(kernelTestSchema(), forTargets(w, KernelTest.Plan)),
+		"makefile":        step.New(makefileSchema(), asked(w, Makefile.facts, forTargets(w, Makefile.Plan))),
 		"toy_model":       step.New(toyModelSchema(), ToyModel.Plan),
-		"sdk_matrix":      step.New(sdkMatrixSchema(), func(m SDKMatrix, p *step.Plan) { m.Plan(p, targets()) }),
-		"oppackage":       step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
+		"sdk_matrix":      step.New(sdkMatrixSchema(), forTargets(w, SDKMatrix.Plan)),
+		"oppackage":       step.New(opPackageSchema(), asked(w, OpPackage.facts, forTargets(w, OpPackage.Plan))),
 		"patch":           step.New(patchSchema(), Patch.Plan),
 		"python":          step.New(pythonSchema(), Python.Plan),
 		"rotate_v1":       step.New(rotateV1Schema(), RotateV1.Plan),

@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"context"
+
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/audit"
@@ -25,32 +27,34 @@ import (
 
 // Tools is the table of the built-in tools, by the name that follows `hexmage tool`.
 func Tools() map[string]tool.Func {
-	tools := map[string]tool.Func{
-		aotconfig.Tool.String():         tool.New(aotconfig.Tool, aotconfig.Run),
-		kerneltest.Tool.String():        tool.New(kerneltest.Tool, kerneltest.RunTool),
-		libcheck.Tool.String():          tool.New(libcheck.Tool, libcheck.Run),
-		opconfig.Tool.String():          tool.New(opconfig.Tool, opconfig.Run),
-		opconfig.ListedTool.String():    tool.New(opconfig.ListedTool, opconfig.RunListed),
-		oppackage.Tool.String():         tool.New(oppackage.Tool, oppackage.Run),
-		probe.Compile.String():          tool.New(probe.Compile, probe.RunCompile),
-		probe.Gather.String():           tool.New(probe.Gather, probe.RunGather),
-		probe.Matrix.String():           tool.New(probe.Matrix, probe.RunMatrix),
-		patches.Tool.String():           tool.New(patches.Tool, patches.Run),
-		phone.Tool.String():             tool.New(phone.Tool, phone.RunTool),
-		placement.Tool.String():         tool.New(placement.Tool, placement.Run),
-		profile.Tool.String():           tool.New(profile.Tool, profile.Run),
-		audit.Tool.String():             tool.New(audit.Tool, audit.Run),
-		vocab.Tool.String():             tool.New(vocab.Tool, vocab.Run),
-		convert.Tool.String():           tool.New(convert.Tool, convert.Run),
-		toymodel.MakeTool.String():      tool.New(toymodel.MakeTool, toymodel.RunMake),
-		toymodel.ReferenceTool.String(): tool.New(toymodel.ReferenceTool, toymodel.RunReference),
-		measure.Tool.String():           tool.New(measure.Tool, measure.Metrics),
-		sources.Tool.String():           tool.New(sources.Tool, sources.Run),
-		git.Tool.String():               tool.New(git.Tool, git.Run),
-		python.Tool.String():            tool.New(python.Tool, python.Run),
-	}
-	for _, name := range compiler.Tools() { // in the place of upstream's programs, with their flags
+	tools := map[string]tool.Func{}
+	add(tools, aotconfig.Tool, aotconfig.Run)
+	add(tools, kerneltest.Tool, kerneltest.RunTool)
+	add(tools, libcheck.Tool, libcheck.Run)
+	add(tools, opconfig.Tool, opconfig.Run)
+	add(tools, opconfig.ListedTool, opconfig.RunListed)
+	add(tools, oppackage.Tool, oppackage.Run)
+	add(tools, probe.Compile, probe.RunCompile)
+	add(tools, probe.Gather, probe.RunGather)
+	add(tools, patches.Tool, patches.Run)
+	add(tools, phone.Tool, phone.RunTool)
+	add(tools, placement.Tool, placement.Run)
+	add(tools, profile.Tool, profile.Run)
+	add(tools, audit.Tool, audit.Run)
+	add(tools, vocab.Tool, vocab.Run)
+	add(tools, convert.Tool, convert.Run)
+	add(tools, toymodel.MakeTool, toymodel.RunMake)
+	add(tools, toymodel.ReferenceTool, toymodel.RunReference)
+	add(tools, measure.Tool, measure.Metrics)
+	add(tools, sources.Tool, sources.Run)
+	add(tools, git.Tool, git.Run)
+	add(tools, python.Tool, python.Run)
+	for _, name := range compiler.Tools() { // in the place of mllm's programs, with their flags
 		tools[name.String()] = compiler.New(name)
 	}
 	return tools
+}
+
+func add[S any](tools map[string]tool.Func, name tool.Name[S], run func(context.Context, S, tool.Env) error) {
+	tools[name.String()] = tool.New(name, run)
 }

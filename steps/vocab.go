@@ -20,7 +20,8 @@ func vocabSchema() step.Schema {
 		},
 		Outputs: []step.OutputSpec{
 			step.File("vocab", "The vocabulary, such as qwen_vocab.mllm."),
-			step.File("merges", "The merges, such as qwen_merges.txt, without which the programs say \"merge file is broken\"."),
+			step.File("merges", "The merges, such as qwen_merges.txt, without which the programs say \"merge file is "+
+				"broken\"."),
 		},
 		Example: `step "vocab" "qwen" {
   tokenizer = "Qwen1.5-1.8B-Chat/tokenizer.json"

@@ -59,6 +59,6 @@ step "sdk_matrix" "package" {
   targets = var.targets
 }
 
-output "cells" {
-  value = step.sdk_matrix.package.outputs.cells
+output "found" {
+  value = step.sdk_matrix.package.outputs.found
 }

@@ -31,7 +31,7 @@ const maxSimulated = 256
 type content struct {
 	Devices []struct {
 		Name     string    `hcl:"name,label"`
-		Serial   string    `hcl:"serial"`
+		Serial   string    `hcl:"serial,optional"`
 		Server   string    `hcl:"server,optional"`
 		SoC      string    `hcl:"soc,optional"`
 		At       hcl.Range `hcl:",def_range"`
@@ -63,8 +63,7 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 		d := pool.Device{Name: b.Name, Serial: b.Serial, SoC: b.SoC}
 		unusable := func(r rune) bool { return r <= ' ' || r == 0x7f }
 		if b.Name == "" || b.Serial == "" || strings.ContainsFunc(b.Name+b.Serial+b.Server+b.SoC, unusable) {
-			fail(b.At, "Unusable device", "device %q with serial %q: write name, serial, server and soc without "+
-				"spaces.",
+			fail(b.At, "Unusable device", "device %q with serial %q: write a name and a serial, and no spaces.",
 				b.Name, b.Serial)
 		}
 		if b.Server != "" {

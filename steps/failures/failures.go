@@ -1,10 +1,11 @@
 // Package failures reads catalogues of known failures: the shipped one, and files of a workspace on top.
 //
-// What a file says becomes plain data of package diagnose, which does the work and knows no HCL. This package looks at no
-// file but the bytes it is given, and knows nothing of who asks.
+// The blocks become data of package diagnose, which does the work and knows no HCL. This package reads only the bytes
+// that it gets.
 package failures
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -46,8 +47,8 @@ type codes struct {
 	Names  map[string]string `hcl:"names"`
 }
 
-// Load returns the shipped catalogue with the given files (name → content) on top, in the order of their names. A failure that is
-// there already is replaced.
+// Load returns the shipped catalogue with the given files (name → content) on top, in the order of their names. They
+// may replace failures.
 func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {
 	var entries []*diagnose.Entry
 	var families diagnose.Codes
@@ -57,15 +58,13 @@ func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {
 		entries, families, diags = append(entries, e...), append(families, f...), append(diags, ds...)
 	}
 	shipped, err := fs.Glob(diagnose.Shipped, "*.hcl")
-	if err != nil {
-		return nil, wrong("", err)
-	}
 	for _, name := range shipped {
-		b, err := diagnose.Shipped.ReadFile(name)
-		if err != nil {
-			return nil, wrong(name, err)
-		}
+		b, readErr := diagnose.Shipped.ReadFile(name)
+		err = errors.Join(err, readErr)
 		add("<hexmage>/"+Dir+"/"+name, b)
+	}
+	if err != nil {
+		return nil, wrong(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		add(name, files[name])
@@ -75,17 +74,13 @@ func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {
 	}
 	c, err := diagnose.New(entries, families)
 	if err != nil {
-		return nil, wrong("", err)
+		return nil, wrong(err)
 	}
 	return c, diags
 }
 
-func wrong(name string, err error) hcl.Diagnostics {
-	text := err.Error()
-	if name != "" {
-		text = name + ": " + text
-	}
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Catalogue of failures", Detail: text}}
+func wrong(err error) hcl.Diagnostics {
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Catalogue of failures", Detail: err.Error()}}
 }
 
 func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnose.Codes, diags hcl.Diagnostics) {
@@ -102,19 +97,20 @@ func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnos
 		entries = append(entries, e)
 	}
 	for _, x := range c.Benign {
-		entries = append(entries, &diagnose.Entry{ID: x.ID, File: name, Where: x.Where, Patterns: x.Patterns, Benign: true, Cause: x.Why, Source: x.Source, Examples: x.Examples})
+		entries = append(entries, &diagnose.Entry{ID: x.ID, File: name, Where: x.Where, Patterns: x.Patterns,
+			Benign: true, Cause: x.Why, Source: x.Source, Examples: x.Examples})
 	}
 	for _, x := range c.Codes {
-		fam := diagnose.Family{Name: x.Family, Base: x.Base, Mask: x.Mask, Near: x.Near, Least: x.Least, Names: map[uint32]string{}}
+		names := map[uint32]string{}
 		for digits, text := range x.Names {
 			v, err := strconv.ParseUint(digits, 0, 32)
 			if err != nil {
-				diags = append(diags, wrong(name, fmt.Errorf("codes %q: %q is no number", x.Family, digits))...)
-				continue
+				diags = append(diags, wrong(fmt.Errorf("%s: codes %q: %q is no number", name, x.Family, digits))...)
 			}
-			fam.Names[uint32(v)] = text
+			names[uint32(v)] = text
 		}
-		families = append(families, fam)
+		families = append(families, diagnose.Family{Name: x.Family, Base: x.Base, Mask: x.Mask, Near: x.Near,
+			Least: x.Least, Names: names})
 	}
 	return entries, families, diags
 }

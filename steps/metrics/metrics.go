@@ -5,7 +5,9 @@
 package metrics
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -27,23 +29,21 @@ type Set struct {
 	Baselines []measure.Baseline // the workspace's first
 }
 
-// Load returns the shipped metrics and baselines with those of the files (name → content), in the order of their names.
+// Load returns the shipped metrics and baselines with those of the files (name → content), in the order of the names.
 func Load(files map[string][]byte) (Set, hcl.Diagnostics) {
 	var s Set
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		diags = append(diags, s.add(&s.Own, name, files[name])...)
 	}
-	shipped, err := measure.Shipped.ReadDir(".")
-	if err != nil {
-		return s, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded metrics", Detail: err.Error()}}
+	shipped, err := fs.Glob(measure.Shipped, "*")
+	for _, name := range shipped {
+		b, readErr := measure.Shipped.ReadFile(name)
+		err = errors.Join(err, readErr)
+		diags = append(diags, s.add(&s.Known, "<hexmage>/runner/measure/"+name, b)...)
 	}
-	for _, f := range shipped {
-		b, err := measure.Shipped.ReadFile(f.Name())
-		if err != nil {
-			return s, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded metrics", Detail: err.Error()}}
-		}
-		diags = append(diags, s.add(&s.Known, "<hexmage>/runner/measure/"+f.Name(), b)...)
+	if err != nil {
+		diags = append(diags, mistake(hcl.Range{}, "Embedded metrics", "%v", err))
 	}
 	return s, diags
 }
@@ -62,14 +62,15 @@ func (s *Set) add(to *[]measure.Pattern, name string, src []byte) hcl.Diagnostic
 		return diags
 	}
 	if n := len(*to) + len(c.Metrics); n > measure.MaxPatterns {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Too many metrics", Detail: fmt.Sprintf("With this file the workspace has %d metrics: remove some, at most %d work.", n, measure.MaxPatterns),
-			Subject: &hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}}}
+		at := hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
+		return hcl.Diagnostics{mistake(at, "Too many metrics", "With this file the workspace has %d metrics: remove "+
+			"some, at most %d work.", n, measure.MaxPatterns)}
 	}
-	blocks := slices.DeleteFunc(f.Body.(*hclsyntax.Body).Blocks, func(b *hclsyntax.Block) bool { return b.Type != "metric" })
+	body := f.Body.(*hclsyntax.Body)
+	blocks := slices.DeleteFunc(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type != "metric" })
 	for i, m := range c.Metrics {
 		if err := check(m, *to); err != nil {
-			at := blocks[i].DefRange()
-			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Invalid metric", Detail: err.Error() + ".", Subject: &at})
+			diags = append(diags, mistake(blocks[i].DefRange(), "Invalid metric", "%v.", err))
 			continue
 		}
 		*to = append(*to, m)
@@ -78,13 +79,19 @@ func (s *Set) add(to *[]measure.Pattern, name string, src []byte) hcl.Diagnostic
 	return diags
 }
 
+func mistake(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...),
+		Subject: &at}
+}
+
 // check validates a metric of a file beside others.
 func check(m measure.Pattern, others []measure.Pattern) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
 	if !m.KnowsUnit() && m.Better == "" {
-		return fmt.Errorf(`metric %q: unit %q has no known direction: add better = "more", "less" or "neither"`, m.Name, m.Unit)
+		return fmt.Errorf(`metric %q: unit %q has no known direction: add better = "more", "less" or "neither"`,
+			m.Name, m.Unit)
 	}
 	if slices.ContainsFunc(others, func(o measure.Pattern) bool { return o.Name == m.Name && o.Pattern == m.Pattern }) {
 		return fmt.Errorf("metric %q has this pattern already", m.Name)

@@ -1,8 +1,8 @@
 // Package probe compiles sources of an op package where that may fail, and reports the result: for a table of SDKs and
 // targets.
 //
-// It has three tools: one runs a compiler, one sums up the results for an SDK, one makes the table. The package does not
-// know how a source is compiled.
+// It has two tools: one runs a compiler, one sums up the results for an SDK. The package does not know how a source is
+// compiled.
 package probe
 
 import (
@@ -11,11 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
@@ -28,7 +26,6 @@ import (
 const (
 	Compile tool.Name[CompileSpec] = "probe-compile/2"
 	Gather  tool.Name[GatherSpec]  = "probe-gather/2"
-	Matrix  tool.Name[MatrixSpec]  = "probe-matrix/1"
 )
 
 // maxSaid bounds what is kept of a compiler's output, and maxCells a file, in bytes.
@@ -41,8 +38,8 @@ const (
 type Cell struct {
 	Compiled int    `json:"compiled"`
 	Of       int    `json:"of"`
-	First    string `json:"first,omitempty"` // the first error, FILE:LINE:COLUMN: text
-	Rule     string `json:"rule,omitempty"`  // the rule that fixes it, if one is known
+	First    string `json:"first"` // the first error, FILE:LINE:COLUMN: text
+	Rule     string `json:"rule"`  // the rule that fixes it, if one is known
 }
 
 // CompileSpec says what to compile.
@@ -125,65 +122,6 @@ func RunGather(_ context.Context, s GatherSpec, _ tool.Env) error {
 		cells[target] = sum
 	}
 	return write(s.Out, cells)
-}
-
-// Of are the cells of one SDK.
-type Of struct {
-	SDK   string `json:"sdk"`
-	Cells string `json:"cells"` // the file that RunGather has written
-}
-
-// MatrixSpec says what to put into a table.
-type MatrixSpec struct {
-	Title string `json:"title"`
-	SDKs  []Of   `json:"sdks"` // a line each
-	Out   string `json:"out"`
-}
-
-// RunMatrix is the tool that makes the table.
-func RunMatrix(_ context.Context, s MatrixSpec, _ tool.Env) error {
-	all, known := make([]map[string]Cell, len(s.SDKs)), map[string]bool{}
-	for i, of := range s.SDKs {
-		if err := read(of.Cells, &all[i]); err != nil {
-			return err
-		}
-		for t := range all[i] {
-			known[t] = true
-		}
-	}
-	targets := slices.Sorted(maps.Keys(known))
-	columns := []map[string]string{{"name": "sdk", "label": "SDK"}}
-	for _, t := range targets {
-		columns = append(columns, map[string]string{"name": t, "label": t})
-	}
-	var lines [][]string
-	var notes []string
-	complete := true
-	for i, of := range s.SDKs {
-		line := []string{of.SDK}
-		for _, t := range targets {
-			c, ok := all[i][t]
-			cell := fmt.Sprintf("%d of %d", c.Compiled, c.Of)
-			switch {
-			case !ok:
-				cell, complete = "", false
-			case c.Compiled < c.Of:
-				cell, complete = cell+": no", false
-				note := fmt.Sprintf("%s, %s: %s", of.SDK, t, c.First)
-				if c.Rule != "" {
-					note += " (" + c.Rule + ")"
-				}
-				notes = append(notes, note)
-			}
-			line = append(line, cell)
-		}
-		lines = append(lines, line)
-	}
-	if complete {
-		notes = []string{"All sources compile everywhere."}
-	}
-	note := strings.Join(notes, "\n")
-	return write(s.Out, map[string]any{"title": s.Title, "columns": columns, "lines": lines, "note": note})
 }
 
 func read(name string, to any) error {

@@ -11,19 +11,15 @@ profile "device" {}
 target "@soc@" {}
 toolchain "hexagon" { version = "6.4.0.2" }
 toolchain "ndk" { version = "r28b" }
-locals { release = "2.42.0.251225" }
 
 module "ops" {
   source  = "sdk-matrix"
-  release = local.release
+  release = "2.42.0.251225"
   series  = "mllm" # patches for what QAIRT has renamed
   targets = ["htp_${target.arch}"]
 }
-step "sdk_matrix" "ops" {
-  title = "What compiles for @soc@"
-  cells = { (local.release) = module.ops.cells }
-}
-output "table" {
-  value = step.sdk_matrix.ops.outputs.table
-  show  = "table"
+output "compiled" {
+  value = [for target, c in module.ops.found :
+  { target = target, compiled = "${c.compiled} of ${c.of}", error = c.first }]
+  show = "table"
 }
