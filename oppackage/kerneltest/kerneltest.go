@@ -5,6 +5,7 @@
 package kerneltest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -84,12 +85,7 @@ func (t Tensor) count() int {
 
 func (t Tensor) size() int { return t.count() * t.dtype().bytes }
 
-func (t Tensor) scale() float32 {
-	if t.Scale == 0 {
-		return 1
-	}
-	return t.Scale
-}
+func (t Tensor) scale() float32 { return cmp.Or(t.Scale, 1) }
 
 // Validate checks cases.
 func Validate(cases []Case) error {
@@ -118,21 +114,20 @@ func (c Case) validate() error {
 		return fmt.Errorf("missing output")
 	case n > maxTensors || len(c.Seeds) > maxCases:
 		return fmt.Errorf("%d tensors and %d seeds: the limits are %d and %d", n, len(c.Seeds), maxTensors, maxCases)
-	case math.IsNaN(c.MaxAbs) || c.MaxAbs < 0:
+	case c.MaxAbs < 0:
 		return fmt.Errorf("invalid max_abs %v", c.MaxAbs)
 	}
 	bytes := 0
-	for i, t := range slices.Concat(c.Outputs, c.Inputs) {
-		at := fmt.Sprintf("output %d", i)
-		if i >= len(c.Outputs) {
-			at = fmt.Sprintf("input %d", i-len(c.Outputs))
+	for k, tensors := range [][]Tensor{c.Outputs, c.Inputs} {
+		for i, t := range tensors {
+			if err := t.validate(); err != nil {
+				return fmt.Errorf("%s %d: %w", []string{"output", "input"}[k], i, err)
+			}
+			bytes += t.size()
 		}
-		if err := t.validate(); err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-		if bytes += t.size(); bytes > maxBytes {
-			return fmt.Errorf("the tensors take more than %d MiB", maxBytes>>20)
-		}
+	}
+	if bytes > maxBytes {
+		return fmt.Errorf("the tensors take more than %d MiB", maxBytes>>20)
 	}
 	return nil
 }
@@ -150,18 +145,17 @@ func (t Tensor) validate() error {
 		}
 		n *= dim
 	}
-	s := float64(t.Scale)
 	switch {
 	case len(t.Dims) == 0 || len(t.Dims) > 4:
 		return fmt.Errorf("%d dims: the limits are 1 and 4", len(t.Dims))
-	case math.IsNaN(s) || math.IsInf(s, 0) || s < 0:
+	case t.Scale < 0:
 		return fmt.Errorf("invalid scale %v", t.Scale)
 	case t.quantized() && t.Scale == 0:
 		return fmt.Errorf("type %s needs a scale", t.Type)
 	case len(t.Data) > 1 && len(t.Data) != n:
 		return fmt.Errorf("data has %d numbers for %d elements: give one for each element, or one for all",
 			len(t.Data), n)
-	case !(t.Low <= t.High):
+	case t.Low > t.High:
 		return fmt.Errorf("low %v is above high %v", t.Low, t.High)
 	}
 	for _, v := range t.Data {

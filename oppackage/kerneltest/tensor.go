@@ -11,12 +11,9 @@ import (
 func (t Tensor) fill(r *rand.Rand) []byte {
 	data := make([]byte, 0, t.size())
 	for i := range t.count() {
-		switch {
-		case len(t.Data) == 1:
-			data = t.store(data, t.Data[0])
-		case len(t.Data) > 1:
-			data = t.store(data, t.Data[i])
-		default:
+		if n := len(t.Data); n > 0 {
+			data = t.store(data, t.Data[i%n])
+		} else {
 			data = t.store(data, t.random(r))
 		}
 	}
