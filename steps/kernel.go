@@ -62,12 +62,12 @@ func kernelTestSchema() step.Schema {
 // kernels plans a step of the kind.
 type kernels struct {
 	opBuild
-	cases []kerneltest.Case
-	only  []string // patterns of sources; empty for the whole package
-	qemu  action.Input
-	llvm  action.Input
-
+	cases   []kerneltest.Case
+	only    []string // patterns of sources; empty for the whole package
+	qemu    action.Input
 	release string // of qemu
+	llvm    action.Input
+	shell   action.Input // the simulated DSP's first program
 }
 
 // Plan checks the cases, and plans the rest when the sources are known.
@@ -156,63 +156,61 @@ func (k kernels) tests(pkg oppackage.Package) error {
 	if err != nil {
 		return err
 	}
-	reference := k.reference(pkg)
+	k.shell = shell
+	reference, library := k.reference(pkg)
 	var report []action.Input
 	for _, a := range k.arches {
-		report = append(report, k.test(a, pkg, shell, reference))
+		report = append(report, k.test(a, pkg, reference, library))
 	}
 	k.p.Tree("report", report...)
 	return nil
 }
 
-// dsp returns the simulated DSP of an arch with a library.
-func (k kernels) dsp(a oppackage.Arch, hvx string, shell, library action.Input) kerneltest.DSP {
-	return kerneltest.DSP{Qemu: k.qemu.Path + "/usr/bin/qemu-hexagon-static", Shell: shell.Path,
-		Library: library.Spec.Path, Arch: a.Compiled, HVX: hvx}
-}
-
-// library links objects. It returns the library at the path that its action writes.
-func (k kernels) library(a oppackage.Arch, pkg oppackage.Package, objects []action.Input) action.Input {
+// dsp links objects. It returns the simulated DSP of an arch with the library, and the library at the path that its
+// action writes.
+func (k kernels) dsp(a oppackage.Arch, pkg oppackage.Package, hvx string, objects []action.Input) (
+	kerneltest.DSP, action.Input) {
 	lib := k.link(a, pkg, objects)
 	lib.Path = lib.Spec.Path
-	return lib
+	return kerneltest.DSP{Qemu: k.qemu.Path + "/usr/bin/qemu-hexagon-static", Shell: k.shell.Path,
+		Library: lib.Path, Arch: a.Compiled, HVX: hvx}, lib
 }
 
-// referenceHVX is the HVX version of all emulators.
-const referenceHVX = "v66"
-
-// reference builds the library of the ops' reference branches for the first arch.
-func (k kernels) reference(pkg oppackage.Package) action.Input {
+// reference builds the library of the ops' reference branches for the first arch, with the HVX version that all
+// emulators have.
+func (k kernels) reference(pkg oppackage.Package) (kerneltest.DSP, action.Input) {
+	const hvx = "v66"
 	a := k.arches[0]
 	k.variant, pkg.Build = "reference", path.Join(pkg.Build, "reference")
-	pkg.HVX = oppackage.HVXFlags(referenceHVX)
+	pkg.HVX = oppackage.HVXFlags(hvx)
 	pkg.Extras = append(slices.Clone(pkg.Extras), oppackage.Extra{Defines: []string{"REFERENCE_OP"}})
 	_, objects := k.compile(a, pkg)
-	return k.library(a, pkg, objects)
+	return k.dsp(a, pkg, hvx, objects)
 }
 
 // test builds the library for an arch and runs the cases. It compiles by way of assembly text, in which the test
 // finds instructions that qemu executes wrongly.
-func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, shell, reference action.Input) action.Input {
+func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, reference kerneltest.DSP, library action.Input) action.Input {
 	hvx, out := kerneltest.HVX(k.release, a.Compiled), path.Join(k.p.At.Dir(), "report", a.Version+".txt")
 	pkg.HVX = oppackage.HVXFlags(hvx)
-	spec := kerneltest.Spec{Cases: k.cases, Reference: k.dsp(k.arches[0], referenceHVX, shell, reference), Out: out}
-	read := []action.Input{shell, reference, k.qemu}
+	spec := kerneltest.Spec{Cases: k.cases, Reference: reference, Out: out}
+	read := []action.Input{k.shell, library, k.qemu}
 	var objects []action.Input
 	lines, _ := oppackage.Lines(a, pkg, k.roots)
 	for _, c := range lines {
 		text, object := c.ViaAssembly()
-		assembly, source := k.compilation(a, pkg, text), k.sourceOf(pkg, c)
+		assembly := k.compilation(a, pkg, text)
 		act := k.p.Action(k.made(a, pkg, object), "assemble "+path.Base(object.Source)+" for "+a.Target,
 			object.Args...).
 			In(assembly).In(k.toolchains[a.Target]...)
 		k.compiler(act)
 		objects = append(objects, act.Out(object.Object).As(object.Object))
-		spec.Sources = append(spec.Sources, kerneltest.Source{Path: source.Path, Assembly: assembly.Path})
+		spec.Sources = append(spec.Sources,
+			kerneltest.Source{Path: k.sourceOf(pkg, c).Path, Assembly: assembly.Path})
 		read = append(read, assembly)
 	}
-	lib := k.library(a, pkg, objects)
-	spec.Tested = k.dsp(a, hvx, shell, lib)
+	tested, lib := k.dsp(a, pkg, hvx, objects)
+	spec.Tested = tested
 	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, spec)
 	return test.In(append(read, lib)...).SetEnv(k.p.Env).Out(out).As(a.Version + ".txt")
 }
