@@ -61,7 +61,9 @@ func TestDiagnoseEveryRename(t *testing.T) {
 				if rule == "" {
 					continue
 				}
-				at := slices.IndexFunc(said, func(l string) bool { return strings.HasPrefix(l, fmt.Sprintf("a.cpp:%d:", i+1)) && strings.Contains(l, "error: ") })
+				at := slices.IndexFunc(said, func(l string) bool {
+					return strings.HasPrefix(l, fmt.Sprintf("a.cpp:%d:", i+1)) && strings.Contains(l, "error: ")
+				})
 				if at < 0 {
 					t.Fatalf("no error in line %d:\n%s", i+1, out)
 				}
