@@ -221,7 +221,7 @@ func conflicts(f *gitdiff.File, data []byte) (errs []error) {
 		case len(errs) > maxConflicts || matches(lines, old, start(h)):
 			continue
 		}
-		errs = append(errs, fmt.Errorf("hunk %d (%s): %s%s", i+1, header(h), reason, both(h, lines)))
+		errs = append(errs, fmt.Errorf("hunk %d (%s): %s%s", i+1, header(h), reason, comparison(h, lines)))
 	}
 	return errs
 }
@@ -253,8 +253,8 @@ const (
 	maxSearched = 20_000_000
 )
 
-// both shows both sides of a hunk that does not fit, and says if it nearly fits.
-func both(h *gitdiff.TextFragment, lines []string) string {
+// comparison shows both sides of a hunk that does not fit, and says if it nearly fits.
+func comparison(h *gitdiff.TextFragment, lines []string) string {
 	old, new := sides(h)
 	if len(old) == 0 {
 		return ""
