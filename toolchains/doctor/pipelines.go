@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
@@ -14,7 +12,7 @@ import (
 
 // aptGet looks for the program that brings compilers, emulators and adb.
 func (e *examination) aptGet() {
-	path, err := e.lookPath("apt-get")
+	path, err := e.o.LookPath("apt-get")
 	switch {
 	case err == nil:
 		e.ok("apt-get", "%s", path)
@@ -23,13 +21,6 @@ func (e *examination) aptGet() {
 			"adb as packages, without root", Remedy: "Debian and Ubuntu have it. On another system install clang 20 or " +
 			"newer, lld, qemu-user and adb, and write use = \"installed\" in their toolchain blocks."})
 	}
-}
-
-func (e *examination) lookPath(name string) (string, error) {
-	if e.o.Machine.LookPath == nil {
-		return "", os.ErrNotExist
-	}
-	return e.o.Machine.LookPath(name)
 }
 
 // devices lists the phones that an adb server sees. It starts no server.
@@ -115,7 +106,7 @@ func (e *examination) pipelines() {
 			continue
 		}
 		e.ok("downloads", "%s", map[bool]string{true: "nothing is to be downloaded", false: bytesize.Decimal(p.Download) + " to be downloaded"}[p.Download == 0])
-		if len(p.Missing) == 0 {
+		if len(p.Missing)+len(p.Findings) == 0 {
 			e.ok("ready", "hexmage run %s", of)
 		}
 		seen := map[string]bool{}
@@ -126,9 +117,14 @@ func (e *examination) pipelines() {
 			}
 			seen[text] = true
 			detail, remedy := cutRemedy(text)
-			f := Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
-			if cmd := Quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
-				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
+			e.add(Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)})
+		}
+		for _, f := range p.Findings {
+			if f.Section == SectionMachine { // it is above
+				continue
+			}
+			if f.Section = e.section; f.Status == Missing {
+				f.Status = e.unless(p.Profile)
 			}
 			e.add(f)
 		}
@@ -150,10 +146,10 @@ type Probes struct {
 	Root       string // where its file system is: "/"
 	Processors int
 
-	Ready      func() error                                         // why no command can run here; nil: not asked
-	Sandbox    func() (Sandbox, error)                              // the error says why there can be no strict one
-	Namespaces func() error                                         // tries a user namespace with mounts
-	Free       func(dir string) (bytes int64, at string, err error) // room on the file system of dir, or of the nearest folder above that is there
+	Ready      func() error                              // why no command can run here; nil: not asked
+	Sandbox    func() (Sandbox, error)                   // the error says why there can be no strict one
+	Namespaces func() error                              // tries a user namespace with mounts
+	Free       func(dir string) (bytes int64, err error) // room on the file system of dir, or of the nearest folder above that is there
 	// Devices lists what an adb server that runs already sees; nil: not asked. The error says that none runs.
 	Devices func(ctx context.Context) ([]Device, error)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/remote"
@@ -17,7 +16,6 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
-	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
@@ -35,14 +33,6 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	o := a.doctorOptions(d)
 	o.Probes.Devices = a.devicesSeen
-	roots := map[string]map[string]located{}
-	o.Stored = func(name, version, profile string) (string, bool) {
-		if roots[profile] == nil {
-			roots[profile] = a.storedRoots(ctx, d, profile)
-		}
-		l, ok := roots[profile][name]
-		return l.Path, ok && l.Version == version
-	}
 	names := c.Pipelines
 	if len(names) == 0 {
 		names = a.pipelines()
@@ -97,46 +87,10 @@ func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
 	return []doctor.Finding{f}, nil
 }
 
-// doctorOptions are what doctor is told of this machine, but for its devices and network.
+// doctorOptions are what doctor is told of this machine, but for its devices.
 func (a *app) doctorOptions(d *domain) doctor.Options {
-	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine,
+	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), LookPath: d.machine.LookPath,
 		Profile: a.Profile, Store: a.Cache}
-}
-
-// storedRoots finds the default releases that are in the store, as a profile takes them.
-func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[string]located {
-	own := *a
-	own.Profile = profile
-	var ws []wanted
-	for _, t := range d.catalogue().Toolchains {
-		if _, _, err := d.catalogue().Find(t.Name, ""); err != nil {
-			continue
-		}
-		q := toolchains.Request{Name: t.Name, Profile: profile, Lock: d.lock, Machine: d.machine}
-		if ch, err := d.catalogue().Choose(q); err == nil && ch.Host == "" {
-			ws = append(ws, wanted{name: t.Name, version: t.Default})
-		}
-	}
-	out := map[string]located{}
-	p, here, diags, err := own.inStore(ctx, ws)
-	if err != nil || diags.HasErrors() || len(here) == 0 {
-		return out
-	}
-	var steps []addrs.Step
-	for _, n := range here {
-		steps = append(steps, n.At.Step)
-	}
-	if p, err = p.Select(steps...); err != nil {
-		return out
-	}
-	ls, _, err := own.locate(ctx, p, own.here())
-	if err != nil {
-		return out
-	}
-	for _, l := range ls {
-		out[l.Name] = l
-	}
-	return out
 }
 
 // mistakes says what the errors among diagnostics are, whatever they warn of besides.
@@ -192,7 +146,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 	return out, nil
 }
 
-// lacking returns what a plan lacks, by checkMachine, and how much its toolchains are left to download.
+// lacking returns what a plan lacks, as `hexmage plan` finds it, and how much is left to download for it.
 func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor.Pipeline, error) {
 	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile}
 	for _, n := range p.Instances {
@@ -200,25 +154,13 @@ func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor
 			of.Missing = append(of.Missing, n.At.Short()+": "+m)
 		}
 	}
-	var toolchains []addrs.Step
-	for _, n := range toolchainInstances(p.Plan) {
-		toolchains = append(toolchains, n.At.Step)
-	}
-	p, err := p.Select(toolchains...)
-	if err != nil || len(toolchains) == 0 {
-		return of, err
-	}
-	o, _, err := a.lookupOnly(ctx, workspace)
+	w, err := a.preview(ctx, p, workspace, nil)
 	if err != nil {
 		return of, err
 	}
-	p.extend(&o)
-	seen, err := engine.Preview(ctx, p.Plan, o, nil)
-	if err != nil {
-		return of, engineError(err)
-	}
-	of.Download = a.toDownload(seen)
-	return of, nil
+	of.Download = w.download
+	of.Findings, err = a.canRun(ctx, w, w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache), workspace)
+	return of, err
 }
 
 // toDownload returns how many bytes the actions without a result will download. It counts equal actions once.

@@ -586,7 +586,7 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 		for _, r := range round {
 			ws = append(ws, wanted{name: r.Name, version: r.Version})
 		}
-		_, here, diags, err := a.inStore(ctx, ws)
+		here, diags, err := a.inStore(ctx, ws)
 		if err != nil {
 			return err
 		}
@@ -603,27 +603,27 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 }
 
 // inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
-func (a *app) inStore(ctx context.Context,
-	ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics, err error) {
-	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
-		return nil, nil, diags, err
+func (a *app) inStore(ctx context.Context, ws []wanted) (here []*plan.Instance, _ hcl.Diagnostics, _ error) {
+	p, diags, err := a.planToolchains(ws)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, err
 	}
 	o, _, err := a.lookupOnly(ctx, a.here())
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	o.Fresh = nil
 	p.extend(&o)
 	seen, err := engine.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, nil, nil, engineError(err)
+		return nil, nil, engineError(err)
 	}
 	for _, n := range toolchainInstances(p.Plan) {
 		if stored(seen, n) {
 			here = append(here, n)
 		}
 	}
-	return p, here, nil, nil
+	return here, nil, nil
 }
 
 // stored tells whether all actions of the instance have results.
