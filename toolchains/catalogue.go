@@ -35,7 +35,7 @@ type Catalogue struct {
 // placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.
 func placeholders() *hcl.EvalContext {
 	vars := map[string]cty.Value{}
-	for _, n := range []string{"root", "tools", "match", "version", "revision", "short_version", "build_date", "tools_version"} {
+	for _, n := range []string{"root", "tools", "match", "version", "revision", "short_version", "tools_version"} {
 		vars[n] = cty.StringVal("${" + n + "}")
 	}
 	return &hcl.EvalContext{Variables: vars}
@@ -251,12 +251,12 @@ func (r *Release) Source(kind string) *Source {
 
 // fill puts the release's own words into text.
 func (r *Release) fill(text string) string {
-	short, date := r.Version, ""
+	short := r.Version
 	if f := strings.SplitN(r.Version, ".", 4); len(f) == 4 {
-		short, date = strings.Join(f[:3], "."), f[3]
+		short = strings.Join(f[:3], ".")
 	}
 	return strings.NewReplacer("${version}", r.Version, "${revision}", r.Revision, "${short_version}", short,
-		"${build_date}", date, "${tools_version}", r.ToolsVersion).Replace(text)
+		"${tools_version}", r.ToolsVersion).Replace(text)
 }
 
 func (r *Release) fillAll(texts []string) []string {

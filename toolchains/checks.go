@@ -24,10 +24,6 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 			e.Pattern = r.fill(e.Pattern)
 			v.ELF = append(v.ELF, e)
 		}
-		for _, x := range c.Text {
-			x.Path, x.Want = r.fill(x.Path), r.fill(x.Want)
-			v.Text = append(v.Text, x)
-		}
 		for _, x := range c.Run {
 			x.Path = r.fill(x.Path)
 			v.Run = append(v.Run, x)
@@ -38,6 +34,9 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		if c.BuildID != nil {
 			v.BuildID.Files = append(v.BuildID.Files, c.BuildID.Files...)
 		}
+	}
+	if v.Identity {
+		v.Version, v.ToolsVersion = cmp.Or(r.Revision, r.Version), r.ToolsVersion
 	}
 	for _, a := range r.Named {
 		v.Arches = append(v.Arches, strings.TrimPrefix(a, "v"))

@@ -46,10 +46,6 @@ toolchain "hexagon" {
     elf "ipc/fastrpc/remote/ship/android_aarch64/*.so" {
       machine = 183
     }
-    text "hexagon_sdk.json" {
-      pattern = "tools/HEXAGON_Tools/([0-9.]+)"
-      want    = "${tools_version}"
-    }
   }
 
   source "archive" {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn/buildid"
@@ -92,7 +93,7 @@ func findBuildID(name string) (id, version string, err error) {
 // buildHeader says the build id to what is compiled with the SDK.
 const buildHeader = "include/QNN/QnnSdkBuildId.h"
 
-// identity compares what the SDK's own files say of it with each other, whichever release was asked for.
+// identity compares what the SDK's own files say of it with each other and with the release that was asked for.
 func (t *tree) identity() {
 	if !t.checks.Identity {
 		return
@@ -101,6 +102,17 @@ func (t *tree) identity() {
 	if err != nil && !errors.Is(err, sdk.ErrNoVersion) { // in the store no folder is called as a release
 		t.add(".", err.Error(), "an SDK", again)
 		return
+	}
+	file, got, want := "sdk.yaml", is.Version, t.checks.Version
+	switch is.Name {
+	case "ndk":
+		file = "source.properties"
+	case "hexagon":
+		file, got, want = "hexagon_sdk.json", is.ToolsVersion, t.checks.ToolsVersion
+	}
+	if want != "" && got != want {
+		t.add(file, strconv.Quote(got), strconv.Quote(want), "this is another release than the one that was asked for: "+
+			"change `version` in the toolchain block, or get that release")
 	}
 	if is.Name == "qairt" {
 		if id, _, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {
