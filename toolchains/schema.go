@@ -11,7 +11,6 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/maven"
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
-	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -83,8 +82,7 @@ type Source struct {
 
 	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
 
-	Product string    `hcl:"product,optional"` // of qpm and qsc: what Qualcomm's client calls it
-	Adds    []qpm.Add `hcl:"add,block"`        // of qpm: products that belong into the tree, such as tools
+	Product string `hcl:"product,optional"` // of qpm and qsc: what Qualcomm's client calls it
 
 	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
 	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order; none: those of Maven's own configuration

@@ -63,6 +63,14 @@ func (o Options) Machine() fetch.Machine {
 	return fetch.Machine{Downloads: o.Downloads, Offline: o.Offline, Mirrors: o.Mirrors, Logins: o.Logins}
 }
 
+// Var is a variable of the user's, "" if it is not set.
+func (o Options) Var(name string) string {
+	if o.Getenv == nil {
+		return ""
+	}
+	return o.Getenv(name)
+}
+
 func (o Options) withDefaults() Options {
 	if o.Progress == nil {
 		o.Progress = func(int64, int64, string) {}
