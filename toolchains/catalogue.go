@@ -164,33 +164,11 @@ func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {
 	}
 	for _, r := range t.Releases {
 		for _, s := range r.Sources {
-			switch s.Kind {
-			case "archive":
-				if len(s.URLs) == 0 {
-					bad("release %q: a source \"archive\" needs urls.", r.Version)
-				}
-			case "deb":
-				if len(s.Packages) == 0 {
-					bad("release %q: a source \"deb\" needs packages.", r.Version)
-				}
-			case "installed":
-				if len(s.Env)+len(s.Paths)+len(s.Programs) == 0 {
-					bad("release %q: a source \"installed\" needs env, paths or program blocks.", r.Version)
-				}
-			case "python":
-				if err := s.asked().Check(); err != nil {
-					bad("release %q: a source \"python\": %v.", r.Version, err)
-				}
-			case "embedded", "manual":
-			case "maven", "pypi", "qpm", "qsc":
-				if text := s.checkRemote(); text != "" {
-					bad("release %q: %s", r.Version, text)
-				}
-			default:
-				bad("release %q: source %q is not known: use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc.", r.Version, s.Kind)
+			if err := s.check(); err != nil {
+				bad("release %q: source %q: %v.", r.Version, s.Kind, err)
 			}
 			for n, sum := range map[int]string{64: s.SHA256, 40: s.SHA1, 32: s.MD5} {
-				if sum != "" && (len(sum) != n || strings.Trim(sum, "0123456789abcdef") != "") {
+				if sum != "" && !isHex(sum, n) {
 					bad("release %q: %q is no digest: want %d hexadecimal digits in lower case.", r.Version, sum, n)
 				}
 			}

@@ -51,11 +51,14 @@ func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release
 	if t == nil {
 		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, is.Name)
 	}
-	for _, r := range t.Releases {
-		if is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision) {
-			return t, r, true, nil
-		}
+	if r := t.releaseOf(is); r != nil {
+		return t, r, true, nil
 	}
-	return t, &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID, ToolsVersion: is.ToolsVersion,
-		Arches: is.Arches(root), Named: is.Arches(root)}}, false, nil
+	return t, released(is, root), false, nil
+}
+
+// released is the release that an SDK at root says it is, with what it says of itself.
+func released(is sdk.SDK, root string) *Release {
+	return &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID, ToolsVersion: is.ToolsVersion,
+		Arches: is.Arches(root), Named: is.Arches(root)}}
 }

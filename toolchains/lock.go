@@ -16,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
 // LockFile is the lock's name, in a workspace and among the embedded files.
@@ -45,17 +46,8 @@ type Locked struct {
 	Trust    string        `hcl:"trust,optional"` // TrustOnFirstUse: nobody vouches for it
 	Packages []deb.Package // of deb
 
-	Asked  string   `hcl:"asked,optional"` // of python: python.Asked.Digest
-	Wheels []*Wheel // of python
-}
-
-// Wheel is a package of an environment.
-type Wheel struct {
-	Project string // normalized
-	Version string
-	File    string // project and version are parts of it
-	Size    int64  // bytes; 0 if it is not known
-	SHA256  string
+	Asked  string       `hcl:"asked,optional"` // of python: python.Asked.Digest
+	Wheels []pypi.Wheel // of python
 }
 
 // TrustOnFirstUse is the Trust of a file whose publisher publishes no digest.

@@ -46,11 +46,12 @@ func (e *Locked) readLines(b *lockedBlock) error {
 	}
 	for _, line := range b.Wheels {
 		f, size, err := fields(line, wheelForm)
-		var w *Wheel
+		var w pypi.Wheel
 		if err == nil {
-			w, err = NewWheel(f[0], size, f[2])
+			w, err = pypi.ParseFile(f[0])
 		}
 		if err == nil {
+			w.Size, w.SHA256 = size, f[2]
 			err = unique(w.Project)
 		}
 		if err != nil {
@@ -70,15 +71,6 @@ func (e *Locked) lines() (packages, wheels []string) {
 		wheels = append(wheels, fmt.Sprintf("%s %d %s", w.File, w.Size, w.SHA256))
 	}
 	return packages, wheels
-}
-
-// NewWheel returns the wheel with that name of a file.
-func NewWheel(file string, size int64, sha256 string) (*Wheel, error) {
-	w, err := pypi.ParseFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return &Wheel{Project: w.Project, Version: w.Version, File: file, Size: size, SHA256: sha256}, nil
 }
 
 // fields splits a line that ends with a size and a sha256. The size is 0 if it is not known.

@@ -2,7 +2,7 @@ package toolchains
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/nearest"
@@ -92,7 +92,6 @@ type Source struct {
 	Index   string `hcl:"index,optional"`   // of pypi and python: an index's address; "" is what pip's own configuration names
 
 	Python       string   `hcl:"python,optional"`       // of python: the release of toolchain python that runs it
-	Platform     string   `hcl:"platform,optional"`     // of python: that wheels are taken for; "" is manylinux_2_35_x86_64
 	Requirements []string `hcl:"requirements,optional"` // of python: the packages, as pip has them
 	Overrides    []string `hcl:"overrides,optional"`    // of python: requirements in place of what packages say of others
 	Until        string   `hcl:"until,optional"`        // of python: a day; what was uploaded on it or later is not there
@@ -100,7 +99,7 @@ type Source struct {
 
 // asked is what a source of kind python is asked for.
 func (s *Source) asked() python.Asked {
-	return python.Asked{Python: python.Minor(s.Python), Platform: s.Platform, Requirements: s.Requirements, Overrides: s.Overrides, Until: s.Until, Index: s.Index}.Clean()
+	return python.Asked{Python: python.Minor(s.Python), Requirements: s.Requirements, Overrides: s.Overrides, Until: s.Until, Index: s.Index}.Clean()
 }
 
 // Link is a symbolic link to add after unpacking.
@@ -132,27 +131,45 @@ func didYouMean(name string, have []string) string {
 	return ` (did you mean "` + near + `"?)`
 }
 
-// checkRemote says what a source of kind maven, pypi, qpm or qsc lacks, "" when nothing.
-func (s *Source) checkRemote() string {
+// check says what the source lacks.
+func (s *Source) check() error {
+	var err error
+	needs := ""
 	switch s.Kind {
+	case "archive":
+		if len(s.URLs) == 0 {
+			needs = "urls"
+		}
+	case "deb":
+		if len(s.Packages) == 0 {
+			needs = "packages"
+		}
+	case "installed":
+		if len(s.Env)+len(s.Paths)+len(s.Programs) == 0 {
+			needs = "env, paths or program blocks"
+		}
 	case "pypi":
 		if s.Project == "" {
-			return "a source \"pypi\" needs project: what the package index calls it."
+			needs = "project: what the package index calls it"
+		} else {
+			err = s.wheel("0").Check()
 		}
-		if err := s.wheel("0").Check(); err != nil {
-			return fmt.Sprintf("a source \"pypi\": %v.", err)
-		}
-		return ""
 	case "qpm", "qsc":
 		if s.Product == "" {
-			return fmt.Sprintf("a source %q needs product: what Qualcomm's client calls it.", s.Kind)
+			needs = "product: what Qualcomm's client calls it"
 		}
-		return ""
+	case "maven":
+		_, err = maven.Parse(s.Coordinates)
+	case "python":
+		err = s.asked().Check()
+	case "embedded", "manual":
+	default:
+		err = errors.New("unknown kind: use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc")
 	}
-	if _, err := maven.Parse(s.Coordinates); err != nil {
-		return fmt.Sprintf("a source \"maven\": %v.", err)
+	if needs != "" {
+		err = errors.New("it needs " + needs)
 	}
-	return ""
+	return err
 }
 
 // wheel is the one that a source of kind pypi names.

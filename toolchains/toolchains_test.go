@@ -22,6 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -104,7 +105,7 @@ func TestEveryRelease(t *testing.T) {
 				}
 				pinned := ch.Spec.Pinned()
 				if e := ch.Packages; e != nil { // an environment: by each of its wheels, and what it is made with
-					pinned = len(e.Wheels) > 0 && e.UV.Spec.Pinned() && !slices.ContainsFunc(e.Wheels, func(w *toolchains.Wheel) bool { return len(w.SHA256) != 64 })
+					pinned = len(e.Wheels) > 0 && e.UV.Spec.Pinned() && !slices.ContainsFunc(e.Wheels, func(w pypi.Wheel) bool { return len(w.SHA256) != 64 })
 				}
 				if !pinned {
 					t.Errorf("%s %s in profile %s has no digest", tc.Name, r.Version, profile)
@@ -340,7 +341,7 @@ func TestLockLines(t *testing.T) {
 		{Name: "p0", Version: "1", Arch: "all", SHA256: sum}}, e.Packages); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]*toolchains.Wheel{{Project: "ruamel-yaml-x", Version: "1.0+cpu",
+	if d := cmp.Diff([]pypi.Wheel{{Project: "ruamel-yaml-x", Version: "1.0+cpu",
 		File: "Ruamel.Yaml_x-1.0+cpu-py3-none-any.whl", SHA256: sum}}, e.Wheels); d != "" {
 		t.Error(d)
 	}
@@ -457,7 +458,7 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.Locking, q.Lock = false, (&toolchains.Lock{Entries: []*toolchains.Locked{{Name: "tools", Version: "3.13", Source: "python", Asked: ch.Packages.Asked.Digest(),
-		Wheels: []*toolchains.Wheel{{Project: "six", Version: "1.16.0", File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: strings.Repeat("8", 64)}}}}}).Over(l)
+		Wheels: []pypi.Wheel{{Project: "six", Version: "1.16.0", File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: strings.Repeat("8", 64)}}}}}).Over(l)
 	if ch, err = c.Choose(q); err != nil || ch.Packages.Interpreter.Source.Kind != "maven" || ch.Size() != 11053+17606939+25724411 {
 		t.Errorf("no interpreter here: %+v, %v", ch, err)
 	}

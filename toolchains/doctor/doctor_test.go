@@ -169,8 +169,9 @@ func TestPoorMachine(t *testing.T) {
 	o.Probes.Namespaces = func() error { return syscall.EPERM }
 	o.Probes.Free = func(string) (int64, error) { return 1 << 30, nil }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
-		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized"}, {Serial: "10.0.0.7:5555", State: "offline"},
-			{Serial: "2c3d4e5f", State: "no permissions; see [http://developer.android.com/tools/device.html]"}}, nil
+		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized", Remedy: "allow USB debugging in the dialog that the device shows"},
+			{Serial: "10.0.0.7:5555", State: "offline"}, {Serial: "2c3d4e5f", State: "no permissions; see [http://developer.android.com/tools/device.html]",
+				Remedy: "run `apt-get install android-sdk-platform-tools-common` and plug the phone in again"}}, nil
 	}
 	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device", Missing: []string{
 		"exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "exec.android: The program cmake is not in PATH: apt-get install cmake.",

@@ -69,25 +69,28 @@ func (e *examination) sandbox() {
 			Remedy: "Actions run without being confined to their inputs. Linux 6.2 and newer have what it takes; Landlock may have to be named in the kernel's lsm= parameter."})
 		return
 	}
-	f := Finding{Name: "sandbox", Status: OK, Detail: "strict: inputs are linked, rare system calls supervised"}
+	f := Finding{Name: "sandbox", Status: OK}
+	details := []string{"strict: inputs are linked, rare system calls supervised", "/dev/shm is each action's own", "signals are kept by the kernel"}
 	if s.Supervised != nil {
-		f.Status, f.Detail = Optional, "strict, without a supervisor: "+s.Supervised.Error()
+		f.Status, details[0] = Optional, "strict, without a supervisor: "+s.Supervised.Error()
 		f.Remedy = "Inputs are copied."
 		if s.Mounts != nil {
 			f.Remedy += " Mode and times of toolchains and of your files elsewhere are not kept from actions."
 		}
 	}
-	has := func(is bool, yes, no string) {
-		if !is {
-			yes = no
-		}
-		if yes != "" {
-			f.Detail += "; " + yes
-		}
+	if s.Mounts != nil {
+		details[1] = fmt.Sprintf("/dev/shm is shared, as no mounts are allowed (%v)", s.Mounts)
 	}
-	has(s.Mounts == nil, "/dev/shm is each action's own", fmt.Sprintf("/dev/shm is shared, as no mounts are allowed (%v)", s.Mounts))
-	has(s.Signals, "signals are kept by the kernel", map[bool]string{true: "signals are kept by the supervisor (by the kernel from Linux 6.12)", false: "signals to others are not kept (Linux 6.12)"}[s.Supervised == nil])
-	has(s.Sockets, "", "abstract sockets are shared (Linux 6.12)")
+	switch {
+	case !s.Signals && s.Supervised == nil:
+		details[2] = "signals are kept by the supervisor (by the kernel from Linux 6.12)"
+	case !s.Signals:
+		details[2] = "signals to others are not kept (Linux 6.12)"
+	}
+	if !s.Sockets {
+		details = append(details, "abstract sockets are shared (Linux 6.12)")
+	}
+	f.Detail = strings.Join(details, "; ")
 	e.add(f)
 }
 

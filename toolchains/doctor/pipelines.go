@@ -43,19 +43,10 @@ func (e *examination) devices(ctx context.Context) {
 		e.add(Finding{Name: "phone", Status: status, Detail: "none is attached", Remedy: e.connect()})
 	}
 	for _, d := range ds {
-		f := Finding{Name: d.Serial, Status: e.unless("device"), Detail: "it is " + d.State}
-		switch {
-		case d.State == "device":
-			f.Status = OK
-			f.Detail = cmp.Or(strings.TrimSpace(d.Model+" "+e.soc(d.SoC)), "attached")
-		case d.State == "unauthorized":
-			f.Detail = "it does not trust this machine yet"
-			f.Remedy = "Unlock the phone and allow USB debugging in the dialog that it shows."
-		case strings.HasPrefix(d.State, "no permissions"):
-			f.Remedy = "apt-get install android-sdk-platform-tools-common, and plug the phone in again; if the udev rule is " +
-				"there already, `sudo usermod -aG plugdev $USER` and log in again."
-		default:
-			f.Remedy = "Run `adb -s " + d.Serial + " reconnect`, or plug it in again."
+		f := Finding{Name: d.Serial, Status: e.unless("device"), Detail: d.State,
+			Remedy: qnn.Sentence(cmp.Or(d.Remedy, "plug it in again"))}
+		if d.Usable() {
+			f.Status, f.Detail = OK, cmp.Or(strings.TrimSpace(d.Model+" "+e.soc(d.SoC)), "attached")
 		}
 		e.add(f)
 	}
@@ -160,10 +151,14 @@ type Sandbox struct {
 	Signals, Sockets   bool  // the kernel keeps actions from those of others
 }
 
-// Device is one that an adb server sees.
+// Device is one that an adb server sees, or that devices.hcl names.
 type Device struct {
 	Serial string
-	State  string // "device" when it can be used; "unauthorized", "offline"
+	State  string // as `hexmage device list` prints it
 	Model  string
 	SoC    string // "SM8750"; "" when it does not say
+	Remedy string // if it cannot be used
 }
+
+// Usable tells whether the device is there. A run waits for a device that is in use.
+func (d Device) Usable() bool { return d.State == "device" || d.State == "in use" }

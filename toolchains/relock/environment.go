@@ -53,18 +53,8 @@ func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Requ
 		}
 	}
 	o.Progress(0, 0, "uv chooses packages")
-	chosen, err := python.Resolve(ctx, asked, filepath.Join(program, "bin", "uv"), interpreter, dir, cfg, env)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range chosen {
-		w, err := toolchains.NewWheel(p.File, p.Size, p.SHA256)
-		if err != nil {
-			return nil, err
-		}
-		e.Wheels = append(e.Wheels, w)
-	}
-	return e, nil
+	e.Wheels, err = python.Resolve(ctx, asked, filepath.Join(program, "bin", "uv"), interpreter, dir, cfg, env)
+	return e, err
 }
 
 // tree gets a release that is pinned.

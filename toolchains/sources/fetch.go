@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
@@ -56,11 +57,6 @@ func Fetch(ctx context.Context, s Spec, out string, o Options) error {
 // Learn is Fetch for a spec that need not be pinned, and tells with what it can be: `hexmage lock` alone may do that.
 func Learn(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
 	return run(ctx, s, out, o)
-}
-
-// Machine is what of the options every tool that downloads wants to know.
-func (o Options) Machine() fetch.Machine {
-	return fetch.Machine{Downloads: o.Downloads, Offline: o.Offline, Mirrors: o.Mirrors, Logins: o.Logins}
 }
 
 // Var is a variable of the user's, "" if it is not set.
@@ -189,22 +185,14 @@ func copyFile(name, out string, mode os.FileMode) error {
 		return err
 	}
 	defer in.Close()
-	f, err := os.CreateTemp(filepath.Dir(out), ".copy-*")
+	f, err := atomicfile.Temp(filepath.Dir(out), ".copy")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	_, err = io.Copy(f, in)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
+	if _, err = io.Copy(f, in); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	if err == nil {
-		err = os.Chmod(f.Name(), mode)
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), out)
+	return atomicfile.Place(f, out, mode)
 }
 
 // parts gets only those members of a zip that are wanted. Where no server sends parts, or the whole archive is there

@@ -24,8 +24,8 @@ type found struct {
 func (s Spec) registry() bool { return s.Wheel != nil || s.Maven != nil }
 
 // Variables are those of the user's that say where packages of registries are had.
-func Variables(getenv func(string) string, home string) []string {
-	return append(pypi.Variables(), maven.Variables(getenv, home)...)
+func Variables(home string) []string {
+	return append(pypi.Variables(), maven.Variables(home)...)
 }
 
 // locate finds the addresses of a package.

@@ -159,17 +159,6 @@ func (s Spec) Pinned() bool {
 	return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != ""
 }
 
-// valid refuses what would do harm, and what has no result.
-func (s Spec) valid() error {
-	if s.Out == "" {
-		return fmt.Errorf("%s: it does not say what to make (out)", s.Name)
-	}
-	if err := s.pins(); err != nil {
-		return err
-	}
-	return s.check()
-}
-
 // pins refuses a spec whose result is not fixed.
 func (s Spec) pins() error {
 	if !s.Pinned() && !(s.File != "" && s.Kind == KindArchive) {

@@ -21,8 +21,6 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // Checks are what a tree must hold. Patterns and paths are slash paths from its root.
@@ -31,7 +29,7 @@ type Checks struct {
 	Absent   []string `hcl:"absent,optional" json:"absent,omitempty"` // patterns that nothing may match
 	ELF      []ELF    `hcl:"elf,block" json:"elf,omitempty"`
 	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
-	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers, tools and the folder's name must agree about what the SDK is
+	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers and tools must agree about what the SDK is
 	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
 	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
 
@@ -148,10 +146,6 @@ func (t *tree) add(file, found, want, remedy string) {
 	}
 }
 
-func (t *tree) warn(file, found, want, remedy string) {
-	t.report.Warnings = append(t.report.Warnings, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
-}
-
 // patterns returns the pattern for every arch when it speaks of one.
 func (t *tree) patterns(p string) []string {
 	if !strings.Contains(p, "{arch}") {
@@ -212,25 +206,6 @@ func openFile(name string) (*os.File, error) {
 		return nil, errNoFile
 	}
 	return os.Open(name)
-}
-
-// openELF opens an ELF file; the caller calls done.
-func openELF(name string) (e *elffile.File, done func(), err error) {
-	f, err := openFile(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if f == nil {
-		return nil, nil, errNoFile
-	}
-	info, err := f.Stat()
-	if err == nil {
-		e, err = elffile.Open(f, info.Size())
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return e, func() { _ = f.Close() }, nil
 }
 
 const runLimit = 60 * time.Second // for a program that prints its version, on a busy machine

@@ -12,9 +12,6 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/remote"
-	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
@@ -182,44 +179,21 @@ const askLimit = 3 * time.Second // for a phone to answer
 func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	network, address, err := a.adbAddress()
-	if err != nil {
-		return nil, err
-	}
 	listed, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}
-	client := adb.NewClient(network, address)
-	var out []doctor.Device
-	known := map[string]bool{}
-	for _, s := range pool.States(ctx, listed.Devices,
-		pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
-		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model),
-			SoC: s.Info.SoC}
-		if s.Err != nil {
-			d.State = "unusable: " + s.Err.Error()
-		}
-		known[s.Serial] = known[s.Serial] || s.Server == (pool.Server{})
-		out = append(out, d)
-	}
-	infos, err := client.Devices(ctx)
-	if err != nil && len(out) == 0 {
+	d, err := a.domain(a.here())
+	if err != nil {
 		return nil, err
 	}
-	for _, i := range infos {
-		if known[i.Serial] {
-			continue
-		}
-		d := doctor.Device{Serial: i.Serial, State: i.State, Model: strings.ReplaceAll(i.Props["model"], "_", " ")}
-		if i.Usable() {
-			if soc, err := link.Output(ctx, client.Device(i.Serial), "getprop ro.soc.model", nil); err == nil {
-				d.SoC = strings.TrimSpace(soc)
-			}
-		}
-		out = append(out, d)
+	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, a.runningADB)
+	out := make([]doctor.Device, len(rows))
+	for i, r := range rows {
+		out[i] = doctor.Device{Serial: r.Serial, State: r.State, Model: strings.TrimSpace(r.Name + " " + r.Model),
+			SoC: r.SoC, Remedy: r.Detail}
 	}
-	return out, nil
+	return out, err
 }
 
 func (a *app) painted(code, s string) string {

@@ -2,6 +2,7 @@ package deb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,17 +30,13 @@ type apt struct {
 }
 
 func (c *Client) apt(ctx context.Context) (*apt, error) {
-	name := c.AptGet
-	if name == "" {
-		name = "apt-get"
-	}
 	if !archRE.MatchString(c.Architecture) {
 		return nil, fmt.Errorf("%q is not what Debian calls an architecture", c.Architecture)
 	}
 	if !archRE.MatchString(c.Suite) {
 		return nil, fmt.Errorf("%q is not what Debian calls a suite", c.Suite)
 	}
-	path, err := exec.LookPath(name)
+	path, err := exec.LookPath(cmp.Or(c.AptGet, "apt-get"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool "+
 			"yourself and write `use = \"installed\"` in its toolchain block", ErrNoClient, err)

@@ -32,6 +32,8 @@ type Wheel struct {
 	Tags    string `json:"tags,omitempty"`  // end of the file's name: cp311-cp311-manylinux_2_35_x86_64, none-any
 	File    string `json:"file,omitempty"`  // "" is the file with these tags
 	Index   string `json:"index,omitempty"` // an address of the catalog; "" is the machine's own indexes
+	Size    int64  `json:"size,omitempty"`  // bytes, of a locked one; 0 if it is not known
+	SHA256  string `json:"sha256,omitempty"`
 }
 
 // Errors of Find wrap one of these.
