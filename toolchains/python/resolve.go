@@ -140,8 +140,7 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 
 // indexes tells uv of the machine's indexes by its environment, which nobody else sees, and returns what takes their addresses out of messages.
 func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
-	var words, all []string
-	links := cfg.Folders
+	var words, all, links []string
 	if u, err := url.Parse(cfg.Proxy); err == nil && u.User != nil {
 		words = append(words, u.User.String()+"@", "")
 	}
@@ -157,9 +156,12 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 		if i.User != nil { // as an address spells it; a user without a password is a token, perhaps
 			words = append(words, i.User.String()+"@", "")
 		}
-		words = append(words, i.URL, "the index of "+i.From, u.Host, "the index of "+i.From)
+		words = append(words, i.URL, "the index of "+i.From)
+		if u.Host != "" {
+			words = append(words, u.Host, "the index of "+i.From)
+		}
 		if i.Page {
-			links = append(links, u.String())
+			links = append(links, strings.TrimPrefix(u.String(), "file://"))
 		} else {
 			all = append(all, u.String())
 		}

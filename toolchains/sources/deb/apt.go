@@ -139,12 +139,16 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		return err
 	}
 	list := filepath.Join(dir, "sources.list")
-	text := "deb " + signed + server + " " + c.Suite + " main\n"
-	if c.fixes {
-		text += "deb " + signed + server + " " + c.Suite + "-updates main\n"
+	parts := []string{server + " " + c.Suite}
+	if !strings.Contains(c.Suite, "-") { // a release, not its backports
+		parts = append(parts, server+" "+c.Suite+"-updates")
+		if fixes != "" {
+			parts = append(parts, fixes+" "+c.Suite+"-security")
+		}
 	}
-	if c.fixes && fixes != "" {
-		text += "deb " + signed + fixes + " " + c.Suite + "-security main\n"
+	text := ""
+	for _, p := range parts {
+		text += "deb " + signed + p + " main\n"
 	}
 	if err := os.WriteFile(list, []byte(text), 0o644); err != nil {
 		return err

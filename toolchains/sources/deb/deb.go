@@ -50,8 +50,6 @@ type Client struct {
 	HTTP     fetch.Client
 	Mirrors  []fetch.Mirror
 	Progress func(done, total int64, what string) // may be nil
-
-	fixes bool // use the updates and security fixes of Suite too
 }
 
 // Errors of Get and Index, wrapped.
@@ -222,7 +220,7 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 	got, err := c.resolve(ctx, a, want)
 	if errors.Is(err, ErrNoPackage) && c.Pinned != "" && pinned {
 		other := *c
-		other.Suite, other.Pinned, other.System, other.fixes = c.Pinned, "", false, true
+		other.Suite, other.Pinned, other.System = c.Pinned, "", false
 		if b, e := other.apt(ctx); e == nil {
 			if there, e := other.resolve(ctx, b, want); e == nil {
 				got, err = there, nil

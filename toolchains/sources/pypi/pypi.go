@@ -100,9 +100,6 @@ func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if c.Fetch, err = cfg.client(c.Fetch); err != nil {
 		return nil, err
 	}
-	if f := w.inFolders(cfg.Folders); f != nil {
-		return f, nil
-	}
 	var errs []error
 	var asked []string
 	silent := false // an index did not answer; one that wants a login may answer so for each file that it does not have
@@ -136,22 +133,6 @@ func (w Wheel) String() string {
 	return fmt.Sprintf("a wheel of %s %s that ends in %s", w.Project, w.Version, w.Tags)
 }
 
-// inFolders looks for the file in folders of this machine.
-func (w Wheel) inFolders(folders []string) *Found {
-	for _, dir := range folders {
-		names, _ := filepath.Glob(filepath.Join(dir, "*.whl"))
-		var files []File
-		for _, name := range names {
-			u := url.URL{Scheme: "file", Path: name}
-			files = append(files, File{Name: filepath.Base(name), URL: u.String()})
-		}
-		if f := w.choose(files); f != nil {
-			return &Found{File: *f, From: "the folder " + dir}
-		}
-	}
-	return nil
-}
-
 // choose returns the wheel's file, nil if it is not among the files.
 func (w Wheel) choose(files []File) *File {
 	for _, f := range files {
@@ -178,20 +159,28 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 		return nil, err
 	}
 	label := Normalize(w.Project) + " in the package index of " + i.From
-	b, at, err := get.Small(ctx, fetch.Source{URLs: []string{addr}, Accept: forms, Label: label}, maxPage)
-	switch fetch.Status(err) {
-	case http.StatusNotFound, http.StatusGone:
-		return nil, nil
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its address in "+
-			"pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
-	}
-	if err != nil {
-		return nil, err
-	}
-	files, err := parsePage(b, at)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label, err)
+	var files []File
+	if dir, local := strings.CutPrefix(addr, "file://"); local && i.Page {
+		names, _ := filepath.Glob(filepath.Join(dir, "*.whl"))
+		for _, name := range names {
+			u := url.URL{Scheme: "file", Path: name}
+			files = append(files, File{Name: filepath.Base(name), URL: u.String()})
+		}
+	} else {
+		b, at, err := get.Small(ctx, fetch.Source{URLs: []string{addr}, Accept: forms, Label: label}, maxPage)
+		switch fetch.Status(err) {
+		case http.StatusNotFound, http.StatusGone:
+			return nil, nil
+		case http.StatusUnauthorized, http.StatusForbidden:
+			return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its address in "+
+				"pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if files, err = parsePage(b, at); err != nil {
+			return nil, fmt.Errorf("%s: not a page of a package index: %w", label, err)
+		}
 	}
 	f := w.choose(files)
 	if f == nil {
