@@ -158,15 +158,17 @@ func said(name string, err error) string {
 
 // request is what the block asks of the catalogue.
 func (t Toolchain) request(p *step.Plan, w Workspace) toolchains.Request {
-	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock, Machine: w.Machine}
+	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock,
+		Machine: w.Machine}
 	switch {
 	case t.Python != "":
 		q.Version = cmp.Or(t.Version, t.Python)
-		q.Own = &toolchains.Source{Kind: "python", Python: t.Python, Requirements: t.Requirements, Overrides: t.Overrides,
-			Until: t.Until, Index: t.Index}
+		q.Own = &toolchains.Source{Kind: "python", Python: t.Python, Requirements: t.Requirements,
+			Overrides: t.Overrides, Until: t.Until, Index: t.Index}
 	case len(t.URLs) > 0:
 		q.Lock = nil
-		q.Own = &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix, Size: t.Size}
+		q.Own = &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix,
+			Size: t.Size}
 	case t.Path != "":
 		path := t.Path
 		if !filepath.IsAbs(path) {
@@ -321,7 +323,8 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
 	}
 	for _, n := range ch.Notes {
-		warn("Another source was passed over", ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
+		warn("Another source was passed over",
+			ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
 	}
 }
 

@@ -59,6 +59,6 @@ func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release
 
 // released is the release that an SDK at root says it is, with what it says of itself.
 func released(is sdk.SDK, root string) *Release {
-	return &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID, ToolsVersion: is.ToolsVersion,
-		Arches: is.Arches(root), Named: is.Arches(root)}}
+	return &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID,
+		ToolsVersion: is.ToolsVersion, Arches: is.Arches(root), Named: is.Arches(root)}}
 }

@@ -257,13 +257,16 @@ func (c *Catalogue) For(q Request) *Catalogue {
 // with returns a copy of the catalogue with the release, which has the source instead of its others of the same kind.
 func (c *Catalogue) with(name string, r *Release, s *Source) *Catalogue {
 	out, own := *c, *r
-	own.Sources = append(slices.DeleteFunc(slices.Clone(r.Sources), func(h *Source) bool { return h.Kind == s.Kind }), s)
+	others := slices.DeleteFunc(slices.Clone(r.Sources), func(h *Source) bool { return h.Kind == s.Kind })
+	own.Sources = append(others, s)
 	t := Toolchain{SDK: &qnn.SDK{Name: name}, Default: r.Version}
 	if have := c.toolchain(name); have != nil {
 		t = *have
 	}
-	t.Releases = append(slices.DeleteFunc(slices.Clone(t.Releases), func(h *Release) bool { return h.Version == r.Version }), &own)
-	out.Toolchains = append(slices.DeleteFunc(slices.Clone(c.Toolchains), func(h *Toolchain) bool { return h.Name == name }), &t)
+	t.Releases = slices.DeleteFunc(slices.Clone(t.Releases), func(h *Release) bool { return h.Version == r.Version })
+	t.Releases = append(t.Releases, &own)
+	out.Toolchains = slices.DeleteFunc(slices.Clone(c.Toolchains), func(h *Toolchain) bool { return h.Name == name })
+	out.Toolchains = append(out.Toolchains, &t)
 	return &out
 }
 

@@ -20,8 +20,8 @@ type installedCopy struct {
 	err   error     // why it is none
 }
 
-// copies looks for an SDK at each place that a variable of the source names, and at those of the usual places for the release where
-// there is a folder.
+// copies looks for an SDK at each place that a variable of the source names, and at those of the usual places for the
+// release where there is a folder.
 func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 	seen := map[string]bool{} // by where the path leads to
 	look := func(variable, path string) {
@@ -79,7 +79,9 @@ func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 
 // releaseOf returns the release that an SDK says it is, nil if the toolchain does not have it.
 func (t *Toolchain) releaseOf(is Installed) *Release {
-	i := slices.IndexFunc(t.Releases, func(r *Release) bool { return is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision) })
+	i := slices.IndexFunc(t.Releases, func(r *Release) bool {
+		return is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision)
+	})
 	if i < 0 || is.Name != t.Name {
 		return nil
 	}
@@ -112,8 +114,8 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 		text := fmt.Sprintf("%s has %s, wanted is %s %s", c.name, called, t.Name, r.Version)
 		switch {
 		case refused:
-			text = fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to the vendor's, or unset it",
-				c.name, called, q.Profile)
+			text = fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to the vendor's, "+
+				"or unset it", c.name, called, q.Profile)
 		case c.found.Name == t.Name:
 			text += fmt.Sprintf(" (to use it, write version = %q in the toolchain block)", version)
 		}
@@ -125,8 +127,9 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 	return false, "installed copies: " + strings.Join(tried, ", "), nil
 }
 
-// learn returns the catalogue with the release, if it does not have it and an installed copy says it is that one: at one of the
-// paths, or without any where copies of the toolchain are looked for. It is checked for what holds for all releases.
+// learn returns the catalogue with the release, if it does not have it and an installed copy says it is that one: at
+// one of the paths, or without any where copies of the toolchain are looked for. It is checked for what holds for all
+// releases.
 func (c *Catalogue) learn(name, version string, m Machine, paths ...string) *Catalogue {
 	t := c.toolchain(name)
 	if t == nil || version == "" || slices.ContainsFunc(t.Releases, func(r *Release) bool { return r.Version == version }) {

@@ -56,7 +56,8 @@ func (q Request) Contradicts(o Request) bool {
 
 // WheelSpec is what gets a wheel of an environment.
 func WheelSpec(w pypi.Wheel, index string) sources.Spec {
-	s := sources.Spec{Kind: sources.KindFile, Name: w.Project + " " + w.Version, Size: w.Size, SHA256: w.SHA256, Wheel: &w}
+	s := sources.Spec{Kind: sources.KindFile, Name: w.Project + " " + w.Version, Size: w.Size, SHA256: w.SHA256,
+		Wheel: &w}
 	w.Index, w.Size, w.SHA256 = index, 0, ""
 	return s
 }

@@ -92,7 +92,8 @@ func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 		seen[key] = true
 		if err != nil {
 			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &b.Place,
-				Detail: fmt.Sprintf("%s %s: %v. Remove the block, and run `hexmage lock` to write it again.", e.Name, e.Version, err)})
+				Detail: fmt.Sprintf("%s %s: %v. Remove the block, and run `hexmage lock` to write it again.",
+					e.Name, e.Version, err)})
 		}
 		l.Entries = append(l.Entries, e)
 	}

@@ -82,7 +82,8 @@ func (s *Source) agrees(e *Locked) error {
 	for _, d := range []struct{ what, catalogue, lock string }{{"sha256", s.SHA256, e.SHA256}, {"tree", s.Tree, e.Tree}} {
 		if d.catalogue != "" && d.lock != "" && d.catalogue != d.lock {
 			return fmt.Errorf("the catalogue and %s disagree about its %s (%s and %s): find out which is right; "+
-				"to take the catalogue's, run `hexmage lock --upgrade %s`", LockFile, d.what, d.catalogue, d.lock, e.Name)
+				"to take the catalogue's, run `hexmage lock --upgrade %s`", LockFile, d.what, d.catalogue, d.lock,
+				e.Name)
 		}
 	}
 	return nil

@@ -98,7 +98,8 @@ type Source struct {
 
 // asked is what a source of kind python is asked for.
 func (s *Source) asked() python.Asked {
-	return python.Asked{Python: python.Minor(s.Python), Requirements: s.Requirements, Overrides: s.Overrides, Until: s.Until, Index: s.Index}.Clean()
+	return python.Asked{Python: python.Minor(s.Python), Requirements: s.Requirements, Overrides: s.Overrides,
+		Until: s.Until, Index: s.Index}.Clean()
 }
 
 // Link is a symbolic link to add after unpacking.

@@ -146,8 +146,8 @@ func StateRemedy(state string) string {
 	case state == "offline":
 		return "unplug it and plug it in again, or device connect again"
 	case strings.HasPrefix(state, "no permissions"):
-		return "run `apt-get install android-sdk-platform-tools-common` and plug it in again; if its udev rule is there, " +
-			"`sudo usermod -aG plugdev $USER` and log in again"
+		return "run `apt-get install android-sdk-platform-tools-common` and plug it in again; if its udev rule is " +
+			"there, `sudo usermod -aG plugdev $USER` and log in again"
 	}
 	return ""
 }

@@ -70,7 +70,8 @@ func (e *examination) sandbox() {
 		return
 	}
 	f := Finding{Name: "sandbox", Status: OK}
-	details := []string{"strict: inputs are linked, rare system calls supervised", "/dev/shm is each action's own", "signals are kept by the kernel"}
+	details := []string{"strict: inputs are linked, rare system calls supervised", "/dev/shm is each action's own",
+		"signals are kept by the kernel"}
 	if s.Supervised != nil {
 		f.Status, details[0] = Optional, "strict, without a supervisor: "+s.Supervised.Error()
 		f.Remedy = "Inputs are copied."

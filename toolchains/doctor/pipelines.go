@@ -137,10 +137,11 @@ type Probes struct {
 	Root       string // where its file system is: "/"
 	Processors int
 
-	Ready      func() error                              // why no command can run here; nil: not asked
-	Sandbox    func() (Sandbox, error)                   // the error says why there can be no strict one
-	Namespaces func() error                              // tries a user namespace with mounts
-	Free       func(dir string) (bytes int64, err error) // room on the file system of dir, or of the nearest folder above that is there
+	Ready      func() error            // why no command can run here; nil: not asked
+	Sandbox    func() (Sandbox, error) // the error says why there can be no strict one
+	Namespaces func() error            // tries a user namespace with mounts
+	// Free is the room on the file system of dir, or of the nearest folder above that is there.
+	Free func(dir string) (bytes int64, err error)
 	// Devices lists what an adb server that runs already sees; nil: not asked. The error says that none runs.
 	Devices func(ctx context.Context) ([]Device, error)
 }

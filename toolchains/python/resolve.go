@@ -78,7 +78,8 @@ func (a Asked) Check() error {
 	}
 	for _, r := range slices.Concat(a.Requirements, a.Overrides) {
 		if !requirementRE.MatchString(r) || strings.Contains(r, "://") || strings.ContainsAny(r, "\n\r\x00") || strings.Contains(r, "--") {
-			return fmt.Errorf("%.100q is no requirement of the form \"numpy==2.4.6\": addresses, files and options are not taken", r)
+			return fmt.Errorf("%.100q is no requirement of the form \"numpy==2.4.6\": addresses, files and options "+
+				"are not taken", r)
 		}
 	}
 	if _, err := time.Parse(time.DateOnly, a.Until); err != nil && a.Until != "" {
@@ -90,11 +91,14 @@ func (a Asked) Check() error {
 // Digest names it: with another one, the environment is another.
 func (a Asked) Digest() string {
 	a = a.Clean()
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.Until, a.Index})))
+	all := []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.Until, a.Index}
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
 
 // Resolve has uv choose the wheels. dir is a folder for uv's files, python an interpreter, env more variables for uv.
-func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) ([]pypi.Wheel, error) {
+func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) (
+	[]pypi.Wheel, error,
+) {
 	a = a.Clean()
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -108,7 +112,8 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		return nil, err
 	}
 	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--format", "pylock.toml", "--no-header",
-		"--generate-hashes", "--no-python-downloads", "--python-version", a.Python, "--python-platform", processor + "-" + glibc}
+		"--generate-hashes", "--no-python-downloads", "--python-version", a.Python,
+		"--python-platform", processor + "-" + glibc}
 	if a.Until != "" {
 		args = append(args, "--exclude-newer", a.Until+"T00:00:00Z")
 	}

@@ -51,7 +51,8 @@ type Meter struct {
 func (m *Meter) Text(now time.Time, done, total int64, what string) string {
 	text := what
 	if total > 0 {
-		text += fmt.Sprintf(" %d%%, %s of %s", int(100*float64(done)/float64(total)), bytesize.Binary(done), bytesize.Binary(total))
+		percent := int(100 * float64(done) / float64(total))
+		text += fmt.Sprintf(" %d%%, %s of %s", percent, bytesize.Binary(done), bytesize.Binary(total))
 	}
 	return text + m.more(now, done, total, what)
 }

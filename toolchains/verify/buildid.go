@@ -56,8 +56,8 @@ func (t *tree) buildIDs() {
 	}
 }
 
-const mixed = "the file is of another SDK: a mixed SDK fails on the device with \"lib id mismatch\", and on the host fails or makes " +
-	"contexts of another release; get one release whole"
+const mixed = "the file is of another SDK: a mixed SDK fails on the device with \"lib id mismatch\", and on the host " +
+	"fails or makes contexts of another release; get one release whole"
 
 // findBuildID returns the first build id in the file, and where it has none the version that it says; "" when it has none.
 func findBuildID(name string) (id, version string, err error) {
@@ -100,8 +100,8 @@ func (t *tree) identity() {
 		file, got, want = "hexagon_sdk.json", is.ToolsVersion, t.checks.ToolsVersion
 	}
 	if want != "" && got != want {
-		t.add(file, strconv.Quote(got), strconv.Quote(want), "this is another release than the one that was asked for: "+
-			"change `version` in the toolchain block, or get that release")
+		t.add(file, strconv.Quote(got), strconv.Quote(want), "this is another release than the one that was asked "+
+			"for: change `version` in the toolchain block, or get that release")
 	}
 	if is.Name == "qairt" {
 		if id, _, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {

@@ -29,7 +29,7 @@ type Checks struct {
 	Absent   []string `hcl:"absent,optional" json:"absent,omitempty"` // patterns that nothing may match
 	ELF      []ELF    `hcl:"elf,block" json:"elf,omitempty"`
 	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
-	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers and tools must agree about what the SDK is
+	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files and headers must agree
 	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
 	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
 

@@ -228,7 +228,8 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 		}
 	}
 	var warnings []string
-	if was := err; errors.Is(err, ErrNoPackage) && slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" }) {
+	some := slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" })
+	if was := err; some && errors.Is(err, ErrNoPackage) {
 		got, err = c.resolve(ctx, a, unpinned(want))
 		warnings = append(warnings, fmt.Sprintf("%v: hexmage takes these versions of the distribution's signed index: %s. "+
 			"Run `hexmage lock` to pin them.", was, strings.Join(arguments(plain(got)), ", ")))

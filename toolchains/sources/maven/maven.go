@@ -29,7 +29,8 @@ var placeholder = lazyregexp.New(`\$\{[a-z_]+\}`)
 // Parse reads GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The extension is aar when it is not said.
 func Parse(text string) (Coordinates, error) {
 	fail := func(why string) (Coordinates, error) {
-		return Coordinates{}, fmt.Errorf("no Maven coordinates: %q: %s; the form is group:artifact:version[:classifier][@aar]", text, why)
+		return Coordinates{}, fmt.Errorf("no Maven coordinates: %q: %s; "+
+			"the form is group:artifact:version[:classifier][@aar]", text, why)
 	}
 	rest, ext, said := strings.Cut(text, "@")
 	if !said {

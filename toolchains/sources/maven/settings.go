@@ -61,8 +61,8 @@ func Variables(home string) (names []string) {
 	return names
 }
 
-// Repositories are those of the user's settings.xml, as Maven takes them: of active profiles, then Maven's own; a mirror stands in place of what it
-// mirrors; with the logins of servers.
+// Repositories are those of the user's settings.xml, as Maven takes them: of active profiles, then Maven's own; a
+// mirror stands in place of what it mirrors; with the logins of servers.
 func Repositories(getenv func(string) string, home string) ([]Repository, error) {
 	var s settings
 	b, err := boundedfile.Read(file(home), maxSettings)
@@ -117,7 +117,8 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 			}
 		}
 		if strings.HasPrefix(is.Password, "{") && strings.HasSuffix(is.Password, "}") {
-			return nil, fmt.Errorf("%s: the password of server %q is encrypted with Maven's master password, which is not read here: put the login of its host into ~/.netrc", r.from, r.id)
+			return nil, fmt.Errorf("%s: the password of server %q is encrypted with Maven's master password, which is "+
+				"not read here: put the login of its host into ~/.netrc", r.from, r.id)
 		}
 		if !slices.ContainsFunc(out, func(o Repository) bool { return o.URL == is.URL }) {
 			out = append(out, is)

@@ -172,8 +172,8 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 		case http.StatusNotFound, http.StatusGone:
 			return nil, nil
 		case http.StatusUnauthorized, http.StatusForbidden:
-			return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its address in "+
-				"pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
+			return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its "+
+				"address in pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
 		}
 		if err != nil {
 			return nil, err

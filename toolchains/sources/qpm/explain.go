@@ -26,7 +26,8 @@ func explain(name, text string) string {
 				"agreements at " + agreements + "; open the product's page in a browser to see whether the account may " +
 				"have it. Some accounts never may: then take a release that needs no account (use = \"archive\"), or a " +
 				"copy (use = \"installed\", path = …)."},
-		{`licen`, "The product's license is not active: open its page in a browser, accept the license, and try again."},
+		{`licen`, "The product's license is not active: open its page in a browser, accept the license, and " +
+			"try again."},
 		{`no such product|(product|version) not found|not found in the catalog|invalid product|no matching version`,
 			"The client does not know the product or the version: `" + list + "` lists the account's products."},
 		{`no space left`, "A disk is full: the clients need room for the package and its content, also below " +

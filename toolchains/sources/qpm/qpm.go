@@ -65,7 +65,8 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 		return "", err
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("qsc-cli left %d archives in %s, want one: %s", len(found), dir, strings.Join(found, ", "))
+		return "", fmt.Errorf("qsc-cli left %d archives in %s, want one: %s", len(found), dir,
+			strings.Join(found, ", "))
 	}
 	return found[0], nil
 }
