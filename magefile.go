@@ -89,12 +89,6 @@ func Hunt() error {
 	return sh.RunWithV(limit, "go", "test", "-timeout=24h", "-count=1", "-v", "-run=TestHunt", "./cmd/hexmage/faults")
 }
 
-// Oracle compares hexmage with the hexmage before the rewrites: 30 edits on six pipelines.
-// HEXMAGE_ORACLE has arguments, such as "-pipeline items".
-func Oracle() error {
-	return sh.RunV("go", append([]string{"run", "./cmd/hexmage-oracle"}, strings.Fields(os.Getenv("HEXMAGE_ORACLE"))...)...)
-}
-
 // Lint runs gofmt, go vet (for both processors where they differ), staticcheck, the go.mod check, ruff and mypy.
 func Lint() error {
 	for _, c := range [][]string{{"go", "vet", "./..."}, {"go", "tool", "staticcheck", "./..."}, {"go", "mod", "tidy", "-diff"}} {

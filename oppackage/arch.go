@@ -7,13 +7,11 @@ package oppackage
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclparse"
+	"github.com/hashicorp/hcl/v2/hclsimple"
 
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/version"
@@ -45,16 +43,19 @@ type Arch struct {
 }
 
 type tableFile struct {
-	Common   commonBlock   `hcl:"common,block"`
+	Common struct {
+		CXXFlags  []string `hcl:"cxx_flags"`
+		OpFlags   []string `hcl:"op_flags"`
+		MapFlags  []string `hcl:"map_flags"`
+		LinkFlags []string `hcl:"link_flags"`
+	} `hcl:"common,block"`
 	Families []familyBlock `hcl:"family,block"`
-	Targets  []targetBlock `hcl:"target,block"`
-}
-
-type commonBlock struct {
-	CXXFlags  []string `hcl:"cxx_flags"`
-	OpFlags   []string `hcl:"op_flags"`
-	MapFlags  []string `hcl:"map_flags"`
-	LinkFlags []string `hcl:"link_flags"`
+	Targets  []struct {
+		Target string `hcl:"target,label"`
+		Family string `hcl:"family"`
+		Folder string `hcl:"folder"`
+		Asm    string `hcl:"asm"`
+	} `hcl:"target,block"`
 }
 
 type familyBlock struct {
@@ -67,35 +68,22 @@ type familyBlock struct {
 	Libs      []string `hcl:"libs,optional"`
 }
 
-type targetBlock struct {
-	Target string `hcl:"target,label"`
-	Family string `hcl:"family"`
-	Folder string `hcl:"folder"`
-	Asm    string `hcl:"asm"`
-}
-
 // hexagon is the family of targets that are made of the archs' records.
 const hexagon = "hexagon"
 
 // Targets are what op packages can be built for: the records of Hexagon archs, and what the table adds to them.
 type Targets []*qnn.Arch
 
-// Arches returns all targets: those of the table, then the archs that have an HTP.
-func (t Targets) Arches() ([]Arch, error) { return t.decode("targets.hcl", targetTable) }
-
 // Default returns the targets that are meant when none is named: all but those of which it is not sure that compilers know them.
 func (t Targets) Default() ([]Arch, error) {
 	return slices.DeleteFunc(slices.Clone(t), func(a *qnn.Arch) bool { return a.Doubtful }).Arches()
 }
 
-func (t Targets) decode(file string, data []byte) ([]Arch, error) {
-	body, diags := hclparse.NewParser().ParseHCL(data, file)
+// Arches returns all targets: those of the table, then the archs that have an HTP.
+func (t Targets) Arches() ([]Arch, error) {
 	var table tableFile
-	if !diags.HasErrors() {
-		diags = append(diags, gohcl.DecodeBody(body.Body, nil, &table)...)
-	}
-	if diags.HasErrors() {
-		return nil, errors.Join(diags.Errs()...)
+	if err := hclsimple.Decode("targets.hcl", targetTable, nil, &table); err != nil {
+		return nil, err
 	}
 	var arches []Arch
 	for _, b := range table.Targets {
@@ -110,10 +98,7 @@ func (t Targets) decode(file string, data []byte) ([]Arch, error) {
 	c := table.Common
 	for i := range arches {
 		a := &arches[i]
-		f := slices.IndexFunc(table.Families, func(f familyBlock) bool { return f.Name == a.Family })
-		if f < 0 {
-			return nil, fmt.Errorf("%s: target %q: there is no family %q", file, a.Target, a.Family)
-		}
+		family := table.Families[slices.IndexFunc(table.Families, func(f familyBlock) bool { return f.Name == a.Family })]
 		fill := func(lists ...[]string) []string {
 			var out []string
 			for _, s := range slices.Concat(lists...) {
@@ -121,7 +106,6 @@ func (t Targets) decode(file string, data []byte) ([]Arch, error) {
 			}
 			return out
 		}
-		family := table.Families[f]
 		a.Needs, a.CXX, a.Common, a.Flags = family.Needs, fill(family.CXX), fill(c.CXXFlags), fill(family.Flags, c.MapFlags)
 		a.OpFlags, a.LinkFlags, a.Libs = fill(c.OpFlags, family.OpFlags), fill(c.LinkFlags, family.LinkFlags), fill(family.Libs)
 	}

@@ -2,130 +2,193 @@ package patches
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/patches/rules"
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// planned is one patch of a series, and what the headers say of it.
-type planned struct {
-	patch  *series.Patch
-	rg     string
-	needed bool
-	reason string
+// maxHeader bounds a header that is probed, in bytes. The largest of Qualcomm's are a few hundred kB.
+const maxHeader = 16 << 20
+
+// headers are those of an SDK.
+type headers struct {
+	dir   string                     // its include/QNN
+	names map[string]map[string]bool // found so far, by path or pattern
 }
 
-// applyPatches applies the patches in order. The first that does not fit ends it.
-func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, report *Report) error {
-	var all []planned
+// needed says whether the headers need what a condition guards, and why or why not; no condition is always needed.
+func (h headers) needed(w *rules.When) (bool, string, error) {
+	if w == nil {
+		return true, "", nil
+	}
+	names, ok := h.names[w.Header]
+	if !ok {
+		names = map[string]bool{}
+		fsys := os.DirFS(h.dir)
+		files, err := doublestar.Glob(fsys, w.Header, doublestar.WithFilesOnly())
+		if err != nil || len(files) == 0 {
+			return false, "", errors.Join(err, fmt.Errorf("SDK headers: %s has no %s; name the include/QNN folder of a QAIRT SDK",
+				h.dir, w.Header))
+		}
+		for _, f := range files {
+			text, err := boundedfile.ReadFS(fsys, f, maxHeader)
+			if err != nil {
+				return false, "", fmt.Errorf("SDK headers: %w", err)
+			}
+			if err := rules.AddNames(names, text); err != nil {
+				return false, "", fmt.Errorf("SDK headers: %s:%w", f, err)
+			}
+		}
+		h.names[w.Header] = names
+	}
+	needed, reason := w.Holds(names)
+	return needed, reason, nil
+}
+
+// applyRules applies the rules to each file in their order. An error holds what is wrong with every rule. few accepts
+// fewer places than rules expect.
+func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, h headers, few bool, report *Report) error {
+	for _, rg := range ranges {
+		for _, r := range rg.Rules {
+			needed, reason, err := h.needed(r.When)
+			if err != nil {
+				return fmt.Errorf("%s: %w", rg.Name, err)
+			}
+			state := StateNotNeeded
+			if needed {
+				state = StateNone
+			}
+			report.Rules = append(report.Rules, RuleResult{Range: rg.Name, Rule: r.String(), From: r.From, To: r.To, State: state,
+				Reason: reason, Changed: []rules.Place{}, Already: []rules.Place{}, rule: r})
+		}
+	}
+	if err := rewrite(ctx, tree, report.Rules); err != nil {
+		return err
+	}
+	var errs []error
+	for i := range report.Rules {
+		r := &report.Rules[i]
+		if r.State == StateNotNeeded {
+			continue
+		}
+		err := errors.Join(r.errs...)
+		if err == nil {
+			err = r.rule.Count(r.files, r.Changed, r.Already, few)
+		}
+		switch {
+		case err != nil:
+			r.State = StateFailed
+			errs = append(errs, fmt.Errorf("%s: %w", r.Range, err))
+		case len(r.Changed) > 0:
+			r.State = StateApplied
+		case len(r.Already) > 0:
+			r.State = StateAlready
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// rewrite applies the needed ones of the rules to the files of a tree, and notes what they found.
+func rewrite(ctx context.Context, tree *srctree.Tree, all []RuleResult) error {
+	return tree.Walk(func(name string) error {
+		var text []byte
+		changed := false
+		for i := range all {
+			r := &all[i]
+			if r.State == StateNotNeeded || !r.rule.Matches(name) {
+				continue
+			}
+			if text == nil {
+				var err error
+				if text, err = tree.Read(name); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+			r.files = append(r.files, name)
+			found, err := r.rule.Rewrite(name, text)
+			if err != nil {
+				r.errs = append(r.errs, err)
+				continue
+			}
+			text, changed = found.Out, changed || len(found.Changed) > 0
+			r.Changed, r.Already = append(r.Changed, found.Changed...), append(r.Already, found.Already...)
+		}
+		if changed {
+			return errors.Join(ctx.Err(), tree.Write(name, text))
+		}
+		return ctx.Err()
+	})
+}
+
+// applyPatches applies the needed patches that the tree does not have yet, in their order. The first that does not fit
+// ends it.
+func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, h headers, report *Report) error {
+	var renames []RuleResult // needed ones, the other way round
 	for _, rg := range ranges {
 		for _, patch := range rg.Patches {
-			needed, reason, err := p.needed(rg.When[patch.Name])
+			needed, reason, err := h.needed(rg.When[patch.Name])
 			if err != nil {
 				return fmt.Errorf("%s/%s: %w", rg.Name, patch.Name, err)
 			}
-			all = append(all, planned{patch, rg.Name, needed, reason})
-		}
-	}
-	before := tree.Clone()
-	results, failed := applyFrom(ctx, all, 0, tree)
-	if failed != nil && ctx.Err() == nil {
-		// Later patches or renames may have changed the lines of an applied patch: then only all of them together can be
-		// undone.
-		if done := appliedBefore(all, before, ranges, p); done > 0 {
-			again := before.Clone()
-			if rest, err := applyFrom(ctx, all, done, again); err == nil {
-				results, failed = rest, nil
-				*tree = *again
-			}
-		}
-	}
-	report.Patches = append(report.Patches, results...)
-	return failed
-}
-
-// applyFrom applies all patches but the first done ones, which the tree has.
-func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree) ([]PatchResult, error) {
-	var results []PatchResult
-	var failed error
-	for i, pl := range all {
-		if err := ctx.Err(); err != nil {
-			return results, err
-		}
-		result := PatchResult{Range: pl.rg, File: pl.patch.Name, Files: pl.patch.Files(), Reason: pl.reason, State: StateNotTried}
-		switch {
-		case failed != nil:
-		case !pl.needed:
-			result.State = StateNotNeeded
-		case i < done:
-			result.State = StateAlready
-		default:
-			state, err := pl.patch.Apply(tree)
-			result.State = string(state)
-			if err != nil {
-				result.State = StateFailed
-				failed = fmt.Errorf("%s: %w\nwrite the patch again with git diff", pl.rg, err)
-			}
-		}
-		results = append(results, result)
-	}
-	return results, failed
-}
-
-// appliedBefore returns how many patches from the first on a tree has: so many can be undone, from the last to the first,
-// on the tree as it is or as it was before the renames of the series.
-func appliedBefore(all []planned, tree *srctree.Tree, ranges []Range, p *Headers) int {
-	trees := []*srctree.Tree{tree, withoutRenames(tree, ranges, p)}
-	for n := len(all); n > 0; n-- {
-		for _, t := range trees {
-			if t != nil && all[n-1].needed && undoes(all[:n], t.Clone()) {
-				return n
-			}
-		}
-	}
-	return 0
-}
-
-// withoutRenames returns the tree with the needed renames undone, nil if that fails.
-func withoutRenames(tree *srctree.Tree, ranges []Range, p *Headers) *srctree.Tree {
-	var back []*ruleRun
-	for _, rg := range slices.Backward(ranges) {
-		for _, r := range slices.Backward(rg.Renames) {
-			needed, _, err := p.needed(r.When)
-			if err != nil {
-				return nil
-			}
+			state := StateNotNeeded
 			if needed {
+				state = StateNotTried
+			}
+			report.Patches = append(report.Patches,
+				PatchResult{Range: rg.Name, File: patch.Name, State: state, Reason: reason, patch: patch})
+		}
+		for _, r := range rg.Rules {
+			if needed, _, err := h.needed(r.When); r.Kind == "rename" && needed && err == nil {
 				r.From, r.To = r.To, r.From
-				back = append(back, &ruleRun{rule: r})
+				renames = append(renames, RuleResult{rule: r})
 			}
 		}
 	}
-	old := tree.Clone()
-	err := tree.Walk(func(name string) error {
-		_, out, err := applyTo(name, tree, back)
-		if err == nil && out != nil {
-			err = old.Write(name, out)
-		}
-		return err
-	})
-	if err != nil {
+	if len(report.Patches) == 0 {
 		return nil
 	}
-	return old
-}
-
-// undoes tells whether the patches can be undone, and changes the tree.
-func undoes(all []planned, tree *srctree.Tree) bool {
-	for i := len(all) - 1; i >= 0; i-- {
-		if !all[i].needed {
-			continue
-		}
-		if state, err := all[i].patch.Reverse().Apply(tree); err != nil || state != series.Applied {
-			return false
+	has := map[*series.Patch]bool{}
+	find(report.Patches, tree.Clone(), has)
+	// Renames of the series may have changed the lines of a patch.
+	slices.Reverse(renames)
+	before := tree.Clone()
+	if err := rewrite(ctx, before, renames); err == nil {
+		find(report.Patches, before, has)
+	}
+	for i := range report.Patches {
+		r := &report.Patches[i]
+		switch {
+		case r.State == StateNotNeeded:
+		case has[r.patch]:
+			r.State = StateAlready
+		default:
+			if err := errors.Join(ctx.Err(), r.patch.Apply(tree)); err != nil {
+				r.State = StateFailed
+				return fmt.Errorf("%s: %w\nwrite the patch again with git diff", r.Range, err)
+			}
+			r.State = StateApplied
 		}
 	}
-	return true
+	return nil
+}
+
+// find notes the needed patches that a tree has: from the last to the first, those that can be undone and cannot be
+// applied. It changes the tree.
+func find(all []PatchResult, tree *srctree.Tree, has map[*series.Patch]bool) {
+	for _, r := range slices.Backward(all) {
+		if r.State == StateNotNeeded || r.patch.Apply(tree.Clone()) == nil {
+			continue
+		}
+		if r.patch.Reverse().Apply(tree) == nil {
+			has[r.patch] = true
+		}
+	}
 }

@@ -2,20 +2,19 @@ package patches
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
-	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/patches/rules"
 )
 
 // Hint names a shipped rename rule that fixes compile errors.
 type Hint struct {
 	Series string // of the rule
 	Range  string // of the rule
-	Rule   rename.Rule
-	Places []string // file:line:col as the compiler gave them, in its order; empty if it gave none
+	Rule   rules.Rule
 }
 
 // String names the cause and the remedy in one line.
@@ -25,22 +24,10 @@ func (h Hint) String() string {
 		h.Rule.Receiver, h.Rule.From, h.Rule.To, h.Rule.Name, h.Series, h.Range, h.Series)
 }
 
-// miss is one member that a compiler did not find.
-type miss struct {
-	place string // file:line:col; "" if the compiler gave none
-	name  string
-	class string
-}
-
 var (
-	// An error and its place: file:1:2: error: text
-	errorLine = lazyregexp.New(`^(?:(\S.*?:\d+:\d+): )?.*?\b(?:fatal )?error: (.*)$`)
-	// clang: no member named 'old' in 'ns::Class'
-	clangMember = lazyregexp.New(`^no (?:member|type|template) named '(\w+)' in (?:namespace )?'([^']+)'`)
-	// gcc: 'class ns::Class' has no member named 'old'
-	gccMember = lazyregexp.New(`^['‘]([^'‘’]+)['’] has no member named ['‘](\w+)['’]`)
-	// gcc: 'old' is not a member of 'ns::Class'
-	gccOf = lazyregexp.New(`^['‘](\w+)['’] is not a member of ['‘]([^'‘’]+)['’]`)
+	// An error of clang or gcc about a member that a class does not have; both quote member and class.
+	noMember = lazyregexp.New(`error: .*\bno(?:t a)? (?:member|type|template)\b.*`)
+	quoted   = lazyregexp.New(`['‘]([^'‘’]+)['’]`)
 )
 
 // maxDiagnosed bounds how much of a compiler's output Diagnose reads, in bytes.
@@ -51,73 +38,62 @@ func Diagnose(compilerOutput string) []Hint {
 	if len(compilerOutput) > maxDiagnosed {
 		compilerOutput = compilerOutput[:maxDiagnosed]
 	}
-	if !strings.Contains(compilerOutput, "error: ") {
-		return nil
+	missing := map[[2]string]bool{} // class and member, and the other way round
+	for _, line := range noMember.Get().FindAllString(ansi.Strip(compilerOutput), -1) {
+		names := quoted.Get().FindAllStringSubmatch(line, 2)
+		if len(names) == 2 {
+			a, b := unqualified(names[0][1]), unqualified(names[1][1])
+			missing[[2]string{a, b}], missing[[2]string{b, a}] = true, true
+		}
 	}
-	misses := missing(ansi.Strip(compilerOutput))
-	if len(misses) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
 	var hints []Hint
-	for _, h := range shippedRenames() {
-		found := false
-		for _, m := range misses {
-			if m.name != h.Rule.From || className(m.class) != h.Rule.Receiver {
-				continue
+	for _, name := range ShippedNames() {
+		for _, h := range shippedRenames(name) {
+			if missing[[2]string{h.Rule.Receiver, h.Rule.From}] {
+				hints = append(hints, h)
 			}
-			found = true
-			if m.place != "" && !slices.Contains(h.Places, m.place) {
-				h.Places = append(h.Places, m.place)
-			}
-		}
-		if found {
-			hints = append(hints, h)
 		}
 	}
 	return hints
 }
 
-// missing returns the members that a compiler did not find.
-func missing(text string) (out []miss) {
-	for line := range strings.Lines(text) {
-		m := errorLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if m == nil {
-			continue
-		}
-		if n := clangMember.FindStringSubmatch(m[2]); n != nil {
-			out = append(out, miss{m[1], n[1], n[2]})
-		} else if n := gccMember.FindStringSubmatch(m[2]); n != nil {
-			out = append(out, miss{m[1], n[2], n[1]})
-		} else if n := gccOf.FindStringSubmatch(m[2]); n != nil {
-			out = append(out, miss{m[1], n[1], n[2]})
-		}
-	}
-	return out
-}
-
-// className returns the class of a type's spelling: "Tensor" of "const class hnnx::Tensor &".
-func className(s string) string {
+// unqualified returns the last name of a type's spelling: "Tensor" of "const class hnnx::Tensor &".
+func unqualified(s string) string {
 	s = strings.TrimRight(s, " &*")
-	if i := strings.LastIndexAny(s, " :"); i >= 0 {
-		s = s[i+1:]
-	}
-	return s
+	return s[strings.LastIndexAny(s, " :")+1:]
 }
 
-// shippedRenames returns a Hint without places for each shipped rename rule. A test checks that all series load.
-func shippedRenames() (hints []Hint) {
-	for _, name := range ShippedNames() {
-		fsys, err := Shipped(name)
-		if err != nil {
-			continue
+// Newer returns the rename rules of a shipped series for an SDK that came after the sources were written: those of the
+// folders FROM-TO whose TO is at most the SDK's version.
+func Newer(series, sdk string) ([]rules.Rule, error) {
+	if _, err := Shipped(series); err != nil {
+		return nil, err
+	}
+	var out []rules.Rule
+	for _, h := range shippedRenames(series) {
+		from, to, _ := strings.Cut(h.Range, "-")
+		from, to = strings.TrimPrefix(from, "qairt"), strings.TrimPrefix(to, "qairt")
+		if version.Older(from, to) && !version.Older(sdk, to) {
+			out = append(out, h.Rule)
 		}
-		ranges, err := Load(fsys)
-		if err != nil {
-			continue
-		}
-		for _, rg := range ranges {
-			for _, r := range rg.Renames {
-				hints = append(hints, Hint{Series: name, Range: rg.Name, Rule: r})
+	}
+	return out, nil
+}
+
+// shippedRenames returns the rename rules of a shipped series. A test checks that all series load.
+func shippedRenames(series string) (hints []Hint) {
+	fsys, err := Shipped(series)
+	if err != nil {
+		return nil
+	}
+	ranges, _ := Load(fsys)
+	for _, rg := range ranges {
+		for _, r := range rg.Rules {
+			if r.Kind == "rename" {
+				hints = append(hints, Hint{Series: series, Range: rg.Name, Rule: r})
 			}
 		}
 	}

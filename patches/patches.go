@@ -25,7 +25,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/patches/rules"
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/patches/srctree"
 )
@@ -55,14 +55,11 @@ func Shipped(name string) (fs.FS, error) {
 // Digest returns the digest of the shipped series. A result that depends on a Hint depends on it.
 func Digest() string {
 	sum := sha256.New()
-	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := shipped.ReadFile(name)
+	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, _ error) error {
+		text, _ := shipped.ReadFile(name) // a folder has none
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
-		return err
-	}) // of what is part of the program there is no error
+		return nil
+	})
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
@@ -100,12 +97,11 @@ func Fitting(ctx context.Context, r Request) (string, error) {
 type Report struct {
 	Series  string        `json:"series"`
 	Patches []PatchResult `json:"patches"`
-	Renames []RuleResult  `json:"renames"`
-	Edits   []RuleResult  `json:"edits"`
+	Rules   []RuleResult  `json:"rules"`
 	Changed []string      `json:"changed"` // slash paths of the files that differ from the source, sorted
 }
 
-// The states of a patch or rename in a Report.
+// The states of a patch or rule in a Report.
 const (
 	StateApplied   = "applied"
 	StateAlready   = "already applied"
@@ -117,23 +113,27 @@ const (
 
 // PatchResult is what became of one *.patch file.
 type PatchResult struct {
-	Range  string   `json:"range"` // the <from>-<to> folder
-	File   string   `json:"file"`
-	State  string   `json:"state"`
-	Reason string   `json:"reason,omitempty"`
-	Files  []string `json:"files"` // slash paths it names
+	Range  string `json:"range"` // the <from>-<to> folder
+	File   string `json:"file"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	patch  *series.Patch
 }
 
 // RuleResult is what became of one rule.
 type RuleResult struct {
-	Range   string         `json:"range"`
-	Rule    string         `json:"rule"`
-	From    string         `json:"from"`
-	To      string         `json:"to"`
-	State   string         `json:"state"`
-	Reason  string         `json:"reason,omitempty"`
-	Changed []rename.Place `json:"changed"` // places in the tree after its patches and the rules before
-	Already []rename.Place `json:"already"` // places that were To before
+	Range   string        `json:"range"`
+	Rule    string        `json:"rule"` // kind and name
+	From    string        `json:"from"`
+	To      string        `json:"to"`
+	State   string        `json:"state"`
+	Reason  string        `json:"reason,omitempty"`
+	Changed []rules.Place `json:"changed"` // places in the tree after its patches and the rules before
+	Already []rules.Place `json:"already"` // places that were To before
+
+	rule  rules.Rule
+	files []string // that the rule looked at
+	errs  []error
 }
 
 // Apply writes the patched copy of the source. An error says every rule that did not fit, or every hunk of the first patch that
@@ -173,7 +173,7 @@ func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error
 
 // with computes the changes and calls do with them, if the series fits.
 func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report, error) {
-	report := Report{Series: r.Series, Patches: []PatchResult{}, Renames: []RuleResult{}, Edits: []RuleResult{}, Changed: []string{}}
+	report := Report{Series: r.Series, Patches: []PatchResult{}, Rules: []RuleResult{}, Changed: []string{}}
 	ranges, err := Load(r.SeriesFS)
 	if err != nil {
 		return report, fmt.Errorf("patch series %s: %w", r.Series, err)
@@ -183,16 +183,12 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 		return report, fmt.Errorf("source tree: %w", err)
 	}
 	defer source.Close()
-	p := OpenHeaders(r.SDKInclude)
-	defer p.Close()
 	tree := srctree.New(source.FS())
-	if err := applyPatches(ctx, ranges, tree, p, &report); err != nil {
+	h := headers{dir: r.SDKInclude, names: map[string]map[string]bool{}}
+	if err := applyPatches(ctx, ranges, tree, h, &report); err != nil {
 		return report, err
 	}
-	if r.AllowFew {
-		withoutMinimum(ranges)
-	}
-	if err := applyRules(ctx, ranges, tree, p, &report); err != nil {
+	if err := applyRules(ctx, ranges, tree, h, r.AllowFew, &report); err != nil {
 		return report, err
 	}
 	names, _ := tree.Changes()
@@ -201,7 +197,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 }
 
 // Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
-const Tool tool.Name[Spec] = "patch/4"
+const Tool tool.Name[Spec] = "patch/5"
 
 // Spec says what to patch.
 type Spec struct {
@@ -252,7 +248,7 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 
 // Places returns the number of places that rules changed.
 func (r Report) Places() (n int) {
-	for _, one := range slices.Concat(r.Renames, r.Edits) {
+	for _, one := range r.Rules {
 		n += len(one.Changed)
 	}
 	return n
@@ -260,49 +256,37 @@ func (r Report) Places() (n int) {
 
 // Changes returns the report without patches and rules that have nothing to do.
 func (r Report) Changes() Report {
-	idle := func(state string) bool {
-		return state == StateNotNeeded || state == StateNone || state == StateAlready
-	}
-	idleRule := func(one RuleResult) bool { return idle(one.State) }
-	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return idle(p.State) })
-	r.Renames = slices.DeleteFunc(slices.Clone(r.Renames), idleRule)
-	r.Edits = slices.DeleteFunc(slices.Clone(r.Edits), idleRule)
+	idle := []string{StateNotNeeded, StateNone, StateAlready}
+	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return slices.Contains(idle, p.State) })
+	r.Rules = slices.DeleteFunc(slices.Clone(r.Rules), func(one RuleResult) bool { return slices.Contains(idle, one.State) })
 	return r
 }
 
 // Text shows a report to people, one line for each patch and rule and one for each place that was changed.
 func (r Report) Text() string {
 	var b strings.Builder
+	line := func(rg, name, state, reason string) {
+		fmt.Fprintf(&b, "%s/%s%s: %s", r.Series, rg, name, state)
+		if reason != "" {
+			fmt.Fprintf(&b, " (%s)", reason)
+		}
+	}
 	for _, p := range r.Patches {
-		fmt.Fprintf(&b, "%s/%s/%s: %s%s\n", r.Series, p.Range, p.File, p.State, because(p.Reason))
+		line(p.Range, "/"+p.File, p.State, p.Reason)
+		b.WriteByte('\n')
 	}
-	for _, n := range r.Renames {
-		fmt.Fprintf(&b, "%s/%s: %s -> %s: %s%s", r.Series, n.Range, n.From, n.To, n.State, because(n.Reason))
-		writePlaces(&b, n)
-	}
-	for _, e := range r.Edits {
-		fmt.Fprintf(&b, "%s/%s: replace %q: %s%s", r.Series, e.Range, e.Rule, e.State, because(e.Reason))
-		writePlaces(&b, e)
+	for _, one := range r.Rules {
+		line(one.Range, ": "+one.Rule, one.State, one.Reason)
+		switch n := len(one.Changed); {
+		case n == 1:
+			b.WriteString(", 1 place")
+		case n > 1:
+			fmt.Fprintf(&b, ", %d places", n)
+		}
+		b.WriteByte('\n')
+		for _, p := range one.Changed {
+			fmt.Fprintf(&b, "  %s: %s -> %s\n", p, one.From, one.To)
+		}
 	}
 	return b.String()
-}
-
-// writePlaces ends the line of a rule and adds a line for each place that the rule changes.
-func writePlaces(b *strings.Builder, r RuleResult) {
-	if n := len(r.Changed); n == 1 {
-		b.WriteString(", 1 place")
-	} else if n > 1 {
-		fmt.Fprintf(b, ", %d places", n)
-	}
-	b.WriteByte('\n')
-	for _, p := range r.Changed {
-		fmt.Fprintf(b, "  %s: %s -> %s\n", p, r.From, r.To)
-	}
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return " (" + reason + ")"
 }

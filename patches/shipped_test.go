@@ -54,10 +54,7 @@ func TestShippedRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, rg := range ranges {
-			for _, r := range rg.Renames {
-				series[`rename "`+r.Name+`"`] = name
-			}
-			for _, r := range rg.Edits {
+			for _, r := range rg.Rules {
 				series[r.String()] = name
 			}
 		}
@@ -95,14 +92,9 @@ func TestShippedRules(t *testing.T) {
 }
 
 func changedBy(r patches.Report, rule string) bool {
-	for _, n := range r.Renames {
-		if rule == `rename "`+n.Rule+`"` {
+	for _, n := range r.Rules {
+		if rule == n.Rule {
 			return n.State == patches.StateApplied
-		}
-	}
-	for _, e := range r.Edits {
-		if rule == `replace "`+e.Rule+`"` {
-			return e.State == patches.StateApplied
 		}
 	}
 	return false
@@ -144,7 +136,7 @@ func checkTenCalls(t *testing.T, r patches.Request, ops string) {
 		t.Fatal(err)
 	}
 	perFile := map[string]int{}
-	for _, n := range report.Renames {
+	for _, n := range report.Rules {
 		for _, p := range n.Changed {
 			perFile[filepath.Base(p.File)]++
 		}

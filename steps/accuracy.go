@@ -3,7 +3,6 @@ package steps
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
@@ -40,15 +39,15 @@ func accuracySchema() step.Schema {
 			"match_threshold":     "Minimum mean cosine between `outputs` and `cpu_outputs`.",
 			"truncated_outputs":   "Outputs of truncated models, which have the first layers alone, by the same names.",
 			"truncated_reference": "Outputs of the truncated float model.",
-			"tokenizer":           "Graphs of `onnx_llm`, whose tokenizer decodes outputs without words, such as those of a device.",
+			"tokenizer":           "Graphs of `onnx_llm`, whose tokenizer decodes a device's outputs, which have no words.",
 			"title":               "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "table", Class: action.File, Doc: "One row per name, after the reference's (JSON)."},
-			{Name: "rows", Class: action.Value, Doc: "The numbers by name: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, sqnr_db, " +
-				"argmax_equal, perplexity, cpu_cosine, npu_nodes, cpu_nodes, … } }."},
-			{Name: "mismatches", Class: action.Value, Doc: "Names whose cosine to `cpu_outputs` is below `match_threshold`."},
-			{Name: "first_below_min", Class: action.Value, Doc: "First name whose cosine is below `min_cosine`; \"\" if all pass."},
+			step.File("table", "One row per name, after the reference's (JSON)."),
+			step.Value("rows", "The numbers by name: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, "+
+				"sqnr_db, argmax_equal, perplexity, cpu_cosine, npu_nodes, cpu_nodes, … } }."),
+			step.Value("mismatches", "Names whose cosine to `cpu_outputs` is below `match_threshold`."),
+			step.Value("first_below_min", "First name whose cosine is below `min_cosine`; \"\" if all pass."),
 		},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "accuracy" "smollm2" {
@@ -60,36 +59,31 @@ func accuracySchema() step.Schema {
 
 // Plan plans the comparison, one action for all names.
 func (c Accuracy) Plan(p *step.Plan) {
-	args := map[string]any{"reference": c.Reference.InRoot(), "min_cosine": c.MinCosine, "match_threshold": c.MatchThreshold, "title": c.Title,
-		"truncated_reference": "", "tokenizer": "", "table": "table.json", "rows": "rows.json", "first_below_min": "first_below_min.json", "mismatches": "mismatches.json"}
 	if c.TruncatedReference.IsSet() != (len(c.TruncatedOutputs) > 0) {
 		p.Fail("truncated_reference", "Incomplete truncated model",
 			"truncated_outputs: compared with truncated_reference. Set both, or neither.")
 	}
-	if c.TruncatedReference.IsSet() {
-		args["truncated_reference"] = c.TruncatedReference.InRoot()
-	}
-	inputs := []action.Input{c.Reference.Input(), c.TruncatedReference.Input()}
-	if c.Tokenizer.IsSet() {
-		args["tokenizer"], inputs = c.Tokenizer.InRoot(), append(inputs, c.Tokenizer.Input())
-	}
-	named := map[string]map[string]step.Path{"outputs": c.Outputs, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times,
-		"cpu_outputs": c.CPUOutputs, "truncated_outputs": c.TruncatedOutputs}
-	for _, name := range slices.Sorted(maps.Keys(named)) { // in one order, of errors too
-		of, at := named[name], map[string]string{}
-		for _, key := range slices.Sorted(maps.Keys(of)) {
-			if _, ok := c.Outputs[key]; !ok {
-				p.Fail(name, "Nothing to compare", "%s has %q, outputs does not. Add it to outputs.", name, key)
+	given := args{"reference": c.Reference, "min_cosine": c.MinCosine, "match_threshold": c.MatchThreshold,
+		"title": c.Title, "truncated_reference": c.TruncatedReference, "tokenizer": c.Tokenizer}
+	named := map[string]map[string]step.Path{"outputs": c.Outputs, "contexts": c.Contexts, "times": c.Times,
+		"compile_times": c.CompileTimes, "cpu_outputs": c.CPUOutputs, "truncated_outputs": c.TruncatedOutputs}
+	for _, arg := range slices.Sorted(maps.Keys(named)) {
+		of := map[string]step.Path{}
+		for _, name := range slices.Sorted(maps.Keys(named[arg])) {
+			if _, ok := c.Outputs[name]; !ok {
+				p.Fail(arg, "Nothing to compare", "%s has %q, outputs does not. Add it to outputs.", arg, name)
 			}
-			at[key] = of[key].InRoot()
-			inputs = append(inputs, of[key].Input())
+			of[name] = named[arg][name]
 		}
-		args[name] = at
+		given[arg] = of
 	}
-	slices.SortFunc(inputs, func(a, b action.Input) int { return strings.Compare(a.Path, b.Path) })
-	a := program(p, "compare", args, false, "accuracy").In(inputs...)
+	outputs := []string{"table", "rows", "mismatches", "first_below_min"}
+	for _, name := range outputs {
+		given[name] = name + ".json"
+	}
+	a := program(p, onnxToolchain, "compare", given, "accuracy")
 	p.File("table", a.Out("table.json"))
-	p.Output("rows", action.Value, a.Out("rows.json"))
-	p.Output("mismatches", action.Value, a.Out("mismatches.json"))
-	p.Output("first_below_min", action.Value, a.Out("first_below_min.json"))
+	for _, name := range outputs[1:] {
+		p.Output(name, action.Value, a.Out(name+".json"))
+	}
 }

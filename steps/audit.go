@@ -20,8 +20,8 @@ func auditSchema() step.Schema {
 			"config": "The model's config.json. A matrix whose shape is not what it says is an error.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "found", Class: action.Value, Doc: "For checks: { biases, bias_most, widest, widest_at }: how many biases are not zero, which upstream's compilers leave out, and the largest value among them; " +
-				"how many times as wide as its own the range is that what goes into q and k is quantised with, and where."},
+			step.Value("found", "For checks: { biases, bias_most, widest, widest_at }: how many biases are not zero, which upstream's compilers leave out, and the largest value among them; "+
+				"how many times as wide as its own the range is that what goes into q and k is quantised with, and where."),
 		},
 		Example: `step "audit" "qwen3" {
   model  = step.convert.qwen3.outputs.model

@@ -33,9 +33,9 @@ func contextSchema() step.Schema {
 			"memory_gb": "Memory that compiling needs, of the pool memory_gb; upstream's compiler wants 64 for a real model.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "context", Class: action.File, Doc: "The context binary."},
-			{Name: "aot_config", Class: action.File, Doc: "The compiler's config, generated from the target."},
-			{Name: "config", Class: action.File, Doc: "The model's config.json as upstream's compiler and runner read it: with the keys that Hugging Face's lacks."},
+			step.File("context", "The context binary."),
+			step.File("aot_config", "The compiler's config, generated from the target."),
+			step.File("config", "The model's config.json as upstream's compiler and runner read it: with the keys that Hugging Face's lacks."),
 		},
 		Toolchains: []string{"qairt"},
 		Example: `step "context" "qwen3" {
@@ -93,8 +93,5 @@ func (c Context) simulated(p *step.Plan) bool {
 	if !ok || o.Kind != addrs.Toolchain {
 		return false
 	}
-	known, _ := step.Decode[struct {
-		Simulated bool `arg:"simulated"`
-	}](p.Toolchains[o.Step.Name].Attrs)
-	return known.Simulated
+	return knownOf(p.Toolchains[o.Step.Name]).Simulated
 }

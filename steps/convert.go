@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/convert"
 )
@@ -24,7 +23,7 @@ func convertSchema() step.Schema {
 			"name":   "Name of the model in the file's header.",
 			"format": "Version of the file format.",
 		},
-		Outputs:    []step.OutputSpec{{Name: "model", Class: action.File, Doc: "The .mllm file."}},
+		Outputs:    []step.OutputSpec{step.File("model", "The .mllm file.")},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "convert" "qwen3" {
   model = step.quantize.qwen3.outputs.dir
@@ -38,10 +37,10 @@ func (c Convert) Plan(p *step.Plan) {
 	s, in := c.Spec, c.Model.Input()
 	s.Input, s.Output = c.Model.InRoot(), "model.mllm"
 	if slices.Contains([]string{".pth", ".pt", ".bin"}, path.Ext(s.Input)) {
-		a := program(p, "read a PyTorch checkpoint", map[string]any{"model": s.Input, "out": "read"}, false, "checkpoint")
+		a := program(p, onnxToolchain, "read a PyTorch checkpoint", args{"model": c.Model, "out": "read"}, "checkpoint")
 		a.Name = "checkpoint"
 		s.Input = "model.safetensors"
-		in = a.In(in).Out("read/" + s.Input).As(s.Input)
+		in = a.Out("read/" + s.Input).As(s.Input)
 	}
 	a := step.Tool(p, "", "convert to .mllm "+s.Format, convert.Tool, s).In(in)
 	p.File("model", a.Out(s.Output))

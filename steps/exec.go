@@ -3,6 +3,7 @@ package steps
 import (
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,39 +12,62 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Exec are the arguments of kind exec: it runs a command, which starts in the exec root. All its paths are relative to that.
+// Exec are the arguments of kind exec: it runs a command, which starts in the exec root. All its paths are relative to
+// that.
 type Exec struct {
-	Argv        []string  `arg:"argv,required,nonull"`
-	Shell       bool      `arg:"shell"`
-	Depfile     string    `arg:"depfile"`
-	Inputs      []string  `arg:"inputs"` // null elements come from steps that do not exist, and are none
-	Stdin       *string   `arg:"stdin"`
-	Programs    []string  `arg:"programs,nonull"`
-	Network     bool      `arg:"network"`
-	OKExitCodes []float64 `arg:"ok_exit_codes"`
-	Checkpoint  string    `arg:"checkpoint"`
-	Reproducing
+	Argv     []string `arg:"argv,required,nonull"`
+	Shell    bool     `arg:"shell"`
+	Depfile  string   `arg:"depfile"`
+	Programs []string `arg:"programs,nonull"`
+	Network  bool     `arg:"network"`
+	command
+}
+
+// command has the arguments of all kinds that run a command of the user's.
+type command struct {
+	Inputs         []string `arg:"inputs"` // null elements come from steps that do not exist
+	Stdin          *string  `arg:"stdin"`
+	OKExitCodes    []int    `arg:"ok_exit_codes" range:"0..255"`
+	Checkpoint     string   `arg:"checkpoint"`
+	FixedAddresses bool     `arg:"fixed_addresses"`
+	Varies         string   `arg:"varies"`
+}
+
+func commandDocs(docs map[string]string) map[string]string {
+	maps.Copy(docs, map[string]string{
+		"inputs": "More inputs: files and folders of the workspace (each appears at its own path), results of " +
+			"fileset(), outputs of steps.",
+		"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
+		"ok_exit_codes": "Exit codes, beside 0, that are not failures. hexmage caches such a result like any other.",
+		"checkpoint": "A folder, relative to the exec root, in which the command keeps its progress. If the command " +
+			"fails or is killed, its next run finds the folder there; see [Long steps](#long-steps).",
+		"fixed_addresses": "Whether the command has its memory at the same addresses in each run, as with `setarch " +
+			"-R`: for programs that sort by address. If a container forbids it, the command runs all the same, and " +
+			"`--verify` says so.",
+		"varies": "Why two runs may write different bytes, such as \"it writes the time\". Then `--verify` shows the " +
+			"difference, and does not fail. It is not part of the cache key.",
+	})
+	return docs
 }
 
 // DefaultPath is PATH of a command whose env does not set it.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// Shell runs the script of a step with shell = true.
-const Shell = "/bin/sh"
-
 func execSchema() step.Schema {
 	return step.Schema{
 		Summary: "Runs a command. It starts in the exec root, which holds the step's inputs and nothing else.",
-		ArgDocs: reproducingDocs(map[string]string{
-			"argv":          "The program and its arguments; no shell reads them. Outputs and toolchains it refers to become inputs by themselves, and so does a program of the workspace (`./tools/gen`). A name without a slash is a program of this machine.",
-			"shell":         "With `true`, argv is one text, which `/bin/sh -eu` runs: it ends at the first command that fails, and an unset variable is an error. The default is false.",
-			"depfile":       "A file that the command writes, in which it names what it read, as compilers do (`gcc -MD -MF a.d`). Then a changed file in a folder among the inputs runs the step again only if it was read; see [Depfiles](#depfiles).",
-			"inputs":        "More inputs: files and folders of the workspace (each appears at its own path), results of fileset(), outputs of steps.",
-			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
-			"programs":      "Programs of this machine that the command starts beside argv[0]. When the file of one changes, the step runs again; `hexmage plan` says which are missing.",
-			"network":       "Whether the command may use the network. The default is false.",
-			"checkpoint":    "A folder, relative to that in which the command starts, where it leaves what it has done so far. If it fails or is killed, the same command finds it there when it runs again; see [Long steps](#long-steps).",
-			"ok_exit_codes": "Exit codes, beside 0, that are not failures. Such a result counts and is remembered like any other.",
+		ArgDocs: commandDocs(map[string]string{
+			"argv": "The program and its arguments; no shell reads them. Outputs and toolchains that they refer to " +
+				"become inputs, and so does a program of the workspace (`./tools/gen`). A name without a slash is a " +
+				"program of this machine.",
+			"shell": "With `true`, argv is one text, which `/bin/sh -eu` runs: it ends at the first command that " +
+				"fails, and an unset variable is an error.",
+			"depfile": "A file that the command writes, in which it names what it read, as compilers do (`gcc -MD " +
+				"-MF a.d`). Then a changed file in a folder among the inputs runs the step again only if it was " +
+				"read; see [Depfiles](#depfiles).",
+			"programs": "Programs of this machine that the command starts beside argv[0]. If the file of one " +
+				"changes, the step runs again; `hexmage plan` says which are missing.",
+			"network": "Whether the command may use the network.",
 		}),
 		OwnOutputs: true,
 		Secrets:    true,
@@ -59,12 +83,16 @@ func execSchema() step.Schema {
 func (x Exec) Plan(p *step.Plan) { x.plan(p) }
 
 func (x Exec) plan(p *step.Plan) *step.Action {
-	e := &execPlan{Exec: &x, p: p}
-	e.useOutputs()
-	a := p.Action("", "", e.command()...)
-	a.Env = make(map[string]string, len(p.Env)+1)
-	a.Env["PATH"] = DefaultPath
-	a.SetEnv(p.Env)
+	e := &execPlan{Exec: &x, p: p, taken: map[string]bool{}}
+	for _, u := range p.Uses {
+		e.add(action.Input{Path: u.Output.Path(), Artifact: u.Output, Shared: u.Output.Kind == addrs.Toolchain})
+	}
+	e.used = maps.Clone(e.taken)
+	for _, name := range slices.Sorted(maps.Keys(p.Toolchains)) {
+		e.add(p.Toolchains[name].Input())
+	}
+	a := p.Action("", "", e.argv()...)
+	a.SetEnv(map[string]string{"PATH": DefaultPath}).SetEnv(p.Env)
 	for name, value := range a.Env {
 		a.Env[name] = p.Placed(value)
 	}
@@ -72,18 +100,17 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 		a.Set(property, text)
 	}
 	if _, ok := p.Secrets[action.PropertySecret+"PATH"]; ok {
-		p.Fail("env", "No secret", "PATH of %s is where programs are found, which is part of the key. Use a value that is not sensitive.", p.At)
+		p.Fail("env", "No secret", "PATH of %s is where programs are found, which is part of the key. Use a value "+
+			"that is not sensitive.", p.At)
 	}
 	for _, own := range []string{"HOME", "TMPDIR", "HEXMAGE_ROOT", "HEXMAGE_SELF"} {
 		_, env := p.Env[own]
 		_, hidden := p.Secrets[action.PropertySecret+own]
 		_, file := p.Secrets[action.PropertySecretFile+own]
 		if env || hidden || file {
-			p.Fail("env", "Every action has this variable", "env of %s sets %s, which hexmage sets for each action. Set it in the command: argv = [\"env\", \"%s=…\", …].", p.At, own, own)
+			p.Fail("env", "Every action has this variable", "env of %s sets %s, which hexmage sets for each action. "+
+				"Set it in the command: argv = [\"env\", \"%s=…\", …].", p.At, own, own)
 		}
-	}
-	if len(x.Inputs) > 0 {
-		e.inputs = slices.Grow(e.inputs, min(len(x.Inputs), 1000)) // those among the outputs are there already
 	}
 	for _, in := range x.Inputs {
 		e.input("inputs", in)
@@ -94,23 +121,22 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 	if x.Network {
 		a.Set(action.PropertyNetwork, "true")
 	}
-	for _, c := range x.OKExitCodes {
-		if c != float64(int(c)) || c < 0 || c > 255 {
-			p.Fail("ok_exit_codes", "Not an exit code", "ok_exit_codes of %s has %v; exit codes are whole numbers from 0 to 255.", p.At, c)
-		}
-		a.OKExitCodes = append(a.OKExitCodes, int(c))
-	}
+	a.OKExitCodes = x.OKExitCodes
 	byPath := make(map[string]string, len(p.Outputs))
 	for _, o := range p.Outputs {
 		if other, ok := byPath[o.Path]; ok {
-			p.Fail("output", "Two outputs have the same path", "Outputs %s and %s of %s are both %q.", other, o.Name, p.At, o.Path)
+			p.Fail("output", "Two outputs have the same path", "Outputs %s and %s of %s are both %q.",
+				other, o.Name, p.At, o.Path)
 		}
 		byPath[o.Path] = o.Name
 		a.Outputs = append(a.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
 		p.Output(o.Name, o.Class, action.Input{Spec: &action.SpecOutput{Path: o.Path}})
 	}
 	e.checkpoint(a)
-	x.Reproducing.apply(a)
+	if x.FixedAddresses {
+		a.Set(action.PropertyAddresses, action.AddressesFixed)
+	}
+	a.Vary(x.Varies)
 	e.program(a.Args)
 	for i, arg := range a.Args {
 		a.Args[i] = p.Placed(arg)
@@ -123,64 +149,35 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 
 type execPlan struct {
 	*Exec
-	p       *step.Plan
-	outputs map[string]bool // paths of outputs used
-	inputs  []action.Input
-	seen    map[string]bool // paths of inputs, when there are many
-}
-
-// useOutputs makes an input of every output that an argument was made from.
-func (e *execPlan) useOutputs() {
-	if n := len(e.p.Uses); n > 0 {
-		e.outputs = make(map[string]bool, n)
-		e.inputs = make([]action.Input, 0, n+1)
-	}
-	for _, u := range e.p.Uses {
-		at := u.Output.Path()
-		e.outputs[at] = true
-		e.add(action.Input{Path: at, Artifact: u.Output, Shared: u.Output.Kind == addrs.Toolchain})
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.p.Toolchains)) {
-		e.add(e.p.Toolchains[name].Input())
-	}
+	p      *step.Plan
+	used   map[string]bool // paths of outputs that arguments were made from
+	inputs []action.Input
+	taken  map[string]bool // their paths
 }
 
 func (e *execPlan) add(in action.Input) {
-	if e.has(in.Path) {
-		return
+	if !e.taken[in.Path] {
+		e.taken[in.Path] = true
+		e.inputs = append(e.inputs, in)
 	}
-	e.inputs = append(e.inputs, in)
-	switch {
-	case e.seen != nil:
-		e.seen[in.Path] = true
-	case len(e.inputs) > 16: // so many that to look through them all takes longer
-		e.seen = make(map[string]bool, max(len(e.p.Uses), len(e.inputs)))
-		for _, in := range e.inputs {
-			e.seen[in.Path] = true
-		}
-	}
-}
-
-// has says whether there is an input at the path.
-func (e *execPlan) has(at string) bool {
-	if e.seen != nil {
-		return e.seen[at]
-	}
-	return slices.ContainsFunc(e.inputs, func(in action.Input) bool { return in.Path == at })
 }
 
 // input takes a path of an output that is used, or of the workspace, and returns where it appears.
 func (e *execPlan) input(arg, name string) string {
 	clean := path.Clean(name)
-	if e.isOutput(clean) {
-		return clean // it is there by its own use
+	for at := clean; at != "." && at != "/"; at = path.Dir(at) {
+		if e.used[at] {
+			return clean // it is there by its own use
+		}
 	}
 	switch {
-	case name == "" || clean == "..", strings.HasPrefix(clean, "../"):
-		e.p.Fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is elsewhere.", name, e.p.At)
+	case name == "" || clean == ".." || strings.HasPrefix(clean, "../"):
+		e.p.Fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is "+
+			"elsewhere.", name, e.p.At)
 		return ""
 	case strings.HasPrefix(clean, "steps/") || strings.HasPrefix(clean, "toolchains/"):
-		e.p.Fail(arg, "Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the output itself, such as step.patch.ops.outputs.dir.", name, e.p.At)
+		e.p.Fail(arg, "Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the "+
+			"output itself, such as step.patch.ops.outputs.dir.", name, e.p.At)
 		return ""
 	}
 	at := clean
@@ -194,22 +191,6 @@ func (e *execPlan) input(arg, name string) string {
 	}
 	e.add(action.Input{Path: at, Host: &action.HostPath{Path: clean}})
 	return at
-}
-
-func (e *execPlan) isOutput(name string) bool {
-	return atOrAbove(name, func(p string) bool { return e.outputs[p] })
-}
-
-// atOrAbove says whether a clean relative path, or a folder that it is in, is among the paths that has knows.
-func atOrAbove(name string, has func(string) bool) bool {
-	for !has(name) {
-		i := strings.LastIndexByte(name, '/')
-		if i < 0 {
-			return false
-		}
-		name = name[:i]
-	}
-	return true
 }
 
 // program makes a relative program an input, if it is in none.
@@ -231,22 +212,26 @@ func (e *execPlan) program(argv []string) {
 	e.input("argv", argv[0])
 }
 
-// command returns what is run: argv itself, or the shell with it as its script.
-func (e *execPlan) command() []string {
+// argv returns what is run: argv itself, or the shell with it as its script.
+func (e *execPlan) argv() []string {
 	argv, shell := e.Argv, e.Shell
 	switch {
 	case len(argv) == 0:
-		e.p.Fail("argv", "An empty command", "argv of %s is empty. Its first element is the program, or with shell = true the script.", e.p.At)
+		e.p.Fail("argv", "An empty command", "argv of %s is empty. Its first element is the program, or with shell = "+
+			"true the script.", e.p.At)
 	case !shell && len(argv) == 1 && isScript(argv[0]):
-		e.p.Fail("argv", "A script without a shell", "%q of %s would be the name of a program: argv is a list of words. Set shell = true for a script, or write each word on its own: argv = [%q, …].",
+		e.p.Fail("argv", "A script without a shell", "%q of %s would be the name of a program: argv is a list of "+
+			"words. Set shell = true for a script, or write each word on its own: argv = [%q, …].",
 			argv[0], e.p.At, strings.Fields(argv[0])[0])
 	case shell && len(argv) > 1:
-		e.p.Fail("argv", "A script and more", "With shell = true, argv of %s is one text, the script; here it has %d. Leave shell out if these are the words of one command. "+
-			"To give the script a value, use env = { NAME = … } and \"$NAME\".", e.p.At, len(argv))
+		e.p.Fail("argv", "A script and more", "With shell = true, argv of %s is one text, the script; here it has "+
+			"%d. Leave shell out if these are the words of one command. To give the script a value, use env = { NAME "+
+			"= … } and \"$NAME\".", e.p.At, len(argv))
 	case shell && strings.TrimSpace(argv[0]) == "":
-		e.p.Fail("argv", "An empty script", "argv[0] of %s is the script that the shell runs, and has nothing in it.", e.p.At)
+		e.p.Fail("argv", "An empty script", "argv[0] of %s is the script that the shell runs, and has nothing in it.",
+			e.p.At)
 	case shell:
-		return []string{Shell, "-eu", "-c", argv[0]}
+		return []string{"/bin/sh", "-eu", "-c", argv[0]}
 	}
 	return argv
 }
@@ -262,13 +247,13 @@ func isScript(s string) bool {
 
 // depfile returns the path of the depfile.
 func (e *execPlan) depfile() string {
-	name := e.Depfile
-	if name == "" {
+	if e.Depfile == "" {
 		return ""
 	}
-	clean := path.Clean(name)
-	if path.IsAbs(name) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || e.has(clean) {
-		e.p.Fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that the command writes below the folder in which it starts.", name, e.p.At)
+	clean := path.Clean(e.Depfile)
+	if !filepath.IsLocal(clean) || clean == "." || e.taken[clean] {
+		e.p.Fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that "+
+			"the command writes below the folder in which it starts.", e.Depfile, e.p.At)
 	}
 	return clean
 }
@@ -283,13 +268,16 @@ func (e *execPlan) checkpoint(a *step.Action) {
 		return p == clean || strings.HasPrefix(p, clean+"/") || p != "" && strings.HasPrefix(clean, p+"/")
 	}
 	switch {
-	case path.IsAbs(e.Checkpoint) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
-		e.p.Fail("checkpoint", "Not the path of a folder", "%q of %s must be a relative path, with /, of a folder below that in which the command starts.", e.Checkpoint, e.p.At)
+	case !filepath.IsLocal(clean) || clean == ".":
+		e.p.Fail("checkpoint", "Not the path of a folder", "%q of %s must be a relative path, with /, of a folder "+
+			"below that in which the command starts.", e.Checkpoint, e.p.At)
 	case slices.ContainsFunc(e.inputs, func(in action.Input) bool { return overlaps(in.Path) }) ||
 		slices.ContainsFunc(a.Outputs, func(o action.Output) bool { return overlaps(o.Path) }):
-		e.p.Fail("checkpoint", "A checkpoint among inputs or outputs", "%q of %s is in, or around, an input or output. Give what the command goes on from a folder of its own.", e.Checkpoint, e.p.At)
+		e.p.Fail("checkpoint", "A checkpoint among inputs or outputs", "%q of %s is in, or around, an input or "+
+			"output. Name a folder that only this command uses.", e.Checkpoint, e.p.At)
 	case len(e.p.Secrets) > 0:
-		e.p.Fail("checkpoint", "A checkpoint beside secrets", "%s has secrets in env, and what it leaves in %q would stay on the disk. Let a step without secrets do the long work.", e.p.At, e.Checkpoint)
+		e.p.Fail("checkpoint", "A checkpoint beside secrets", "%s has secrets in env, and what it leaves in %q would "+
+			"stay on the disk. Let a step without secrets do the long work.", e.p.At, e.Checkpoint)
 	}
 	a.Set(action.PropertyCheckpoint, clean)
 }

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -15,47 +16,41 @@ import (
 // maxConfig bounds a Makefile or config that is looked into, in bytes.
 const maxConfig = 1 << 20
 
-// facts looks at a command for what the rules know of: make with the goals of an op package's Makefile, numbers of SoCs, configs of upstream's
-// compiler. Pipelines have thousands of commands, and next to none with anything of it.
+// facts looks at a command for what the rules know of: make with the goals of an op package's Makefile, numbers of SoCs,
+// configs of mllm's compiler. Pipelines have thousands of commands, and next to none with anything of it.
 func (x Exec) facts(q *question) bool {
-	if !slices.ContainsFunc(x.Argv, func(arg string) bool {
-		return strings.Contains(arg, "htp_v") || strings.Contains(arg, "soc") || strings.Contains(arg, ".json")
-	}) {
+	text := strings.Join(x.Argv, " ")
+	if !slices.ContainsFunc([]string{"htp_v", "soc_", ".json"}, func(s string) bool { return strings.Contains(text, s) }) {
 		return false
 	}
-	text := strings.Join(x.Argv, " ")
-	some := false
-	if strings.Contains(text, "make") && strings.Contains(text, "htp_v") {
-		some = true
-		x.make(q, text)
+	x.make(q, text)
+	var models []string
+	for _, m := range regexp.MustCompile(`soc_(?:model|id)\\?["']?[ =:]+(\d+)\b`).FindAllStringSubmatch(text, -1) {
+		models = append(models, m[1])
 	}
-	if strings.Contains(text, "soc") {
-		var models []string
-		for _, m := range regexp.MustCompile(`soc_(?:model|id)\\?["']?[ =:]+(\d+)\b`).FindAllStringSubmatch(text, -1) {
-			models = append(models, m[1])
-		}
-		q.texts("soc_models", models)
-		some = some || len(models) > 0
-	}
-	if strings.Contains(text, ".json") {
-		some = x.aotConfigs(q, text) || some
-	}
-	return some
+	q.texts("soc_models", models)
+	x.aotConfigs(q, text)
+	return true
 }
 
-// make looks at a command that runs make for an op package. A Makefile that a step "makefile" has written knows every arch.
+// make looks at a command that runs make for an op package. A Makefile that a step "makefile" has written knows every
+// arch.
 func (x Exec) make(q *question, text string) {
-	var upstream bool
+	arches := regexp.MustCompile(`\bhtp_v(\d\d)\b`).FindAllStringSubmatch(text, -1)
+	if len(arches) == 0 || !strings.Contains(text, "make") {
+		return
+	}
+	var mllm bool
 	for _, arg := range []string{"argv", "inputs", "env"} {
 		for _, o := range q.p.Used(arg) {
 			if o.Kind == "makefile" {
 				return
 			}
-			upstream = upstream || o.Kind == "git" || o.Kind == "fetch" || o.Kind == "patch"
+			mllm = mllm || o.Kind == "git" || o.Kind == "fetch" || o.Kind == "patch"
 		}
 	}
 	// Of sources that are not there yet only this one package is known.
-	upstream = upstream && strings.Contains(text, "LLaMAPackage")
+	mllm = mllm && strings.Contains(text, "LLaMAPackage")
 	var makefile string
 	for _, in := range x.Inputs { // make sees no other
 		at := q.p.Path("inputs", in).Host()
@@ -67,45 +62,43 @@ func (x Exec) make(q *question, text string) {
 		}
 		makefile += "\n" + string(q.read(at, maxConfig))
 	}
-	var roots, tools []string
-	for _, m := range regexp.MustCompile(`\bhtp_v(\d\d)\b`).FindAllStringSubmatch(text, -1) {
+	roots, tools := map[string]bool{}, map[string]bool{}
+	for _, m := range arches {
 		root, version := "HEXAGON_SDK_ROOT_V"+m[1], "HEXAGON_TOOLS_VERSION_V"+m[1]
 		given := func(name string) bool {
 			_, env := q.p.Env[name]
 			return env || strings.Contains(text, name+"=")
 		}
-		known := upstream && m[1] >= "79" || strings.Contains(makefile, "$("+root+")") && !assigned(makefile, root)
+		_, assigned := assignment(makefile, root)
+		known := mllm && m[1] >= "79" || strings.Contains(makefile, "$("+root+")") && !assigned
 		if known && !given(root) {
-			roots = append(roots, root)
+			roots[root] = true
 		}
-		if v := value(makefile, version); v != "" && !given(version) {
-			tools = append(tools, v)
+		if v, _ := assignment(makefile, version); v != "" && strings.Trim(v, "0123456789.") == "" && !given(version) {
+			tools[v] = true
 		}
 	}
-	slices.Sort(roots)
-	slices.Sort(tools)
-	q.texts("unset_roots", slices.Compact(roots))
-	q.texts("tools_wanted", slices.Compact(tools))
+	q.texts("unset_roots", slices.Sorted(maps.Keys(roots)))
+	q.texts("tools_wanted", slices.Sorted(maps.Keys(tools)))
 }
 
-func assigned(makefile, name string) bool {
-	return regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+|override[ \t]+)?` + regexp.QuoteMeta(name) + `[ \t]*[:?+]*=`).MatchString(makefile)
-}
-
-// value is what a Makefile assigns to a variable, when that is a plain word.
-func value(makefile, name string) string {
-	m := regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?` + regexp.QuoteMeta(name) + `[ \t]*[:?]*=[ \t]*([0-9][0-9.]*)[ \t]*(?:#.*)?$`).FindStringSubmatch(makefile)
+// assignment returns what a Makefile assigns to a variable.
+func assignment(makefile, name string) (value string, ok bool) {
+	m := regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|override)[ \t]+)?` + regexp.QuoteMeta(name) +
+		`[ \t]*[:?+]*=[ \t]*([^\n#]*)`).FindStringSubmatch(makefile)
 	if m == nil {
-		return ""
+		return "", false
 	}
-	return m[1]
+	return strings.TrimSpace(m[1]), true
 }
 
-// aotConfigs reads configs of upstream's compiler that a command is given, and tells whether there is one. What the command writes itself is not there
-// yet, and a file of that name in the workspace is another.
-func (x Exec) aotConfigs(q *question, text string) (some bool) {
-	for _, word := range append(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" '\"=;", c) }), x.Inputs...) {
-		if path.Ext(word) != ".json" || slices.ContainsFunc(q.p.Outputs, func(o step.DeclaredOutput) bool { return o.Path == path.Clean(word) }) {
+// aotConfigs reads configs of mllm's compiler that a command is given. What the command writes itself is not there yet,
+// and a file of that name in the workspace is another.
+func (x Exec) aotConfigs(q *question, text string) {
+	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" '\"=;", c) })
+	for _, word := range append(words, x.Inputs...) {
+		isWord := func(o step.DeclaredOutput) bool { return o.Path == path.Clean(word) }
+		if path.Ext(word) != ".json" || slices.ContainsFunc(q.p.Outputs, isWord) {
 			continue
 		}
 		at := q.p.Path("inputs", word).Host()
@@ -122,10 +115,8 @@ func (x Exec) aotConfigs(q *question, text string) (some bool) {
 		if json.Unmarshal(q.read(at, maxConfig), &c) != nil || c.Machine == nil {
 			continue
 		}
-		some = true
 		q.say("signed_pd", cty.BoolVal(c.Machine.Session == "HtpSignedPd"))
 		q.text("aot_arch", strings.ToLower(c.Machine.Arch))
 		q.text("aot_soc", c.Machine.Chipset)
 	}
-	return some
 }

@@ -46,7 +46,7 @@ func fetchSchema() step.Schema {
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "file", Class: action.File, Optional: true, Doc: "The file as it was downloaded; null with `files`."},
-			{Name: "dir", Class: action.Tree, Doc: "The content of the archive; with `files` the folder; else a folder with the file under its own name."},
+			step.Tree("dir", "The content of the archive; with `files` the folder; else a folder with the file under its own name."),
 		},
 		Example: `step "fetch" "qwen" {
   url = "https://example.com/Qwen1.5-1.8B-Chat/resolve/main"

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
@@ -26,7 +25,7 @@ func gitSchema() step.Schema {
 			"submodules":      "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty, as are those whose update is none.",
 			"submodule_paths": "Take only the submodules at these paths of the repository, and all that are in them.",
 		},
-		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The files of the commit, without .git."}},
+		Outputs: []step.OutputSpec{step.Tree("dir", "The files of the commit, without .git.")},
 		Example: `step "git" "mllm" {
   url    = "https://github.com/UbiquitousLearning/mllm"
   commit = "b9c307020b2e200ea43cd67747d1581e4eba85fd"

@@ -1,9 +1,6 @@
 package steps
 
-import (
-	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/step"
-)
+import "github.com/hexmage/hexmage/internal/step"
 
 // HFFolder are the arguments of kind hf_folder.
 type HFFolder struct {
@@ -12,10 +9,12 @@ type HFFolder struct {
 
 func hfFolderSchema() step.Schema {
 	return step.Schema{
-		Summary: "Writes a model as a Hugging Face folder in float32, for programs that take nothing else: of a GGUF, or of a folder with other floats.",
-		ArgDocs: map[string]string{"model": "A GGUF file, or a folder in the Hugging Face layout: of Llama, Qwen2 or Qwen3 architecture."},
-		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree,
-			Doc: "config.json, model.safetensors (F32), tokenizer.json, tokenizer_config.json, and chat_template.jinja if the model has a chat template."}},
+		Summary: "Writes a model as a Hugging Face folder in float32, of a GGUF or of a folder with other floats.",
+		ArgDocs: map[string]string{
+			"model": "A GGUF file, or a folder in the Hugging Face layout: of Llama, Qwen2 or Qwen3 architecture.",
+		},
+		Outputs: []step.OutputSpec{step.Tree("dir", "config.json, model.safetensors (F32), tokenizer.json, "+
+			"tokenizer_config.json, and chat_template.jinja if the model has a chat template.")},
 		Toolchains: []string{onnxToolchain},
 		Example:    `step "hf_folder" "smollm2" { model = "models/SmolLM2-135M-Instruct.Q4_1.gguf" }`,
 	}
@@ -23,6 +22,6 @@ func hfFolderSchema() step.Schema {
 
 // Plan plans the writing.
 func (h HFFolder) Plan(p *step.Plan) {
-	a := program(p, "write a Hugging Face folder", map[string]any{"model": h.Model.InRoot(), "out": "dir"}, false, "hf_folder")
-	p.Tree("dir", a.In(h.Model.Input()).OutTree("dir"))
+	a := program(p, onnxToolchain, "write a Hugging Face folder", args{"model": h.Model, "out": "dir"}, "hf_folder")
+	p.Tree("dir", a.OutTree("dir"))
 }

@@ -39,13 +39,13 @@ func (q *question) model(from step.Path, n hf.Needs) (hf.Folder, bool) {
 	return f, len(problems) == 0
 }
 
-// facts looks at a model of the workspace. The simulated quantizer takes small models of step `model` only.
+// facts looks at a model of the workspace.
 func (m Quantize) facts(q *question) bool {
 	if at := m.Model.Host(); at != "" {
 		q.refuseSimulated("model", at+"/config.json")
 	}
-	native := !m.PyMLLM.IsSet() && m.Tensors == "upstream"
-	if q.p.Failed() || !native && !m.PyMLLM.IsSet() {
+	native := !m.PyMLLM.IsSet()
+	if q.p.Failed() {
 		return true
 	}
 	n := hf.Needs{Architecture: m.Architecture, BlockSize: int64(m.BlockSize), Tokenizer: true}
@@ -93,8 +93,8 @@ func (q *question) loads(largest, process int64) {
 func (o ONNXLLM) facts(q *question) bool {
 	n := hf.Needs{Types: append(floats(), safetensors.F64), Also: []hf.Form{hf.GGUF, hf.MLLM}}
 	if f, ok := q.model(o.Model, n); ok && f.Form == hf.Weights {
-		if o.Layers > 0 {
-			f.Model.Layers = min(f.Model.Layers, int64(o.Layers))
+		if o.Layers != nil {
+			f.Model.Layers = min(f.Model.Layers, int64(*o.Layers))
 		}
 		q.p.OutputBytes(4 * f.Model.Parameters())
 	}

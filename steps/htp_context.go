@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +18,7 @@ import (
 type HTPContext struct {
 	Graphs            step.Path `arg:"graphs,required"`
 	SoCs              []string  `arg:"socs,nonull"`
-	OptimizationLevel int       `arg:"optimization_level" range:"1..3"`
+	OptimizationLevel *int      `arg:"optimization_level" range:"1..3"`
 	VTCMMB            int       `arg:"vtcm_mb" range:"1..64"`
 	AllowCPUFallback  bool      `arg:"allow_cpu_fallback"`
 	AllowFP16         bool      `arg:"allow_fp16"`
@@ -31,28 +33,36 @@ const socsSince = "2.7.0"
 
 func htpContextSchema() step.Schema {
 	return step.Schema{
-		Summary: "Compiles graphs with Qualcomm's HTP compiler for x86 into a context binary for the target, and checks the result.",
+		Summary: "Compiles graphs with Qualcomm's HTP compiler for x86 into a context binary for the target, and checks " +
+			"the result.",
 		ArgDocs: map[string]string{
 			"graphs":             "A folder of *.onnx with their data, such as `onnx_quantize` makes.",
 			"socs":               "Several SoCs, the target among them: one DLC with a context for each. For one graph alone.",
 			"optimization_level": "Optimization level of the compiler; by default its own, 2.",
-			"vtcm_mb":            "VTCM (the NPU's fast memory) to compile for, in MB; by default all that the target has, of several SoCs the least.",
+			"vtcm_mb": "VTCM (the NPU's fast memory) to compile for, in MB; by default all that the target has, of " +
+				"several SoCs the least.",
 			"allow_cpu_fallback": "Lets nodes that the NPU does not run stay on the CPU. By default such a node is an error.",
-			"allow_fp16":         "Lets the compiler compute products of quantized tensors in 16-bit floats. By default that is an error: the compiler does it silently.",
-			"dlc":                "Writes each graph as a DLC for Qualcomm's tools, in an action of its own.",
-			"optrace":            "Compiles for `profiling = \"optrace\"` of `htp_emulate`. The contexts are the same.",
-			"share_weights":      "One context for all graphs, with their weights once: Hexagon v73 and newer. Otherwise one context per graph.",
-			"title":              "Title of the placement table.",
+			"allow_fp16": "Lets the compiler compute products of quantized tensors in 16-bit floats. By default that is " +
+				"an error: the compiler does it silently.",
+			"dlc":     "Writes each graph as a DLC for Qualcomm's tools, in an action of its own.",
+			"optrace": "Compiles for `profiling = \"optrace\"` of `htp_emulate`. The contexts are the same.",
+			"share_weights": "One context for all graphs, with their weights once: Hexagon v73 and newer. Otherwise one " +
+				"context per graph.",
+			"title": "Title of the placement table.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs; without `share_weights` one per graph; with `socs` one file. emulator/GRAPH/: each graph alone, " +
-				"where the emulator cannot load device/. graphs/GRAPH.json: the compiler's graph; GRAPH.trace.json: its nodes' origins. manifest.json; nodes.json: where each node runs; placed.json: partitions and their tensors."},
-			{Name: "placement", Class: action.Value, Doc: "Partitions, nodes on the CPU and their reasons: { npu_nodes, cpu_nodes, partitions, to_npu_bytes, to_cpu_bytes, " +
-				"nodes = [{ graph, name, op, takes, rank, why }], replacements, no_replacement_known, … }."},
-			{Name: "placement_table", Class: action.File, Doc: "The same as a table, with known replacements (JSON)."},
-			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
-			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what Qualcomm's viewer reads traces by, in device/ and, for the emulator, GRAPH/; else empty."},
-			{Name: "times", Class: action.File, Doc: "Per compile `seconds` and the compiler's peak of memory, `peak_mb`, in MB (JSON)."},
+			step.Tree("dir", "device/: one context of all graphs; without `share_weights` one per graph; with `socs` one "+
+				"file. emulator/GRAPH/: each graph alone, where the emulator cannot load device/. graphs/GRAPH.json: the "+
+				"compiler's graph; GRAPH.trace.json: its nodes' origins. manifest.json; nodes.json: where each node runs; "+
+				"placed.json: partitions and their tensors."),
+			step.Value("placement", "Partitions, nodes on the CPU and their reasons: { npu_nodes, cpu_nodes, partitions, "+
+				"to_npu_bytes, to_cpu_bytes, nodes = [{ graph, name, op, takes, rank, why }], replacements, "+
+				"no_replacement_known, … }."),
+			step.File("placement_table", "The same as a table, with known replacements (JSON)."),
+			step.Tree("dlc", "GRAPH.dlc of each graph, with `dlc = true`; else empty."),
+			step.Tree("schematic", "With `optrace = true` what Qualcomm's viewer reads traces by, in device/ and, for the "+
+				"emulator, GRAPH/; else empty."),
+			step.File("times", "Per compile `seconds` and the compiler's peak of memory, `peak_mb`, in MB (JSON)."),
 		},
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example:    `step "htp_context" "lpbq" { graphs = step.onnx_quantize.lpbq.outputs.dir }`,
@@ -67,33 +77,29 @@ type htpTarget struct {
 	VTCMMB   int    `json:"vtcm_mb"`
 }
 
-// Plan plans one action for all contexts, one for the placement, and one for the DLCs. find looks up a SoC; known has the facts about
-// operations, nil without a catalogue.
+// Plan plans one action for all contexts, one for the placement, and one for the DLCs. find looks up a SoC; known has the
+// facts about operations, nil without a catalogue.
 func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error), known *qnn.Facts) {
-	t, libraries := target(p, "A context is compiled for one SoC."), p.Toolchain(htpToolchain)
+	t := target(p, "A context is compiled for one SoC.")
 	if p.Failed() {
 		return
 	}
 	own := h.compiled(p, *t)
-	socs := h.several(p, own, libraries, find)
+	socs := h.several(p, own, find)
 	if p.Failed() {
 		return
 	}
-	args := map[string]any{"graphs": h.Graphs.InRoot(), "libraries": htpLibraries(libraries), "target": own, "allow_cpu_fallback": h.AllowCPUFallback}
-	compile := map[string]any{"allow_fp16": h.AllowFP16, "out": "dir", "times": "times.json"}
-	if len(socs) > 0 {
-		compile["socs"] = socs
+	compile := func(description string, more args, programs ...string) *step.Action {
+		maps.Copy(more, args{"graphs": h.Graphs, "target": own, "allow_cpu_fallback": h.AllowCPUFallback})
+		a := onHTP(p, description, more, append(programs, "htp_compile")...)
+		return a.Set(action.PropertyAddresses, action.AddressesFixed) // the compiler orders something by address
 	}
-	if !h.ShareWeights {
-		compile["share_weights"] = false
-	}
+	given := args{"socs": socs, "allow_fp16": h.AllowFP16, "share_weights": h.ShareWeights,
+		"optimization_level": h.OptimizationLevel, "out": "dir", "times": "times.json"}
 	if h.Optrace {
-		compile["schematics"] = "schematics"
+		given["schematics"] = "schematics"
 	}
-	if h.OptimizationLevel > 0 {
-		compile["optimization_level"] = h.OptimizationLevel
-	}
-	a := h.action(p, "compile for "+t.SoC, args, compile, "htp_context", "htp_facts", "htp_reasons")
+	a := compile("compile for "+t.SoC, given, "htp_context", "htp_facts", "htp_reasons")
 	p.Tree("dir", a.OutTree("dir"))
 	p.File("times", a.Out("times.json"))
 	if h.Optrace {
@@ -108,32 +114,20 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error),
 		p.Tree("dlc")
 		return
 	}
-	d := h.action(p, "write DLCs", args, map[string]any{"out": "dlc"}, "htp_dlc")
+	d := compile("write DLCs", args{"out": "dlc"}, "htp_dlc")
 	d.Name = "dlc"
 	p.Tree("dlc", d.OutTree("dlc"))
 }
 
 // place plans the report of which nodes stay on the CPU.
 func (h HTPContext) place(p *step.Plan, dir action.Input, arch int, known *qnn.Facts) {
-	s := placement.Spec{Title: h.Title, Dir: "dir", Table: "placement_table.json", Out: "placement.json"}
-	if s.Title == "" {
-		s.Title = p.At.Title()
-	}
+	s := placement.Spec{Title: cmp.Or(h.Title, p.At.Title()), Dir: "dir", Table: "placement_table.json", Out: "placement.json"}
 	if known != nil {
 		s.Arch, s.UnsupportedOps, s.Precisions = "v"+strconv.Itoa(arch), known.UnsupportedOps, known.Precisions
 	}
-	a := step.Tool(p, "", "report nodes on the CPU", placement.Tool, s).In(dir.As("dir"))
-	a.Name = "placement"
+	a := step.Tool(p, "placement", "report nodes on the CPU", placement.Tool, s).In(dir.As("dir"))
 	p.Output("placement", action.Value, a.Out(s.Out))
 	p.File("placement_table", a.Out(s.Table))
-}
-
-func (h HTPContext) action(p *step.Plan, description string, args, more map[string]any, of string, others ...string) *step.Action {
-	for k, v := range args {
-		more[k] = v
-	}
-	a := computes(p, program(p, description, more, true, of, append(others, "htp_compile")...)).In(h.Graphs.Input()) // ONNX Runtime folds constants before it compiles
-	return a.Set(action.PropertyAddresses, action.AddressesFixed)                                                    // the compiler orders something by address
 }
 
 // compiled is the SoC with the VTCM that the step asks for.
@@ -142,31 +136,29 @@ func (h HTPContext) compiled(p *step.Plan, t qnn.Target) htpTarget {
 	if err != nil {
 		p.Fail("", "No HTP", "%s: contexts cannot be compiled for its Hexagon %s. Choose another SoC.", t.SoC, t.Arch)
 	}
-	made := htpTarget{t.SoC, t.SoCModel, arch, t.VTCMMB}
 	switch {
-	case h.VTCMMB > 0:
-		made.VTCMMB = h.VTCMMB
-	case t.VTCMMB == 0:
+	case h.VTCMMB == 0 && t.VTCMMB == 0:
 		p.Fail("", "Unknown VTCM size", "%s: the catalog has no VTCM size. Set vtcm_mb, for example vtcm_mb = 8.", t.SoC)
+	case t.VTCMMB > 0 && h.VTCMMB > t.VTCMMB:
+		p.Fail("vtcm_mb", "Too much VTCM", "%s has %d MB of VTCM, not %d; the compiler does not check it. Lower vtcm_mb, "+
+			"or remove it.", t.SoC, t.VTCMMB, h.VTCMMB)
 	}
-	if t.VTCMMB > 0 && h.VTCMMB > t.VTCMMB {
-		p.Fail("vtcm_mb", "Too much VTCM", "%s has %d MB of VTCM, not %d; the compiler does not check it. Lower vtcm_mb, or remove it.", t.SoC, t.VTCMMB, h.VTCMMB)
-	}
-	return made
+	return htpTarget{t.SoC, t.SoCModel, arch, cmp.Or(h.VTCMMB, t.VTCMMB)}
 }
 
-// several are the SoCs of a file for more than one, nil where none was asked for. The compiler takes one VTCM for all.
-func (h HTPContext) several(p *step.Plan, target htpTarget, libraries step.Toolchain, find func(string) (*qnn.SoC, error)) []htpTarget {
+// several are the SoCs of a file for more than one, none without socs. The compiler takes one VTCM for all.
+func (h HTPContext) several(p *step.Plan, target htpTarget, find func(string) (*qnn.SoC, error)) []htpTarget {
+	all := []htpTarget{}
 	if len(h.SoCs) == 0 {
-		return nil
+		return all
 	}
 	fail := func(format string, args ...any) { p.Fail("socs", "Not SoCs for one file", format, args...) }
-	var known qnn.Known
-	if learn(&known, libraries.Attrs); known.Version != "" && version.Compare(known.Version, socsSince) < 0 {
-		fail("%s makes one file for several SoCs from %s on; this is %s. Take the newer release, or compile each SoC in a step of its own: for_each = target.", htpToolchain, socsSince, known.Version)
+	known := knownOf(p.Toolchains[htpToolchain])
+	if known.Version != "" && version.Compare(known.Version, socsSince) < 0 {
+		fail("%s makes one file for several SoCs from %s on; this is %s. Take the newer release, or compile each SoC in a "+
+			"step of its own: for_each = target.", htpToolchain, socsSince, known.Version)
 		return nil
 	}
-	var all []htpTarget
 	for _, name := range h.SoCs {
 		s, err := find(name)
 		if err != nil {
@@ -180,14 +172,16 @@ func (h HTPContext) several(p *step.Plan, target htpTarget, libraries step.Toolc
 		all = append(all, t)
 	}
 	switch {
+	case p.Failed():
 	case len(all) == 1:
 		fail("socs has %s alone. Name several, or leave socs out: without it the context is for the target.", all[0].SoC)
-	case !p.Failed() && !slices.ContainsFunc(all, func(o htpTarget) bool { return o.SoCModel == target.SoCModel }):
-		fail("%s, the target, is not among them: the emulator cannot load a file for several SoCs, and gets a context of the target's beside it.", target.SoC)
-	case !p.Failed():
-		least := slices.MinFunc(all, func(a, b htpTarget) int { return a.VTCMMB - b.VTCMMB }).VTCMMB
+	case !slices.ContainsFunc(all, func(o htpTarget) bool { return o.SoCModel == target.SoCModel }):
+		fail("%s, the target, is not among them: the emulator cannot load a file for several SoCs, and gets a context of "+
+			"the target's beside it.", target.SoC)
+	}
+	for _, t := range all {
 		for i := range all {
-			all[i].VTCMMB = least
+			all[i].VTCMMB = min(all[i].VTCMMB, t.VTCMMB)
 		}
 	}
 	return all

@@ -1,9 +1,6 @@
 package steps
 
-import (
-	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/step"
-)
+import "github.com/hexmage/hexmage/internal/step"
 
 // HTPEmulate are the arguments of kind htp_emulate.
 type HTPEmulate struct {
@@ -14,13 +11,16 @@ type HTPEmulate struct {
 
 func htpEmulateSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs contexts on Qualcomm's emulator of the HTP for x86, not at a phone's speed. A language model answers a prompt.",
+		Summary: "Runs contexts on Qualcomm's emulator of the HTP for x86, not at a phone's speed. A language model answers " +
+			"a prompt.",
 		ArgDocs: saidDocs(map[string]string{
-			"context":   "Folder of `htp_context`. If one context has several graphs of no language model, the folder of one: `emulator/GRAPH`.",
-			"profiling": "Level of a QNN profile: `basic` for the whole graph, `detailed` per node, `optrace` for Qualcomm's viewer, with a context compiled with `optrace = true`.",
+			"context": "Folder of `htp_context`. If one context has several graphs of no language model, the folder of " +
+				"one: `emulator/GRAPH`.",
+			"profiling": "Level of a QNN profile: `basic` for the whole graph, `detailed` per node, `optrace` for " +
+				"Qualcomm's viewer, with a context compiled with `optrace = true`.",
 		}),
-		Outputs: append(saidOutputs(), step.OutputSpec{Name: "profile", Class: action.Tree,
-			Doc: "With `profiling` per graph GRAPH.csv, which `npu_profile` reads, and GRAPH_qnn.log, for Qualcomm's viewer; else empty. Cycles and times are not a device's."}),
+		Outputs: append(saidOutputs(), step.Tree("profile", "With `profiling` per graph GRAPH.csv, which `npu_profile` "+
+			"reads, and GRAPH_qnn.log, for Qualcomm's viewer; else empty. Cycles and times are not a device's.")),
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example: `step "htp_emulate" "lpbq" {
   context = step.htp_context.lpbq.outputs.dir
@@ -29,19 +29,19 @@ func htpEmulateSchema() step.Schema {
 	}
 }
 
-// Plan plans the run.
+// Plan plans the run. "guarded" runs the program in a process of its own.
 func (h HTPEmulate) Plan(p *step.Plan) {
-	args := map[string]any{"libraries": htpLibraries(p.Toolchain(htpToolchain))}
+	given, of := h.program(p, h.Context)
+	given["program"] = of
 	if h.Profiling != "" {
-		args["profiling"], args["profile"] = h.Profiling, "profile"
+		given["profiling"], given["profile"] = h.Profiling, "profile"
 	}
-	a := h.plan(p, h.Context, args)
-	switch {
-	case a == nil:
-	case h.Profiling == "":
+	a := onHTP(p, "run on Qualcomm's emulator", given, "guarded", of)
+	h.outputs(p, a)
+	if h.Profiling == "" {
 		p.Tree("profile")
-	default:
-		p.Tree("profile", a.OutTree("profile"))
-		a.Vary(measured, "profile")
+		return
 	}
+	p.Tree("profile", a.OutTree("profile"))
+	a.Vary(measured, "profile")
 }

@@ -40,8 +40,7 @@ func kernelTestSchema() step.Schema {
 				"An output's element may differ from the reference by max_abs, or by max_ulp steps of its type " +
 				"(default: 0).",
 		}),
-		Outputs: []step.OutputSpec{{Name: "report", Class: action.Tree,
-			Doc: "<arch>.txt: each call with its largest errors."}},
+		Outputs:    []step.OutputSpec{step.Tree("report", "<arch>.txt: each call with its largest errors.")},
 		Toolchains: []string{"qairt", "hexagon", "llvm", "qemu"},
 		Example: `step "kernel_test" "ops" {
   source = step.patch.ops.outputs.dir
@@ -87,12 +86,8 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 		targets = append(targets, "htp_"+strings.TrimPrefix(a, "htp_"))
 	}
 	qemu := p.Toolchain("qemu")
-	release, diags := step.Decode[struct {
-		Version string `arg:"version"`
-	}](qemu.Attrs)
-	p.Report(diags...)
-	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), cases: t.Cases, only: t.Sources,
-		qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: release.Version}
+	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools, ""), cases: t.Cases, only: t.Sources,
+		qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: knownOf(qemu).Version}
 	for _, a := range k.arches {
 		if a.Family != "hexagon" {
 			p.Fail("archs", "Not a Hexagon arch", "%s is not a DSP's arch: use %s.", a.Target,
@@ -108,15 +103,13 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	if err := k.tests(k.preview()); err != nil {
 		p.Fail("", "Kernel test cannot be planned", "%v.", err)
 	}
-	p.Await(k.trees(), func(p *step.Plan, l action.Listing) error {
+	k.await(func(b opBuild, pkg oppackage.Package) error {
 		k := k
-		k.p = p
-		pkg, err := k.find(l)
-		if err == nil && len(k.only) > 0 {
-			err = k.choose(&pkg)
-		}
-		if err != nil {
-			return err
+		k.opBuild = b
+		if len(k.only) > 0 {
+			if err := k.choose(&pkg); err != nil {
+				return err
+			}
 		}
 		return k.tests(pkg)
 	})

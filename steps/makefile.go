@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -29,9 +30,10 @@ func makefileSchema() step.Schema {
 			"source":  "Folder of the package: an output of another step, or a folder of the workspace.",
 			"targets": "Targets of the Makefile. Default: all that compilers are known to build for.",
 			"hvx":     "The Makefile's default of its variable HVX: an HVX version, such as v66, or compiler flags.",
-			"config":  "Path of the op config, which a package without src/*.cpp gets its interface from. Default: the one in config/, or the one there that says HTP.",
+			"config": "Path of the op config, which a package without src/*.cpp gets its interface from. Default: " +
+				"the one in config/, or the one there that says HTP.",
 		}),
-		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The package's files with the Makefile; make works in it."}},
+		Outputs: []step.OutputSpec{step.Tree("dir", "The package's files with the Makefile; make works in it.")},
 		Example: `step "makefile" "llama" {
   source = step.patch.ops.outputs.dir
 }`,
@@ -56,11 +58,7 @@ func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	if p.Failed() {
 		return
 	}
-	name := m.Package
-	if name == "" {
-		name = "*"
-	}
-	m.write(p, oppackage.Package{Name: name, Extras: extras}, arches)
+	m.write(p, oppackage.Package{Name: cmp.Or(m.Package, "*"), Extras: extras}, arches)
 	p.Await([]action.Input{m.Source.Input()}, func(p *step.Plan, l action.Listing) error {
 		pkg, m := oppackage.Package{Files: listed(m.Source, l), Extras: extras}, m
 		var err error
@@ -77,34 +75,33 @@ func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	})
 }
 
-// write plans the actions, and the output: the source with the Makefile put in.
+// write plans the actions, and the output: all of the source but its own Makefile, and the one that is written.
 func (m Makefile) write(p *step.Plan, pkg oppackage.Package, arches []oppackage.Arch) {
 	at := addrs.Output{Instance: p.At, Name: "dir"}.Path()
-	a := step.Tool(p, makefileName, "write the Makefile", oppackage.Tool, oppackage.Spec{Package: pkg.Name, Arches: arches, HVX: m.HVX, Extras: pkg.Exact(), Out: at})
-	made := a.SetEnv(p.Env).Out(path.Join(at, makefileName))
-	parts := append(m.sources(pkg.Files), made.As(makefileName))
+	s := oppackage.Spec{Package: pkg.Name, Arches: arches, HVX: m.HVX, Extras: pkg.Exact(), Out: at}
+	a := step.Tool(p, makefileName, "write the Makefile", oppackage.Tool, s)
+	made := a.SetEnv(p.Env).Out(path.Join(at, makefileName)).As(makefileName)
+	var parts []action.Input
+	if !slices.Contains(pkg.Files, makefileName) {
+		parts = append(parts, m.Source.As(""))
+	} else {
+		var tops []string
+		for _, f := range pkg.Files {
+			top, _, _ := strings.Cut(f, "/")
+			tops = append(tops, top)
+		}
+		slices.Sort(tops)
+		for _, top := range slices.Compact(tops) {
+			if top != makefileName {
+				parts = append(parts, m.Source.Below(top).As(top))
+			}
+		}
+	}
+	parts = append(parts, made)
 	if pkg.Files != nil && !oppackage.HasInterface(pkg.Files) {
 		source := "src/" + pkg.Name + "Interface.cpp"
 		pkg.Interface = path.Join(at, source)
 		parts = append(parts, opBuild{p: p, source: m.Source, config: &m.Config}.makeInterface(pkg).As(source))
 	}
 	p.Tree("dir", parts...)
-}
-
-// sources returns the whole source, or all in it but the package's own Makefile, in the place of which ours goes.
-func (m Makefile) sources(files []string) []action.Input {
-	rels := []string{""}
-	if slices.Contains(files, makefileName) {
-		rels = nil
-		for _, f := range files {
-			if top, _, _ := strings.Cut(f, "/"); top != makefileName && !slices.Contains(rels, top) {
-				rels = append(rels, top)
-			}
-		}
-	}
-	var parts []action.Input
-	for _, rel := range rels {
-		parts = append(parts, m.Source.Below(rel).As(rel))
-	}
-	return parts
 }

@@ -87,7 +87,7 @@ limit "prefill_time_us" { baseline = "previous" }
 	got.Baselines = got.Baselines[1:]
 	f := func(v float64) *float64 { return &v }
 	want := measure.Spec{
-		Title: "x", Profile: "device", Out: "metrics.json", Measured: "measured.json", Plot: "samples.svg", Previous: "previous.json", Tolerance: 0.1,
+		Title: "x", Profile: "device", Out: "metrics.json", Measured: "measured.json", Previous: "previous.json", Tolerance: 0.1,
 		Patterns:  []measure.Pattern{{Name: "psnr", Pattern: "PSNR=([0-9.]+)", Unit: "dB"}},
 		Baselines: []measure.Baseline{{Name: "ours", Source: "yesterday", Rows: []measure.BaselineRow{{Metric: "decode_tokens_per_s", Value: 30, Spread: 0.5, When: map[string]float64{"prefill_tokens": 64}}}}},
 		Limits:    []measure.Limit{{Metric: "prefill_tokens_per_s", Min: f(300), Baseline: "llm.npu-paper", Regression: 0.05}, {Metric: "prefill_time_us", Baseline: "previous"}},

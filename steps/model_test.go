@@ -12,7 +12,6 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 func TestModelMistakes(t *testing.T) {
@@ -22,10 +21,10 @@ func TestModelMistakes(t *testing.T) {
 		args map[string]cty.Value
 		want string // "" is none
 	}{
-		{"model", map[string]cty.Value{"seed": num(1), "block_size": num(17)}, "block_size is 17"},
-		{"model", map[string]cty.Value{"seed": num(1), "block_size": num(32)}, ""},
+		{"toy_model", map[string]cty.Value{"seed": num(1), "block_size": num(17)}, "block_size is 17"},
+		{"toy_model", map[string]cty.Value{"seed": num(1), "block_size": num(32)}, ""},
 		{"quantize", map[string]cty.Value{"model": str("m"), "block_size": cty.NumberFloatVal(16.5)}, "block_size is 16.5"},
-		{"quantize", map[string]cty.Value{"model": str("m")}, ""},
+		{"quantize", map[string]cty.Value{"model": str("m")}, "toolchain \"onnx\""},
 		{"convert", map[string]cty.Value{"model": str("m"), "name": str("n"), "format": str("v3")}, `format is "v3"`},
 		{"reference", map[string]cty.Value{"model": str("m"), "config": str("c"), "tokenizer": str("t"), "prompt": str(" ")}, "needs at least one"},
 		{"reference", map[string]cty.Value{"model": str("m"), "config": str("c"), "tokenizer": str("t"), "prompt": str("x")}, ""},
@@ -99,28 +98,25 @@ func TestContextIsWhereItIsWritten(t *testing.T) {
 	}
 }
 
-// TestUpstreamsQuantiser: which of three quantisers is planned, what upstream's is told, and what cannot be.
+// TestUpstreamsQuantiser: which of two quantizers is planned, what upstream's is told, and what cannot be.
 func TestUpstreamsQuantiser(t *testing.T) {
 	str := cty.StringVal
 	for name, c := range map[string]struct {
 		args   map[string]cty.Value
-		tool   string   // of ours
-		argv   string   // else the program
+		argv   string
 		told   []string // in its arguments
 		pool   string
 		refuse string
 	}{
-		"the simulation": {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
-		"ours": {args: map[string]cty.Value{"tensors": str("upstream"), "num_samples": cty.NumberIntVal(8)}, argv: "programs/mllm_native.py",
+		"ours": {args: map[string]cty.Value{"num_samples": cty.NumberIntVal(8)}, argv: "programs/mllm_native.py",
 			told: []string{`"architecture":"qwen3"`, `"samples":8`, `"max_length":1024`, `"calibration":"mllm.txt"`, `"checkpoint":"seen"`}},
-		"ours, llama": {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)},
+		"ours, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)},
 			argv: "programs/mllm_native.py", told: []string{`"architecture":"llama"`, `"block_size":32`}},
-		"ours, blocks":        {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
-		"a simulation, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
-		"upstream's":          {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantize.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
-		"upstream's on GPU":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantize.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
-		"of another text":     {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantize.py", told: []string{`text"`}},
-		"upstream's llama":    {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
+		"ours, blocks":      {args: map[string]cty.Value{"architecture": str("qwen2")}, refuse: "block_size = 32"},
+		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantize.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
+		"upstream's on GPU": {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantize.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
+		"of another text":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantize.py", told: []string{`text"`}},
+		"upstream's llama":  {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
 	} {
 		c.args["model"] = str("/hub")
 		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: c.args,
@@ -136,11 +132,11 @@ func TestUpstreamsQuantiser(t *testing.T) {
 			continue
 		}
 		s := p.Specs[0]
-		if s.Platform[action.PropertyTool] != c.tool || s.Platform[action.PropertyPool] != c.pool || c.argv != "" && (len(s.Args) < 3 || s.Args[2] != c.argv) {
+		if s.Platform[action.PropertyPool] != c.pool || len(s.Args) < 3 || s.Args[2] != c.argv {
 			t.Errorf("%s: %q, %v", name, s.Args, s.Platform)
 		}
 		for _, in := range s.Inputs {
-			if in.Path != "args.json" || c.argv == "" {
+			if in.Path != "args.json" {
 				continue
 			}
 			for _, want := range c.told {

@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"cmp"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/profile"
@@ -26,9 +28,9 @@ func npuProfileSchema() step.Schema {
 			"title":    "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "table", Class: action.File, Doc: "The table (JSON)."},
-			{Name: "nodes", Class: action.File, Doc: "All nodes and totals (JSON)."},
-			{Name: "rows", Class: action.Value, Doc: "The same, for checks: { emulator, note, runs, cycles, totals, nodes = [{ name, op, onnx, cycles, share }] }."},
+			step.File("table", "The table (JSON)."),
+			step.File("nodes", "All nodes and totals (JSON)."),
+			step.Value("rows", "The same, for checks: { emulator, note, runs, cycles, totals, nodes = [{ name, op, onnx, cycles, share }] }."),
 		},
 		Example: `step "npu_profile" "net" {
   profile  = "${step.htp_emulate.lpbq.outputs.profile}/decode.csv"
@@ -40,16 +42,9 @@ func npuProfileSchema() step.Schema {
 
 // Plan plans the reading.
 func (n NPUProfile) Plan(p *step.Plan) {
-	s := profile.Spec{Profile: n.Profile.InRoot(), Emulator: n.Emulator, Top: n.Top, Title: n.Title, Table: "table.json", Out: "nodes.json"}
-	in := []action.Input{n.Profile.Input()}
-	if n.Graphs.IsSet() {
-		s.Graphs = n.Graphs.InRoot()
-		in = append(in, n.Graphs.Input())
-	}
-	if s.Title == "" {
-		s.Title = p.At.Title()
-	}
-	a := step.Tool(p, "", "read the profile", profile.Tool, s).In(in...)
+	s := profile.Spec{Profile: n.Profile.InRoot(), Graphs: n.Graphs.InRoot(), Emulator: n.Emulator, Top: n.Top,
+		Title: cmp.Or(n.Title, p.At.Title()), Table: "table.json", Out: "nodes.json"}
+	a := step.Tool(p, "", "read the profile", profile.Tool, s).In(n.Profile.Input(), n.Graphs.Input())
 	p.File("table", a.Out(s.Table))
 	p.File("nodes", a.Out(s.Out))
 	p.Output("rows", action.Value, a.Out(s.Out))

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,30 +39,34 @@ func onnxQuantizeSchema() step.Schema {
 		ArgDocs: map[string]string{
 			"graphs": "Graphs of `onnx_llm`, or one float ONNX graph with fixed shapes: the file, or a folder with it.",
 			"method": "`a16w8`: 16-bit activations, int8 weights with one scale per output channel. `a16w4`: int4 weights. " +
-				"`lpbq`: int4 weights in blocks with 4-bit block scales, as mllm has. `mobilequant`: int8 weights, 8-bit inputs and " +
-				"outputs of the layers' matrices. `ort`: ONNX Runtime's quantizer for QNN. `aimet`: Qualcomm's AIMET, with toolchain " +
-				"`aimet`. `quark`: AMD's Quark, with toolchain `quark`. A graph that is no language model takes `a16w8`, `ort`, `aimet` or `quark`.",
-			"rotate": "Rotates the residual stream of a language model before quantization (QuaRot): no activation channel is an outlier.",
-			"high_precision_layers": "Layers, such as \"17\", or matrices, such as \"17.down\", that are quantized as `a16w8` does. " +
-				"For `a16w4`, `lpbq` and `mobilequant`.",
-			"block_size":      "Inputs that share a scale, for `lpbq`.",
-			"kv":              "Type of a language model's key/value cache: `uint16`, or `uint8` as in mllm. `ort`, `aimet` and `quark` leave it in floats.",
+				"`lpbq`: int4 weights in blocks with 4-bit block scales, as mllm has. `mobilequant`: int8 weights, " +
+				"8-bit inputs and outputs of the layers' matrices. `ort`: ONNX Runtime's quantizer for QNN. `aimet`: " +
+				"Qualcomm's AIMET, with toolchain `aimet`. `quark`: AMD's Quark, with toolchain `quark`. " +
+				"A graph that is no language model takes `a16w8`, `ort`, `aimet` or `quark`.",
+			"rotate": "Rotates the residual stream of a language model before quantization (QuaRot): " +
+				"no activation channel is an outlier.",
+			"high_precision_layers": "Layers, such as \"17\", or matrices, such as \"17.down\", that are quantized as " +
+				"`a16w8` does. For `a16w4`, `lpbq` and `mobilequant`.",
+			"block_size": "Inputs that share a scale, for `lpbq`.",
+			"kv": "Type of a language model's key/value cache: `uint16`, or `uint8` as in mllm. " +
+				"`ort`, `aimet` and `quark` leave it in floats.",
 			"num_shards":      "Number of contexts that the layers of a language model are cut into.",
 			"activation_bits": "Bits of activations, for `aimet` and `quark`.",
 			"weight_bits":     "Bits of weights, for `aimet` and `quark`; 4 for `aimet` alone.",
-			"symmetric": "Signed activations that are symmetric about zero, for `quark`. Qualcomm's compiler miscompiles softmaxes of 8 bits " +
-				"with a symmetric output: `accuracy` with `cpu_outputs` detects that.",
-			"ranges":       "How calibration sets a range: `min_max`; `tf_enhanced`, for `aimet`; `percentile` or `entropy`, for `quark`.",
+			"symmetric": "Signed activations that are symmetric about zero, for `quark`. Qualcomm's compiler miscompiles " +
+				"softmaxes of 8 bits with a symmetric output: `accuracy` with `cpu_outputs` detects that.",
+			"ranges": "How calibration sets a range: `min_max`; `tf_enhanced`, for `aimet`; `percentile` or `entropy`, " +
+				"for `quark`.",
 			"aimet_config": "AIMET's name for a Hexagon, such as htp_v79, or `default`, for `aimet`.",
-			"calibration": "Text file with one prompt per line for a language model; by default a dozen lines that hexmage has. " +
-				"For any other graph a folder of *.npz files with the graph's inputs by name.",
+			"calibration": "Text file with one prompt per line for a language model; by default a dozen lines that " +
+				"hexmage has. For any other graph a folder of *.npz files with the graph's inputs by name.",
 			"samples": "Number of lines of the text, from the first.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "The quantized graphs; with `num_shards` GRAPH_0.onnx, GRAPH_1.onnx and so on. " +
-				"cache.json has scale and zero point of a quantized key/value cache."},
-			{Name: "encodings", Class: action.Tree, Doc: "For `aimet` the float graphs with AIMET's encodings for Qualcomm's converters: " +
-				"0.6.1/GRAPH.encodings, 1.0.0/… and 2.0.0/…; else empty."},
+			step.Tree("dir", "The quantized graphs; with `num_shards` GRAPH_0.onnx, GRAPH_1.onnx and so on. "+
+				"cache.json has scale and zero point of a quantized key/value cache."),
+			step.Tree("encodings", "For `aimet` the float graphs with AIMET's encodings for Qualcomm's converters: "+
+				"0.6.1/GRAPH.encodings, 1.0.0/… and 2.0.0/…; else empty."),
 		},
 		Toolchains: []string{onnxToolchain, aimetToolchain, quarkToolchain},
 		Example: `step "onnx_quantize" "lpbq" {
@@ -74,37 +79,37 @@ func onnxQuantizeSchema() step.Schema {
 // Plan plans one action, and for a quantizer with its own environment one that collects samples before.
 func (o ONNXQuantize) Plan(p *step.Plan) {
 	o.check(p)
-	at, in := text(p, o.Calibration, "calibration.txt")
-	args := map[string]any{"graphs": o.Graphs.InRoot(), "calibration": at, "samples": o.Samples, "out": "samples"}
+	given := args{"graphs": o.Graphs, "calibration": text(p, o.Calibration, "calibration.txt"), "samples": o.Samples}
 	if o.Method == aimetToolchain || o.Method == quarkToolchain {
-		samples := program(p, "collect samples for calibration", args, false, "onnx_samples").In(o.Graphs.Input(), in)
+		given["out"] = "samples"
+		samples := computes(p, program(p, onnxToolchain, "collect samples for calibration", given, "onnx_samples"))
 		samples.Name = "samples"
-		o.foreign(p, computes(p, samples).OutTree("samples").As("samples"))
+		o.foreign(p, samples.OutTree("samples").As("samples"))
 		return
 	}
-	args["method"], args["rotate"], args["kv"] = o.Method, o.Rotate, o.KV
-	args["high_precision_layers"], args["num_shards"] = append([]string{}, o.HighPrecisionLayers...), o.NumShards
-	args["checkpoint"], args["out"] = quantizeCheckpoint, "dir"
+	maps.Copy(given, args{"method": o.Method, "rotate": o.Rotate, "kv": o.KV, "num_shards": o.NumShards, "out": "dir",
+		"high_precision_layers": append([]string{}, o.HighPrecisionLayers...), "checkpoint": quantizeCheckpoint})
 	if o.Method == "lpbq" {
-		args["block_size"] = o.BlockSize
+		given["block_size"] = o.BlockSize
 	}
-	a := computes(p, program(p, "quantize, "+o.Method, args, false, "onnx_quantize"))
+	a := computes(p, program(p, onnxToolchain, "quantize, "+o.Method, given, "onnx_quantize"))
 	if o.Method != "ort" {
 		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
 	}
-	p.Tree("dir", a.In(o.Graphs.Input(), in).OutTree("dir"))
+	p.Tree("dir", a.OutTree("dir"))
 	p.Tree("encodings")
 }
 
 // foreign plans a quantizer that runs in an environment of its own.
 func (o ONNXQuantize) foreign(p *step.Plan, samples action.Input) {
-	args := map[string]any{"graphs": o.Graphs.InRoot(), "samples": "samples", "activation_bits": o.ActivationBits, "ranges": o.Ranges, "out": "dir"}
+	given := args{"graphs": o.Graphs, "samples": samples, "activation_bits": o.ActivationBits, "ranges": o.Ranges,
+		"out": "dir"}
 	if o.Method == aimetToolchain {
-		args["weight_bits"], args["config"], args["encodings"] = o.WeightBits, o.AIMETConfig, "encodings"
+		given["weight_bits"], given["config"], given["encodings"] = o.WeightBits, o.AIMETConfig, "encodings"
 	} else {
-		args["symmetric"] = o.Symmetric
+		given["symmetric"] = o.Symmetric
 	}
-	a := computes(p, programIn(p, o.Method, "quantize, "+o.Method, args, o.Method+"_quantize")).In(o.Graphs.Input(), samples)
+	a := computes(p, program(p, o.Method, "quantize, "+o.Method, given, o.Method+"_quantize"))
 	p.Tree("dir", a.OutTree("dir"))
 	if o.Method == aimetToolchain {
 		p.Tree("encodings", a.OutTree("encodings"))
@@ -118,23 +123,23 @@ func (o ONNXQuantize) check(p *step.Plan) {
 	for _, c := range []struct {
 		arg     string
 		set     bool
-		methods []string
+		methods string
 	}{
-		{"rotate", o.Rotate, []string{"a16w8", "a16w4", "lpbq", "mobilequant", "ort"}},
-		{"high_precision_layers", len(o.HighPrecisionLayers) > 0, []string{"a16w4", "lpbq", "mobilequant"}},
-		{"block_size", o.BlockSize != 32, []string{"lpbq"}},
-		{"kv", o.KV != "uint16", []string{"a16w8", "a16w4", "lpbq", "mobilequant"}},
-		{"num_shards", o.NumShards > 1, []string{"a16w8", "a16w4", "lpbq", "mobilequant"}},
-		{"activation_bits", o.ActivationBits != 16, []string{aimetToolchain, quarkToolchain}},
-		{"weight_bits", o.WeightBits != 8, []string{aimetToolchain}},
-		{"aimet_config", o.AIMETConfig != "htp_v79", []string{aimetToolchain}},
-		{"symmetric", o.Symmetric, []string{quarkToolchain}},
-		{"ranges", o.Ranges == "tf_enhanced", []string{aimetToolchain}},
-		{"ranges", o.Ranges == "percentile" || o.Ranges == "entropy", []string{quarkToolchain}},
+		{"rotate", o.Rotate, "a16w8, a16w4, lpbq, mobilequant, ort"},
+		{"high_precision_layers", len(o.HighPrecisionLayers) > 0, "a16w4, lpbq, mobilequant"},
+		{"block_size", o.BlockSize != 32, "lpbq"},
+		{"kv", o.KV != "uint16", "a16w8, a16w4, lpbq, mobilequant"},
+		{"num_shards", o.NumShards > 1, "a16w8, a16w4, lpbq, mobilequant"},
+		{"activation_bits", o.ActivationBits != 16, "aimet, quark"},
+		{"weight_bits", o.WeightBits != 8, "aimet"},
+		{"aimet_config", o.AIMETConfig != "htp_v79", "aimet"},
+		{"symmetric", o.Symmetric, "quark"},
+		{"ranges", o.Ranges == "tf_enhanced", "aimet"},
+		{"ranges", o.Ranges == "percentile" || o.Ranges == "entropy", "quark"},
 	} {
-		if c.set && !slices.Contains(c.methods, o.Method) {
+		if c.set && !slices.Contains(strings.Split(c.methods, ", "), o.Method) {
 			p.Fail(c.arg, "Argument of another method", "method %q ignores %s; it is for %s. Remove it or change method.",
-				o.Method, c.arg, strings.Join(c.methods, ", "))
+				o.Method, c.arg, c.methods)
 		}
 	}
 }

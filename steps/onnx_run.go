@@ -17,63 +17,55 @@ type Said struct {
 	Inputs  step.Path `arg:"inputs"`
 }
 
-func saidDocs(more map[string]string) map[string]string {
-	docs := map[string]string{
+func saidDocs(docs map[string]string) map[string]string {
+	maps.Copy(docs, map[string]string{
 		"prompt":  "Prompt for a language model, put into its chat template.",
 		"system":  "System message of the chat template.",
 		"tokens":  "Maximum number of tokens of the answer. With the prompt they must fit into the cache.",
 		"text":    "Text file for perplexity and logits, as much as the cache holds; by default a few lines that hexmage has.",
 		"choices": "Also answers three dozen multiple-choice questions: which of three words continues a sentence.",
 		"inputs":  "Samples for any other graph: a folder of *.npz files with the graph's inputs by name.",
-	}
-	maps.Copy(docs, more)
+	})
 	return docs
 }
 
 func saidOutputs() []step.OutputSpec {
 	return []step.OutputSpec{
-		{Name: "dir", Class: action.Tree, Doc: "said.json: prompt, tokens, text, and with `choices` the chosen word per question, 0 being right. said.npy and text.npy: logits before each token of the answer, and after each of the text. For samples their outputs, by the samples' names."},
-		{Name: "words", Class: action.Value, Doc: "The same as said.json, for checks and other steps; for samples their number."},
-		{Name: "times", Class: action.File, Doc: "Seconds per prefill call and per token of the answer, or per sample (JSON)."},
+		step.Tree("dir", "said.json: prompt, tokens, text, and with `choices` the chosen word per question, 0 being right. "+
+			"said.npy and text.npy: logits before each token of the answer, and after each of the text. For samples their "+
+			"outputs, by the samples' names."),
+		step.Value("words", "The same as said.json, for checks and other steps; for samples their number."),
+		step.File("times", "Seconds per prefill call and per token of the answer, or per sample (JSON)."),
 	}
 }
 
-// plan plans the run, nil where it cannot; more has arguments of Qualcomm's emulator, nil for ONNX Runtime's CPU kernels.
-func (s Said) plan(p *step.Plan, graphs step.Path, more map[string]any) *step.Action {
+// program returns the program that runs graphs, and its arguments.
+func (s Said) program(p *step.Plan, graphs step.Path) (args, string) {
 	if (s.Prompt == "") != s.Inputs.IsSet() {
-		p.Fail("prompt", "Neither prompt nor inputs, or both", "prompt or inputs: set prompt for a language model, inputs for any other graph.")
-		return nil
+		p.Fail("prompt", "Neither prompt nor inputs, or both",
+			"prompt or inputs: set prompt for a language model, inputs for any other graph.")
 	}
-	of, on := "onnx_say", "on the CPU"
-	args := map[string]any{"graphs": graphs.InRoot(), "out": "dir", "said": "said.json", "times": "times.json"}
-	inputs := []action.Input{graphs.Input()}
+	given := args{"graphs": graphs, "out": "dir", "said": "said.json", "times": "times.json"}
 	if s.Inputs.IsSet() {
-		of = "onnx_apply"
-		args["inputs"] = s.Inputs.InRoot()
-		inputs = append(inputs, s.Inputs.Input())
-	} else {
-		at, in := text(p, s.Text, "reading.txt")
-		inputs = append(inputs, in)
-		args["prompt"], args["tokens"], args["text"] = s.Prompt, s.Tokens, at
-		if s.Choices {
-			at, in := text(p, step.Path{}, "choices.txt")
-			inputs = append(inputs, in)
-			args["choices"] = at
-		}
-		if s.System != "" {
-			args["system"] = s.System
-		}
+		given["inputs"] = s.Inputs
+		return given, "onnx_apply"
 	}
-	programs := []string{of}
-	if maps.Copy(args, more); more != nil {
-		args["program"] = of
-		on, programs = "on Qualcomm's emulator", []string{"guarded", of}
+	given["prompt"], given["tokens"], given["text"] = s.Prompt, s.Tokens, text(p, s.Text, "reading.txt")
+	if s.Choices {
+		given["choices"] = text(p, step.Path{}, "choices.txt")
 	}
-	a := computes(p, program(p, "run "+on, args, more != nil, programs[0], programs[1:]...)).In(inputs...) // the emulator's graphs may have nodes for the CPU
+	if s.System != "" {
+		given["system"] = s.System
+	}
+	return given, "onnx_say"
+}
+
+// outputs are the step's, of the action that runs the program.
+func (s Said) outputs(p *step.Plan, a *step.Action) {
 	p.Tree("dir", a.OutTree("dir"))
 	p.Output("words", action.Value, a.Out("said.json"))
 	p.File("times", a.Out("times.json"))
-	return a.Vary(measured, "times.json")
+	a.Vary(measured, "times.json")
 }
 
 // ONNXRun are the arguments of kind onnx_run.
@@ -84,9 +76,10 @@ type ONNXRun struct {
 
 func onnxRunSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs graphs on ONNX Runtime's CPU kernels, as a reference for the NPU. A language model answers a prompt.",
-		ArgDocs: saidDocs(map[string]string{"graphs": "Graphs of `onnx_llm` or `onnx_quantize`, or any ONNX graph."}),
-		Outputs: saidOutputs(), Toolchains: []string{onnxToolchain},
+		Summary:    "Runs graphs on ONNX Runtime's CPU kernels, as a reference for the NPU. A language model answers a prompt.",
+		ArgDocs:    saidDocs(map[string]string{"graphs": "Graphs of `onnx_llm` or `onnx_quantize`, or any ONNX graph."}),
+		Outputs:    saidOutputs(),
+		Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_run" "float" {
   graphs = step.onnx_llm.smollm2.outputs.dir
   prompt = "What is the capital of France?"
@@ -95,4 +88,7 @@ func onnxRunSchema() step.Schema {
 }
 
 // Plan plans the run.
-func (o ONNXRun) Plan(p *step.Plan) { o.plan(p, o.Graphs, nil) }
+func (o ONNXRun) Plan(p *step.Plan) {
+	given, of := o.program(p, o.Graphs)
+	o.outputs(p, computes(p, program(p, onnxToolchain, "run on the CPU", given, of)))
+}

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -29,19 +30,26 @@ func opPackageSchema() step.Schema {
 	return step.Schema{
 		Summary: "Builds a QNN HTP op package: every source for every target, then a library for each target.",
 		ArgDocs: withOpDocs(map[string]string{
-			"source":        "Folder of the package (src/*.cpp, src/ops/*.cpp): an output of another step, or a folder of the workspace.",
-			"targets":       "What to build for: htp_aarch64, htp_v79, …; each is also the name of an output, its library.",
-			"hvx":           "HVX version that ops may use, such as v66, or compiler flags. Default: that of the target.",
-			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
-			"host_cxx":      "The host's C++ compiler, for htp_x86. Default: clang++.",
-			"config":        "Path of the op config in the package; \"\" is none. Libraries are to have its ops; a package without src/*.cpp gets an interface made from it, or without it from the ops that src/ops/*.cpp register. Default: the one in config/, or the one there that says HTP.",
-			"provider":      "The symbol by which backends know the library. Default: <package>InterfaceProvider.",
+			"source": "Folder of the package (src/*.cpp, src/ops/*.cpp): an output of another step, or a " +
+				"folder of the workspace.",
+			"targets": "What to build for: htp_aarch64, htp_v79, …; each is also the name of an output, its " +
+				"library.",
+			"hvx": "HVX version that ops may use, such as v66, or compiler flags. Default: that of the " +
+				"target.",
+			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: " +
+				"toolchain.hexagon's.",
+			"host_cxx": "The host's C++ compiler, for htp_x86. Default: clang++.",
+			"config": "Path of the op config in the package; \"\" is none. Libraries must have its ops. A " +
+				"package without src/*.cpp gets an interface for these, or without a config for the ops that " +
+				"src/ops/*.cpp register. Default: the one in config/, or the one there that says HTP.",
+			"provider": "The symbol by which backends know the library. Default: <package>InterfaceProvider.",
 		}),
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "<target>/libQnn<package>.so for each target."},
-			{Name: "device", Class: action.Tree, Doc: "As a phone wants them: libQnn<package>_CPU.so and _HTP.so in a folder for each Hexagon arch (v79/…), for a phone with that arch."},
-			{Name: "report", Class: action.Tree, Doc: "<target>.txt and .json: symbols, sizes, imports, build ids of each library."},
-			{Name: "compile_commands", Class: action.File, Doc: "compile_commands.json of all compilations, as seen from the exec root."},
+			step.Tree("dir", "<target>/libQnn<package>.so for each target."),
+			step.Tree("device", "As a phone wants them: libQnn<package>_CPU.so and _HTP.so in a folder for each "+
+				"Hexagon arch (v79/…)."),
+			step.Tree("report", "<target>.txt and .json: symbols, sizes, imports, build ids of each library."),
+			step.File("compile_commands", "compile_commands.json of all compilations, as seen from the exec root."),
 		},
 		OutputsFrom: "targets",
 		Toolchains:  []string{"qairt", "hexagon", "ndk", "llvm"},
@@ -55,26 +63,15 @@ func opPackageSchema() step.Schema {
 
 // Plan checks what can be checked without the sources, and leaves the rest to when they are there.
 func (o OpPackage) Plan(p *step.Plan, all oppackage.Targets) {
-	if err := all.CheckHVX(o.HVX); err != nil {
-		p.Fail("hvx", "Unknown HVX version", "%v.", err)
-		return
-	}
-	b := newBuild(p, all, o.opSource, o.Targets, "targets", o.Tools)
+	b := newBuild(p, all, o.opSource, o.Targets, "targets", o.Tools, o.HVX)
 	if p.Failed() {
 		return
 	}
-	b.hvx, b.roots.HostCXX, b.provider, b.config = oppackage.HVXFlags(o.HVX), o.HostCXX, o.Provider, o.Config
+	b.roots.HostCXX, b.provider, b.config = o.HostCXX, o.Provider, o.Config
 	if err := b.libraries(b.preview()); err != nil {
 		p.Fail("", "Op package cannot be planned", "%v.", err)
 	}
-	p.Await(b.trees(), func(p *step.Plan, l action.Listing) error {
-		b := b.on(p)
-		pkg, err := b.find(l)
-		if err != nil {
-			return err
-		}
-		return b.libraries(pkg)
-	})
+	b.await(opBuild.libraries)
 	p.Explain(explainBuild)
 }
 
@@ -85,8 +82,8 @@ func (b opBuild) libraries(pkg oppackage.Package) error {
 	var dir, device, report []action.Input
 	if pkg.Interface != "" {
 		b.makeInterface(pkg)
-	} else if listed, ok := b.checkInterface(pkg); ok {
-		report = append(report, listed)
+	} else {
+		report = b.checkInterface(pkg)
 	}
 	var hexagon []oppackage.Arch
 	for _, a := range b.arches {
@@ -122,44 +119,44 @@ func (b opBuild) libraries(pkg oppackage.Package) error {
 	return nil
 }
 
-// checkInterface makes sure that the package's own interface leaves out none of its ops, which no compiler or linker would say, and reports which ops there are.
-func (b opBuild) checkInterface(pkg oppackage.Package) (action.Input, bool) {
+// checkInterface makes sure that the package's own interface leaves out none of its ops, which no compiler or linker
+// reports, and lists the ops. A package without an interface or without ops has no list.
+func (b opBuild) checkInterface(pkg oppackage.Package) (list []action.Input) {
 	s := opconfig.ListedSpec{Out: path.Join(b.p.At.Dir(), "report", "ops.txt")}
 	var inputs []action.Input
 	for _, f := range pkg.Files {
-		var to *[]string
-		switch dir := path.Dir(f); {
-		case path.Ext(f) != ".cpp":
-			continue
-		case dir == "src":
-			to = &s.Interface
-		case dir == "src/ops":
-			to = &s.Ops
-		default:
+		to := map[string]*[]string{"src": &s.Interface, "src/ops": &s.Ops}[path.Dir(f)]
+		if to == nil || path.Ext(f) != ".cpp" {
 			continue
 		}
 		in := b.source.Below(f)
 		*to, inputs = append(*to, in.Path), append(inputs, in)
 	}
 	if len(s.Interface) == 0 || len(s.Ops) == 0 {
-		return action.Input{}, false
+		return nil
 	}
-	listed := step.Tool(b.p, "listed", "check that the interface lists all ops", opconfig.ListedTool, s).In(inputs...).SetEnv(b.p.Env)
-	return listed.Out(s.Out).As("ops.txt"), true
+	listed := step.Tool(b.p, "listed", "check that the interface lists all ops", opconfig.ListedTool, s).In(inputs...)
+	return append(list, listed.SetEnv(b.p.Env).Out(s.Out).As("ops.txt"))
 }
 
 // check makes sure that what was linked is what backends load, and reports on it.
 func (b opBuild) check(a oppackage.Arch, pkg oppackage.Package, lib action.Input) []action.Input {
 	lib.Path = lib.Spec.Path
-	s := libcheck.Spec{Library: lib.Path, Arch: a, Package: pkg.Name, Header: path.Join(b.roots.QAIRT, "include/QNN/QnnSdkBuildId.h"),
-		Out: path.Join(b.p.At.Dir(), "report", a.Target), Provider: b.provider}
+	s := libcheck.Spec{Library: lib.Path, Arch: a, Package: pkg.Name, Provider: b.provider,
+		Header: path.Join(b.roots.QAIRT, "include/QNN/QnnSdkBuildId.h"),
+		Out:    path.Join(b.p.At.Dir(), "report", a.Target)}
 	inputs := append([]action.Input{lib}, b.toolchains[a.Target]...)
 	if b.config != nil && *b.config != "" {
 		config := b.source.Below(*b.config)
 		s.Config, inputs = config.Path, append(inputs, config)
 	}
-	check := step.Tool(b.p, a.Target+"/check", "check "+oppackage.Library(pkg.Name)+" for "+a.Target, libcheck.Tool, s).In(inputs...).SetEnv(b.p.Env)
-	return []action.Input{check.Out(s.Out + ".json").As(a.Target + ".json"), check.Out(s.Out + ".txt").As(a.Target + ".txt")}
+	check := step.Tool(b.p, a.Target+"/check", "check "+oppackage.Library(pkg.Name)+" for "+a.Target, libcheck.Tool, s)
+	check.In(inputs...).SetEnv(b.p.Env)
+	var report []action.Input
+	for _, ext := range []string{".json", ".txt"} {
+		report = append(report, check.Out(s.Out+ext).As(a.Target+ext))
+	}
+	return report
 }
 
 // opSource are the arguments of all kinds about an op package: its sources, and flags of its own.
@@ -179,12 +176,15 @@ type opFlags struct {
 }
 
 func withOpDocs(docs map[string]string) map[string]string {
-	docs["package"] = "Name of the package. Default: X of src/XInterface.cpp. A package without src/*.cpp needs it: the PackageName of its op config, if it has one."
-	docs["includes"] = "More folders with headers: in the package (relative to it), or outputs of steps and toolchains."
-	docs["defines"] = "More macros, NAME or NAME=VALUE."
-	docs["flags"] = "More flags of the compiler, after all others."
-	docs["link_flags"] = "More flags of the linker, after the objects."
-	docs["extra"] = "The same for some targets, and some sources (paths in the package, which may have * and ?)."
+	maps.Copy(docs, map[string]string{
+		"package": "Name of the package. Default: X of src/XInterface.cpp. A package without src/*.cpp needs it: the " +
+			"PackageName of its op config, if it has one.",
+		"includes":   "More folders with headers: in the package (relative to it), or outputs of steps and toolchains.",
+		"defines":    "More macros, NAME or NAME=VALUE.",
+		"flags":      "More flags of the compiler, after all others.",
+		"link_flags": "More flags of the linker, after the objects.",
+		"extra":      "The same for some targets, and some sources (paths in the package, which may have * and ?).",
+	})
 	return docs
 }
 
@@ -201,9 +201,8 @@ func (s opSource) validate(p *step.Plan) {
 }
 
 // extras are the flags, and the outputs that they refer to.
-func (s opSource) extras(p *step.Plan, all oppackage.Targets) ([]oppackage.Extra, []action.Input) {
+func (s opSource) extras(p *step.Plan, all oppackage.Targets) (out []oppackage.Extra, inputs []action.Input) {
 	var rooted []string
-	var inputs []action.Input
 	for _, name := range []string{"includes", "defines", "flags", "link_flags", "extra"} {
 		for _, o := range p.Used(name) {
 			if !slices.Contains(rooted, o.Path()) {
@@ -212,29 +211,27 @@ func (s opSource) extras(p *step.Plan, all oppackage.Targets) ([]oppackage.Extra
 			}
 		}
 	}
-	var out []oppackage.Extra
-	add := func(argument string, e oppackage.Extra) {
-		if len(e.Includes)+len(e.Defines)+len(e.Flags)+len(e.LinkFlags) == 0 {
-			return
+	own := oppackage.Extra{Includes: s.Includes, Defines: s.Defines, Flags: s.Flags, LinkFlags: s.LinkFlags}
+	argument := "flags"
+	for _, e := range append([]oppackage.Extra{own}, s.Extra...) {
+		if len(e.Includes)+len(e.Defines)+len(e.Flags)+len(e.LinkFlags) > 0 {
+			e.Rooted = rooted
+			err := e.Validate()
+			if err == nil && len(e.Targets) > 0 {
+				_, err = all.Select(e.Targets)
+			}
+			if err != nil {
+				p.Fail(argument, "Not flags of an op package", "%v.", err)
+			}
+			out = append(out, e)
 		}
-		e.Rooted = rooted
-		err := e.Validate()
-		if err == nil && len(e.Targets) > 0 {
-			_, err = all.Select(e.Targets)
-		}
-		if err != nil {
-			p.Fail(argument, "Not flags of an op package", "%v.", err)
-		}
-		out = append(out, e)
-	}
-	add("flags", oppackage.Extra{Includes: s.Includes, Defines: s.Defines, Flags: s.Flags, LinkFlags: s.LinkFlags})
-	for _, e := range s.Extra {
-		add("extra", e)
+		argument = "extra"
 	}
 	return out, inputs
 }
 
-// explainBuild says what failed in an action that builds an op package: slips in packages, and names that a rename rule knows.
+// explainBuild says what failed in an action that builds an op package: slips in packages, and names that a rename rule
+// knows.
 func explainBuild(spec string, output []byte) []string {
 	return oppackage.Explain(spec, string(output), func(output string) (hints []string) {
 		for _, h := range patches.Diagnose(output) {

@@ -1,7 +1,9 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,33 +31,36 @@ type opBuild struct {
 }
 
 // newBuild makes what all kinds that build have. argument is what the targets come from.
-func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string, argument, tools string) opBuild {
-	b := opBuild{p: p, source: s.Source, name: s.Package, toolchains: map[string][]action.Input{}}
+func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string, argument, tools, hvx string) opBuild {
+	b := opBuild{p: p, source: s.Source, name: s.Package, hvx: oppackage.HVXFlags(hvx),
+		toolchains: map[string][]action.Input{}}
+	if err := all.CheckHVX(hvx); err != nil {
+		p.Fail("hvx", "Unknown HVX version", "%v.", err)
+	}
 	var err error
 	if b.arches, err = all.Select(targets); err != nil {
 		p.Fail(argument, "Unknown target", "%v.", err)
 	}
 	s.validate(p)
 	b.extras, b.more = s.extras(p, all)
-	names := []string{"hexagon"} // its layout is part of every line
+	needed := map[string]bool{"hexagon": true} // its layout is part of every line
 	for _, a := range b.arches {
-		names = append(names, a.Needs...)
-	}
-	for i, name := range names {
-		if !slices.Contains(names[:i], name) {
-			p.Toolchain(name)
+		for _, name := range a.Needs {
+			needed[name] = true
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(needed)) {
+		p.Toolchain(name)
 	}
 	if p.Failed() {
 		return b
 	}
 	b.roots = oppackage.ExecRoots(hexagonTools(p, tools, b.arches))
 	for _, a := range b.arches {
-		for _, name := range a.Needs {
-			b.toolchains[a.Target] = append(b.toolchains[a.Target], p.Toolchains[name].Input())
-		}
-		if t, ok := p.Toolchains["llvm"]; ok { // what stands behind the compilers of the simulation
-			b.toolchains[a.Target] = append(b.toolchains[a.Target], t.Input())
+		for _, name := range append(slices.Clone(a.Needs), "llvm") { // it is behind the compilers of the simulation
+			if t, ok := p.Toolchains[name]; ok {
+				b.toolchains[a.Target] = append(b.toolchains[a.Target], t.Input())
+			}
 		}
 	}
 	return b
@@ -63,15 +68,11 @@ func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string,
 
 // hexagonTools returns the version of the Hexagon tools: the one that is asked for, or the SDK's.
 func hexagonTools(p *step.Plan, version string, arches []oppackage.Arch) string {
-	if version == "" {
-		known, _ := step.Decode[struct {
-			Tools string `arg:"tools_version"`
-		}](p.Toolchains["hexagon"].Attrs)
-		version = known.Tools
-	}
+	version = cmp.Or(version, knownOf(p.Toolchains["hexagon"]).ToolsVersion)
 	if version == "" || strings.ContainsAny(version, "/\\") {
 		p.Fail("", "Version of the Hexagon tools not known",
-			"The release of toolchain.hexagon does not say which tools it has. Set tools_version to the name of the folder in its tools/HEXAGON_Tools, such as 19.0.04.")
+			"The release of toolchain.hexagon does not say which tools it has. Set tools_version to the name of the "+
+				"folder in its tools/HEXAGON_Tools, such as 19.0.04.")
 		return ""
 	}
 	for _, a := range arches {
@@ -82,22 +83,22 @@ func hexagonTools(p *step.Plan, version string, arches []oppackage.Arch) string 
 	return version
 }
 
-// on is the build as another plan is to have it.
-func (b opBuild) on(p *step.Plan) opBuild {
-	b.p = p
-	return b
+// await has the step planned again by then when the files of the package are known.
+func (b opBuild) await(then func(opBuild, oppackage.Package) error) {
+	b.p.Await([]action.Input{b.source.Input()}, func(p *step.Plan, l action.Listing) error {
+		b := b
+		b.p = p
+		pkg, err := b.find(l)
+		if err != nil {
+			return err
+		}
+		return then(b, pkg)
+	})
 }
-
-// trees are what has to be there for find.
-func (b opBuild) trees() []action.Input { return []action.Input{b.source.Input()} }
 
 // preview stands for the package until its files are known.
 func (b opBuild) preview() oppackage.Package {
-	name := b.name
-	if name == "" {
-		name = "*"
-	}
-	return oppackage.Package{Name: name, Files: []string{"src/*.cpp", "src/ops/*.cpp"}}
+	return oppackage.Package{Name: cmp.Or(b.name, "*"), Files: []string{"src/*.cpp", "src/ops/*.cpp"}}
 }
 
 // find makes the package from the listing of the source. The interface of one that has no src/*.cpp is made.
@@ -165,8 +166,9 @@ func (b opBuild) makeInterface(pkg oppackage.Package) action.Input {
 }
 
 // compile plans the compilation of each source for an arch, and returns the lines and the objects, at their paths.
-func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) (compiles []oppackage.Compile, objects []action.Input) {
-	compiles, _ = oppackage.Lines(a, pkg, b.roots)
+func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) ([]oppackage.Compile, []action.Input) {
+	compiles, _ := oppackage.Lines(a, pkg, b.roots)
+	var objects []action.Input
 	for _, c := range compiles {
 		objects = append(objects, b.compilation(a, pkg, c))
 	}
@@ -175,7 +177,8 @@ func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) (compiles []op
 
 // compilation plans a line, and returns what it makes, at its path.
 func (b opBuild) compilation(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) action.Input {
-	act := b.p.Action(b.made(a, pkg, c), "compile "+strings.TrimPrefix(c.Source, pkg.Dir+"/")+" for "+a.Target, c.Args...)
+	rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
+	act := b.p.Action(b.made(a, pkg, c), "compile "+rel+" for "+a.Target, c.Args...)
 	b.compiler(act)
 	// The compiler says which headers it read: a change of one compiles those sources again that include it.
 	act.Depfile = c.Depfile

@@ -33,8 +33,8 @@ func patchSchema() step.Schema {
 			"sdk":    "The QAIRT toolchain whose headers say what is needed. Default: toolchain.qairt.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "The patched copy."},
-			{Name: "report", Class: action.File, Doc: "What was done, in JSON: each patch, each rename and edit with its places."},
+			step.Tree("dir", "The patched copy."),
+			step.File("report", "What was done, in JSON: each patch, each rename and edit with its places."),
 		},
 		Toolchains: []string{"qairt"},
 		Example: `step "patch" "ops" {

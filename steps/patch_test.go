@@ -72,7 +72,7 @@ func TestPlan(t *testing.T) {
 			if err := tool.Decode(spec.Inputs[0].Content.Data, &args); err != nil || args.Series+"="+args.Rules != tt.arg {
 				t.Errorf("args %+v, %v", args, err)
 			}
-			if spec.Platform[action.PropertyTool] != "patch/4" || len(spec.Outputs) != 2 || len(planned.Outputs) != 2 {
+			if spec.Platform[action.PropertyTool] != "patch/5" || len(spec.Outputs) != 2 || len(planned.Outputs) != 2 {
 				t.Errorf("spec %+v", spec)
 			}
 		})

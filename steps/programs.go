@@ -3,6 +3,8 @@ package steps
 import (
 	"encoding/json"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
@@ -17,9 +19,6 @@ const (
 	runtimeToolchain = "gnu_runtime"
 )
 
-// libraryPath is the variable with the folders in which programs look for libraries.
-const libraryPath = "LD_LIBRARY_PATH"
-
 // measured is the reason why outputs with times differ.
 const measured = "it has measured times"
 
@@ -29,36 +28,62 @@ const (
 	programArgs   = "args.json"
 )
 
-// htpLibraries returns the folder of the libraries in a tree of Qualcomm's wheel.
-func htpLibraries(t step.Toolchain) string { return t.Output.Path() + "/onnxruntime_qnn" }
+// args are the arguments of a program by name: what JSON has, paths, and inputs. The program gets paths and inputs as
+// its action's inputs, and reads where they are.
+type args map[string]any
 
-// program adds an action that runs a program of package python, which may start others, in environment onnx. htp: they
-// load Qualcomm's libraries.
-func program(p *step.Plan, description string, args any, htp bool, of string, others ...string) *step.Action {
-	a := programIn(p, onnxToolchain, description, args, of, others...)
-	if htp {
-		libraries, runtime := p.Toolchain(htpToolchain), p.Toolchain(runtimeToolchain)
-		a.SetEnv(htpEnv(runtime))
-		a.In(libraries.Input(), runtime.Input())
+// inputs returns the inputs among the arguments, and puts their paths in their places.
+func (a args) inputs() (all []action.Input) {
+	for name, v := range a {
+		switch v := v.(type) {
+		case step.Path:
+			all = append(all, v.Input())
+		case []step.Path:
+			for _, p := range v {
+				all = append(all, p.Input())
+			}
+		case map[string]step.Path:
+			for _, p := range v {
+				all = append(all, p.Input())
+			}
+		case action.Input:
+			a[name], all = v.Path, append(all, v)
+		}
+	}
+	slices.SortFunc(all, func(a, b action.Input) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}
+
+// program adds an action that runs the first of the programs of package python, which may start the others, in an
+// environment.
+func program(p *step.Plan, environment, description string, given args, programs ...string) *step.Action {
+	env := p.Toolchain(environment)
+	a := p.Action("", description, env.Output.Path()+"/bin/python3", "-s", path.Join(programFolder, programs[0]+".py"),
+		programArgs)
+	a.SetEnv(pythonEnv()).In(env.Input()).In(given.inputs()...)
+	doc, err := json.Marshal(given)
+	if err != nil {
+		p.Fail("", "Arguments of a program", "%s: %v.", programs[0], err)
+	}
+	a.In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}})
+	files, err := python.Program(programs...)
+	if err != nil {
+		p.Fail("", "A program is missing", "%v.", err)
+	}
+	for _, f := range files {
+		a.In(action.Input{Path: path.Join(programFolder, f.Name), Content: &action.Content{Data: f.Data}})
 	}
 	return a
 }
 
-// htpEnv returns the environment variables for Qualcomm's libraries, which load those of toolchain gnu_runtime.
-func htpEnv(runtime step.Toolchain) map[string]string {
-	return map[string]string{libraryPath: runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"}
-}
-
-// programIn is program in another environment, without Qualcomm's libraries.
-func programIn(p *step.Plan, environment, description string, args any, of string, others ...string) *step.Action {
-	env, files := p.Toolchain(environment), programFiles(p, append(others, of)...)
-	doc, err := json.Marshal(args)
-	if err != nil {
-		p.Fail("", "Arguments of a program", "%s: %v.", of, err)
-	}
-	a := p.Action("", description, env.Output.Path()+"/bin/python3", "-s", path.Join(programFolder, of+".py"), programArgs)
-	a.SetEnv(pythonEnv())
-	return a.In(env.Input()).In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}}).In(files...)
+// onHTP is program in environment onnx, with Qualcomm's libraries. ONNX Runtime folds constants before it compiles, and
+// runs nodes that stay on the CPU.
+func onHTP(p *step.Plan, description string, given args, programs ...string) *step.Action {
+	libraries, runtime := p.Toolchain(htpToolchain), p.Toolchain(runtimeToolchain)
+	given["libraries"] = libraries.Output.Path() + "/onnxruntime_qnn"
+	at := runtime.Output.Path()
+	a := computes(p, program(p, onnxToolchain, description, given, programs...)).In(libraries.Input(), runtime.Input())
+	return a.SetEnv(map[string]string{"LD_LIBRARY_PATH": at + "/usr/lib/x86_64-linux-gnu:" + at + "/lib/x86_64-linux-gnu"})
 }
 
 // computing returns the names of the environments that have ONNX Runtime.
@@ -71,26 +96,14 @@ func computes(p *step.Plan, a *step.Action) *step.Action {
 	return a.Set(action.PropertyCPULevel, p.CPULevel)
 }
 
-func programFiles(p *step.Plan, of ...string) []action.Input {
-	files, err := python.Program(of...)
-	if err != nil {
-		p.Fail("", "A program is missing", "%v.", err)
-	}
-	var in []action.Input
-	for _, f := range files {
-		in = append(in, action.Input{Path: path.Join(programFolder, f.Name), Content: &action.Content{Data: f.Data}})
-	}
-	return in
-}
-
-// text is a file that the step names, or one that hexmage carries.
-func text(p *step.Plan, given step.Path, carried string) (at string, in action.Input) {
+// text is an argument of a program: a file that the step names, or one that hexmage has.
+func text(p *step.Plan, given step.Path, shipped string) any {
 	if given.IsSet() {
-		return given.InRoot(), given.Input()
+		return given
 	}
-	data, err := python.Text(carried)
+	data, err := python.Text(shipped)
 	if err != nil {
 		p.Fail("", "A text is missing", "%v.", err)
 	}
-	return carried, action.Input{Path: carried, Content: &action.Content{Data: data}}
+	return action.Input{Path: shipped, Content: &action.Content{Data: data}}
 }

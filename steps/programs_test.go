@@ -214,7 +214,7 @@ func TestComputes(t *testing.T) {
 	for _, name := range []string{"onnx", "htp_host", "gnu_runtime", "aimet", "quark"} {
 		tools[name] = compatToolchain(name, "2.7.0", "pypi")
 	}
-	made := out("model", "tiny")
+	made := out("toy_model", "tiny")
 	model := map[string]cty.Value{"model": cty.StringVal(made.Path())}
 	net, prompt := map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}, map[string]cty.Value{"prompt": cty.StringVal("Who?")}
 	script := map[string]cty.Value{"script": cty.StringVal("x.py")}

@@ -17,19 +17,24 @@ type QuantizeV1 struct {
 
 func quantizeV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Quantises a model for the QNN backend of mllm v1 with upstream's own programs: int8, static, per tensor, with layers that keep their precision where few values are far out.",
+		Summary: "Quantizes a model for the QNN backend of mllm v1 with mllm's own programs: int8, static, per tensor. " +
+			"Layers with shadow outliers keep their precision.",
 		ArgDocs: mllmV1Docs(map[string]string{
-			"rotation":    "The matrices of `rotate_v1`: the model is rotated first. A model that is rotated already goes without.",
-			"num_samples": "How many paragraphs the model reads while its ranges are taken, at most. Upstream's program writes nothing before its end: killed, it begins anew.",
-			"threshold":   "Shadow outliers: a layer keeps its precision where its range is as many times as wide as without its top 0.1 %, or more.",
-			"clip_all":    "Whether no layer keeps its precision, whatever the threshold.",
-			"quant_bias":  "Whether biases are quantised, too. Not of a rotated model.",
+			"rotation": "The matrices of `rotate_v1`: the model is rotated first. Leave it out for a model that is " +
+				"rotated already.",
+			"num_samples": "Maximum number of paragraphs that the model reads while its ranges are taken. mllm's program " +
+				"writes nothing before its end: if it is killed, it begins anew.",
+			"threshold": "A layer keeps its precision if its range is at least this many times as wide as without its " +
+				"top 0.1 % (shadow outliers).",
+			"clip_all":   "Whether no layer keeps its precision, whatever the threshold.",
+			"quant_bias": "Whether to quantize biases too. Not for a rotated model.",
 		}),
 		Outputs: []step.OutputSpec{
-			{Name: "model", Class: action.File, Doc: "The int8 model, safetensors: `convert` makes the .mllm for the NPU of it."},
-			{Name: "distribution", Class: action.File, Doc: "What the ranges were (JSON)."},
-			{Name: "layers", Class: action.File, Doc: "A table: how many layers keep their precision at which threshold (JSON)."},
-			{Name: "shadow", Class: action.Value, Doc: "Those that keep it at the threshold that was taken, for checks: { \"model.layers.3.mlp.down_proj.input\" = 97.2 }."},
+			step.File("model", "The int8 model, safetensors: `convert` makes the .mllm for the NPU of it."),
+			step.File("distribution", "The ranges (JSON)."),
+			step.File("layers", "A table: how many layers keep their precision at which threshold (JSON)."),
+			step.Value("shadow", "Those that keep it at the step's threshold, for checks: "+
+				"{ \"model.layers.3.mlp.down_proj.input\" = 97.2 }."),
 		},
 		Toolchains: []string{quantizerToolchain},
 		Example: `step "quantize_v1" "qwen" {
@@ -41,23 +46,19 @@ func quantizeV1Schema() step.Schema {
 	}
 }
 
-// Plan plans upstream's two programs: a change of the threshold runs the second alone.
+// Plan plans mllm's two programs: a change of the threshold runs the second alone.
 func (q QuantizeV1) Plan(p *step.Plan) {
 	if q.Rotation.IsSet() && q.QuantBias {
-		p.Fail("quant_bias", "Not of a rotated model", "Upstream quantises no biases of a model that it rotates. Leave one of the two out.")
-		return
+		p.Fail("quant_bias", "Not for a rotated model",
+			"mllm quantizes no biases of a model that it rotates. Remove rotation or quant_bias.")
 	}
-	rotation := ""
-	if q.Rotation.IsSet() {
-		rotation = q.Rotation.InRoot()
-	}
-	at, in := text(p, q.Calibration, "mllm.txt")
-	distribution := q.run(p, "distribution", "take the ranges of activations with upstream's get_distribution.py",
-		map[string]any{"rotation": rotation, "calibration": at, "samples": q.NumSamples}, in, q.Rotation.Input()).Out("made/distribution.json")
+	distribution := q.run(p, "distribution", "take the ranges of activations with mllm's get_distribution.py",
+		args{"rotation": q.Rotation, "calibration": text(p, q.Calibration, "mllm.txt"), "samples": q.NumSamples}).
+		Out("made/distribution.json")
 	p.File("distribution", distribution)
-	made := q.run(p, "export", "quantise to int8 with upstream's export_qnn_model.py",
-		map[string]any{"rotation": rotation, "distribution": "distribution.json", "threshold": q.Threshold, "clip_all": q.ClipAll, "quant_bias": q.QuantBias},
-		q.Rotation.Input(), distribution.As("distribution.json"))
+	made := q.run(p, "export", "quantize to int8 with mllm's export_qnn_model.py",
+		args{"rotation": q.Rotation, "distribution": distribution.As("distribution.json"), "threshold": q.Threshold,
+			"clip_all": q.ClipAll, "quant_bias": q.QuantBias})
 	p.File("model", made.Out("made/model.safetensors"))
 	p.File("layers", made.Out("made/layers.json"))
 	p.Output("shadow", action.Value, made.Out("made/shadow.json"))

@@ -3,7 +3,6 @@ package steps
 import (
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
@@ -28,8 +27,8 @@ func referenceSchema() step.Schema {
 			"lengths":        "Lengths to which the runner cuts the prompt, in tokens.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "tokens", Class: action.File, Doc: "Prompt tokens, tokens and text as JSON."},
-			{Name: "dir", Class: action.Tree, Doc: "tokens.json, and LENGTH.json for each of `lengths`."},
+			step.File("tokens", "Prompt tokens, tokens and text as JSON."),
+			step.Tree("dir", "tokens.json, and LENGTH.json for each of `lengths`."),
 		},
 		Example: `step "reference" "qwen3" {
   model     = step.convert.qwen3.outputs.model

@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// mllmV1 is what upstream's programs of branch v1 have in common.
+// mllmV1 has the arguments that mllm's programs of branch v1 have in common.
 type mllmV1 struct {
 	Sources     step.Path `arg:"sources,required"`
 	Model       step.Path `arg:"model,required"`
@@ -15,29 +15,27 @@ type mllmV1 struct {
 	Pictures    step.Path `arg:"pictures"`
 }
 
-func mllmV1Docs(more map[string]string) map[string]string {
-	docs := map[string]string{
+func mllmV1Docs(docs map[string]string) map[string]string {
+	maps.Copy(docs, map[string]string{
 		"sources":     "A source tree of mllm's branch v1.",
 		"model":       "The Hugging Face model's folder, of architecture Qwen2 (also Qwen1.5 and Qwen2.5).",
-		"calibration": "A text whose paragraphs the model reads. By default one of ours.",
-		"pictures":    "Of a model that sees (qwen2_vl, such as ShowUI-2B): folder with upstream's data set of pictures and what is asked of them, ScreenSpot. Upstream's program for these asks for a GPU.",
-	}
-	maps.Copy(docs, more)
+		"calibration": "A text whose paragraphs the model reads. By default one that hexmage has.",
+		"pictures": "For a vision model (qwen2_vl, such as ShowUI-2B): folder with mllm's data set of pictures and " +
+			"questions about them, ScreenSpot. mllm's program for these needs a GPU.",
+	})
 	return docs
 }
 
-// run plans one of them.
-func (m mllmV1) run(p *step.Plan, stage, description string, more map[string]any, inputs ...action.Input) *step.Action {
-	args := map[string]any{"stage": stage, "sources": m.Sources.InRoot(), "model": m.Model.InRoot(), "calibration": "", "pictures": "", "samples": 2, "seed": 0, "rotation": "", "distribution": "",
-		"threshold": 64, "clip_all": false, "quant_bias": false, "out": "made"}
-	if m.Pictures.IsSet() {
-		args["pictures"] = m.Pictures.InRoot()
-	}
-	maps.Copy(args, more)
-	a := programIn(p, quantizerToolchain, description, args, "mllm_v1").In(m.Sources.Input(), m.Model.Input()).In(inputs...)
+// run plans one of the programs.
+func (m mllmV1) run(p *step.Plan, stage, description string, more args) *step.Action {
+	given := args{"stage": stage, "sources": m.Sources, "model": m.Model, "calibration": "", "pictures": m.Pictures,
+		"samples": 2, "seed": 0, "rotation": "", "distribution": "", "threshold": 64, "clip_all": false,
+		"quant_bias": false, "out": "made"}
+	maps.Copy(given, more)
+	a := program(p, quantizerToolchain, description, given, "mllm_v1")
 	a.Name = stage
 	if m.Pictures.IsSet() {
-		a.In(m.Pictures.Input()).Set(action.PropertyPool, "gpu=1")
+		a.Set(action.PropertyPool, "gpu=1")
 	}
 	return a
 }
@@ -50,12 +48,14 @@ type RotateV1 struct {
 
 func rotateV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1, so that fewer of its values are far out, and looks whether it still says the same.",
-		ArgDocs: mllmV1Docs(map[string]string{"seed": "Of the matrices, which upstream leaves to chance."}),
+		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1, so that it has fewer outliers, and " +
+			"compares its logits with the model's.",
+		ArgDocs: mllmV1Docs(map[string]string{"seed": "Seed of the matrices, which mllm leaves to chance."}),
 		Outputs: []step.OutputSpec{
-			{Name: "model", Class: action.File, Doc: "The rotated model in floats, safetensors: the CPU runs it after prefill on the NPU."},
-			{Name: "rotation", Class: action.File, Doc: "The matrices, for `quantize_v1`."},
-			{Name: "same", Class: action.Value, Doc: "How near the rotated model's words are to the model's, for checks: { cosine, cosine_min, argmax_equal, … }."},
+			step.File("model", "The rotated model in floats, safetensors: the CPU runs it after prefill on the NPU."),
+			step.File("rotation", "The matrices, for `quantize_v1`."),
+			step.Value("same", "The logits of the rotated model beside the model's, for checks: "+
+				"{ cosine, cosine_min, argmax_equal, … }."),
 		},
 		Toolchains: []string{quantizerToolchain},
 		Example: `step "rotate_v1" "qwen" {
@@ -67,8 +67,8 @@ func rotateV1Schema() step.Schema {
 
 // Plan plans the rotation.
 func (r RotateV1) Plan(p *step.Plan) {
-	at, in := text(p, r.Calibration, "mllm.txt")
-	a := r.run(p, "rotated", "rotate the model with upstream's export_rotate_model.py", map[string]any{"seed": r.Seed, "calibration": at}, in)
+	a := r.run(p, "rotated", "rotate the model with mllm's export_rotate_model.py",
+		args{"seed": r.Seed, "calibration": text(p, r.Calibration, "mllm.txt")})
 	p.File("model", a.Out("made/model.safetensors"))
 	p.File("rotation", a.Out("made/rotation.bin"))
 	p.Output("same", action.Value, a.Out("made/same.json"))

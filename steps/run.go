@@ -1,10 +1,11 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/sample"
@@ -36,7 +38,7 @@ type Run struct {
 	Repeat   int                  `arg:"repeat" default:"1" range:"1..1000"`
 	Warmup   int                  `arg:"warmup" default:"0" range:"0..1000"`
 	Logcat   bool                 `arg:"logcat"`
-	SampleMS float64              `arg:"sample_ms" default:"100"` // 10 a second: enough to see a prompt being processed, and little beside what is measured
+	SampleMS float64              `arg:"sample_ms" default:"100"`
 	Matrix   map[string][]string  `arg:"matrix"`
 	Cooldown *thermal.Cooldown    `block:"cooldown"`
 
@@ -50,37 +52,55 @@ func runSchema() step.Schema {
 	return step.Schema{
 		Summary: "Pushes files to a device, runs a program there, pulls its results and measures it.",
 		ArgDocs: map[string]string{
-			"push":      "What the device needs: name in the run's folder on the device → artifact or workspace path. A name ending in / takes a folder's files.",
-			"argv":      "The command on the device; it starts in the run's folder.",
-			"stdin":     "Text for its standard input.",
-			"pull":      "Files to bring back, relative to the run's folder.",
-			"device":    "Image of an emulator step; without it a real device is used.",
-			"serial":    "Serial number of the real device, the address of a board (`ssh://USER@HOST:PORT`), or the name of either in devices.hcl; needed when several are attached.",
-			"soc":       "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone with the target's SoC is used without it.",
-			"expect":    "tokens.json of a reference: the device's results/tokens.json must hold the same tokens.",
-			"title":     "Title of the metrics table; with ${matrix.AXIS} in it, what a variant is called there.",
-			"repeat":    "How often every variant is measured.",
-			"warmup":    "Runs before each measured one, on the same phone: nothing of them counts, but their failure is the run's.",
-			"logcat":    "Whether to have what the device's log said of the NPU during the run among the results, as logcat.txt. A failure has it in any case.",
-			"sample_ms": "Milliseconds between two samples of memory, processors, clocks, temperatures and battery while the program runs; 0: no samples.",
-			"matrix":    "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. ${matrix.seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the value; the axis `serial` chooses phones.",
-			"cooldown":  "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at most `timeout` (\"10m\"). Still hot: a warning in the results, or a failure with `required = true`. `zones` names the sensors that count, such as [\"cpu-*\"].",
-			"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group ({number} and {time} are such groups), `unit` is such as ms, tokens/s or MB, `better` is more, less or neither where the unit does not say. Files metrics/*.hcl of the workspace have such blocks for all its steps.",
-			"facts":     "Metrics that are known and not printed, such as { prefill_tokens = 256 }; speeds are worked out from them.",
-			"columns":   "Metrics that the table of several variants shows, such as [\"prefill_tokens_per_s\"]; by default those that matter most of what was printed.",
-			"baselines": "Tables to compare with, shipped (llm.npu-paper, llm.npu-reproduction) or of the workspace's metrics/*.hcl. Runs on simulated phones are compared with none of them.",
-			"baseline":  "A table of one's own: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a `spread`, and `when` the values of other metrics that it is for. With `profile` it is for runs of that profile.",
-			"previous":  "metrics.json of an earlier run, as a baseline of the name previous.",
-			"tolerance": "Part of a baseline by which a value may differ and be within noise (0.05); twice the spread is noise in any case.",
-			"limit":     "A bound on a metric, whose breach fails the step: `min`, `max`, or a `baseline` and by which part of it the value may be worse (`regression = 0.1`); `when` the values of other metrics that it is for.",
+			"push": "Name in the run's folder on the device → artifact or workspace path. A name that ends in / " +
+				"takes a folder's files.",
+			"argv":   "The command on the device; it starts in the run's folder.",
+			"stdin":  "Text for its standard input.",
+			"pull":   "Files to bring back, relative to the run's folder.",
+			"device": "Image of `simulated_phone`; without it the step needs a real device.",
+			"serial": "Serial number of the real device, address of a board (`ssh://USER@HOST:PORT`), or the name of " +
+				"either in devices.hcl; needed when several are attached.",
+			"soc": "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone " +
+				"with the target's SoC is used without it.",
+			"expect": "tokens.json of a reference: the device's results/tokens.json must hold the same tokens.",
+			"title":  "Title of the metrics table; with ${matrix.AXIS} in it, the name of a variant there.",
+			"repeat": "Number of measurements of each variant.",
+			"warmup": "Runs before each measured one, on the same phone, which are not measured. If one fails, the " +
+				"run fails.",
+			"logcat": "Adds the device's log of the NPU to the results, as logcat.txt. A failed run has it in any " +
+				"case.",
+			"sample_ms": "Milliseconds between two samples while the program runs; 0: no samples.",
+			"matrix": "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. " +
+				"${matrix.seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the " +
+				"value; the axis `serial` chooses phones.",
+			"cooldown": "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at " +
+				"most `timeout` (\"10m\"). After that: a warning, or a failure with `required = true`. `zones` names " +
+				"the sensors that count, such as [\"cpu-*\"].",
+			"metric": "A line to look for beside those of known runners: the first group of `pattern` (RE2) is the " +
+				"number ({number} and {time} are such groups), `unit` is such as ms, tokens/s or MB, `better` is " +
+				"more, less or neither for other units. Files metrics/*.hcl have such blocks for all steps.",
+			"facts": "Metrics that the program does not print, such as { prefill_tokens = 256 }, for speeds.",
+			"columns": "Metrics in the table of several variants, such as [\"prefill_tokens_per_s\"]; by default the " +
+				"most important ones.",
+			"baselines": "Tables to compare with, shipped (llm.npu-paper, llm.npu-reproduction) or of metrics/*.hcl. " +
+				"Runs on simulated phones are compared with none.",
+			"baseline": "A table of the step: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a " +
+				"`spread`, and with `when` values of other metrics. With `profile` it is for runs of that profile.",
+			"previous": "metrics.json of an earlier run, the baseline `previous`.",
+			"tolerance": "Part of a baseline by which a value may differ within noise (0.05); twice the spread is " +
+				"noise in any case.",
+			"limit": "A bound on a metric: `min`, `max`, or a `baseline` and `regression`, the part of it by which " +
+				"the value may be worse; `when` has values of other metrics. A value outside fails the step.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "metrics", Class: action.File, Doc: "What was measured, as a table (JSON)."},
-			{Name: "measured", Class: action.Value, Doc: "The same for checks and other steps: { NAME = { median, min, max, spread, runs, unit } }; of a matrix one of those for each variant, such as \"seq=64\"."},
-			{Name: "stdout", Class: action.File, Doc: "The program's standard output; of several runs, one after another."},
-			{Name: "results", Class: action.Tree, Doc: "The pulled files; of several runs, each in a folder VARIANT/REPETITION, with its stdout.txt and run.json."},
-			{Name: "samples", Class: action.Tree, Doc: "samples.csv and samples.json: memory, processors, clocks, temperatures and battery over time; of several runs, each in a folder VARIANT/REPETITION."},
-			{Name: "plot", Class: action.File, Doc: "Temperature and memory over the time of the runs, drawn (SVG)."},
+			step.File("metrics", "All metrics as a table (JSON)."),
+			step.Value("measured", "The same for checks and other steps: { NAME = { median, min, max, spread, runs, "+
+				"unit } }; of a matrix one of those for each variant, such as \"seq=64\"."),
+			step.File("stdout", "The program's standard output; of several runs, one after another."),
+			step.Tree("results", "The pulled files; of several runs, each in a folder VARIANT/REPETITION, with its "+
+				"stdout.txt and run.json."),
+			step.Tree("samples", "samples.csv and samples.json: memory, processors, clocks, temperatures and battery "+
+				"over time; of several runs, each in a folder VARIANT/REPETITION."),
 		},
 		Matrix:     "matrix",
 		InVariants: inVariants(),
@@ -111,8 +131,9 @@ const (
 	serialAxis = "serial"
 )
 
-// Plan plans an action on the device for every run, then one on the host that reads what was measured and compares the tokens. So a better reading
-// of the same runs does not need the device again. known are metrics and baselines, asked for only here.
+// Plan plans an action on the device for every run, then one on the host that reads what was measured and compares the
+// tokens. So a better reading of the same runs does not need the device again. known are metrics and baselines, asked
+// for only here.
 func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	var adb *step.Toolchain // nil: a board does without
 	if !ssh.Is(r.Serial) {
@@ -137,7 +158,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 			return
 		}
 		if len(spec.Runs) == 0 {
-			stdout = one.output(stdoutFile)
+			stdout = one.action.Out(stdoutFile)
 		}
 		results, samples = append(results, one.results...), append(samples, one.samples...)
 		spec.Runs, read = append(spec.Runs, one.reading()), append(read, one.read...)
@@ -145,7 +166,8 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	if spec.Title = r.Title; spec.Title == "" || r.titled() {
 		spec.Title = p.At.Title()
 	}
-	if spec.Profile, spec.Out, spec.Measured, spec.Plot = p.Profile, "metrics.json", "measured.json", "samples.svg"; r.several() {
+	spec.Profile, spec.Out, spec.Measured = p.Profile, "metrics.json", "measured.json"
+	if r.several() {
 		spec.Printed = stdoutFile
 	}
 	if r.recorded() {
@@ -164,7 +186,6 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	p.File("stdout", stdout)
 	p.Tree("results", results...)
 	p.Tree("samples", samples...)
-	p.File("plot", table.Out(spec.Plot))
 }
 
 // several tells whether there is more than one run, or could be if the matrix had another value.
@@ -193,12 +214,10 @@ func (r Run) check(p *step.Plan) {
 	least, most := sample.MinInterval.Milliseconds(), sample.MaxInterval.Milliseconds()
 	if ms := int64(r.SampleMS); float64(ms) != r.SampleMS || ms != 0 && (ms < least || ms > most) {
 		p.Fail("sample_ms", "Cannot take samples",
-			"sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.", r.SampleMS, least, most)
+			"sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.",
+			r.SampleMS, least, most)
 	}
-	texts, in := "", r.texts(p.Env)
-	for _, arg := range inVariants() {
-		texts += strings.Join(in[arg], "\n") + "\n"
-	}
+	texts := fmt.Sprint(r.Argv, p.Env, r.Stdin, r.Push, r.Pull, r.Expect, r.Serial, r.Facts, r.Title)
 	n := r.Repeat
 	for _, a := range slices.Sorted(maps.Keys(r.Matrix)) {
 		values := r.Matrix[a]
@@ -206,19 +225,25 @@ func (r Run) check(p *step.Plan) {
 		case !measure.IsName(a):
 			p.Fail("matrix", "Not a name for an axis", "%q: use small letters, digits and '_'.", a)
 		case len(values) == 0:
-			p.Fail("matrix", "An axis without values", "Axis %q of the matrix has no values, so nothing would run. Give it some, or leave it out.", a)
+			p.Fail("matrix", "An axis without values", "Axis %q of the matrix has no values, so nothing would run. "+
+				"Give it some, or leave it out.", a)
 		case dup != "":
-			p.Fail("matrix", "The same value twice", "Axis %q of the matrix has %q twice. To measure it several times, set repeat.", a, dup)
+			p.Fail("matrix", "The same value twice", "Axis %q of the matrix has %q twice. To measure it several "+
+				"times, set repeat.", a, dup)
 		}
 		switch {
 		case measure.Has(texts, a):
 		case a != serialAxis:
-			p.Fail("matrix", "An axis that changes nothing",
-				"Nothing of the step has ${matrix.%s}, so all its values would measure the same. Write ${matrix.%s} where the value belongs: in %s.", a, a, strings.Join(inVariants(), ", "))
+			p.Fail("matrix", "An axis that changes nothing", "Nothing of the step has ${matrix.%s}, so all its "+
+				"values would measure the same. Write ${matrix.%s} where the value belongs: in %s.",
+				a, a, strings.Join(inVariants(), ", "))
 		case r.Serial != "":
-			p.Fail("serial", "Two ways to choose a phone", "The matrix has the axis serial, and serial is %q. Leave one out.", r.Serial)
+			p.Fail("serial", "Two ways to choose a phone", "The matrix has the axis serial, and serial is %q. Leave "+
+				"one out.",
+				r.Serial)
 		case r.Device.IsSet():
-			p.Fail("matrix", "The simulated phone has no serial", "The axis serial chooses real phones, and the step has a device, which is the simulated one.")
+			p.Fail("matrix", "The simulated phone has no serial", "The axis serial chooses real phones, and the step "+
+				"has a device, which is the simulated one.")
 		}
 		if n *= max(1, len(values)); n > maxRuns {
 			p.Fail("matrix", "Too many runs", "The matrix and repeat make more than %d runs.", maxRuns)
@@ -241,19 +266,6 @@ func inVariants() []string {
 	return []string{"argv", "env", "stdin", "push", "pull", "expect", "serial", "facts", "title"}
 }
 
-// texts are what is in those arguments.
-func (r Run) texts(env map[string]string) map[string][]string {
-	all := map[string][]string{"argv": r.Argv, "pull": r.Pull, "stdin": {r.Stdin}, "title": {r.Title}, "expect": {r.Expect.String()}, "serial": {r.Serial},
-		"env": slices.Collect(maps.Values(env))}
-	for name, v := range r.Push {
-		all["push"] = append(all["push"], name, v.String())
-	}
-	for name, v := range r.Facts {
-		all["facts"] = append(all["facts"], name, v)
-	}
-	return all
-}
-
 // variant are the arguments as a variant has them.
 func (r Run) variant(p *step.Plan, c measure.Cell) Run {
 	if len(c.Values) == 0 {
@@ -265,30 +277,29 @@ func (r Run) variant(p *step.Plan, c measure.Cell) Run {
 		}
 		return out
 	}
-	push, facts := map[string]step.Path{}, map[string]string{}
-	twice := func(arg, name string, there bool) {
-		if there {
-			p.Fail("matrix", "Two entries of a variant with one name", "%s: %s: two entries have the name %q in the variant.", c.Label, arg, name)
-		}
+	pathIn := func(arg string) func(step.Path) step.Path {
+		return func(v step.Path) step.Path { return p.Path(arg, c.Fill(v.String())) }
 	}
-	for k, v := range r.Push {
-		name := c.Fill(k)
-		_, there := push[name]
-		twice("push", name, there)
-		push[name] = p.Path("push", c.Fill(v.String()))
-	}
-	for k, v := range r.Facts {
-		name := c.Fill(k)
-		_, there := facts[name]
-		twice("facts", name, there)
-		facts[name] = c.Fill(v)
-	}
-	r.Argv, r.Pull, r.Push, r.Facts = fill(r.Argv), fill(r.Pull), push, facts
-	r.Stdin, r.Title, r.Serial, r.Expect = c.Fill(r.Stdin), c.Fill(r.Title), c.Fill(r.Serial), p.Path("expect", c.Fill(r.Expect.String()))
-	if s, ok := c.Values[serialAxis]; ok && r.Serial == "" {
-		r.Serial = s
-	}
+	r.Argv, r.Pull, r.Expect = fill(r.Argv), fill(r.Pull), pathIn("expect")(r.Expect)
+	r.Push, r.Facts = filled(p, c, "push", r.Push, pathIn("push")), filled(p, c, "facts", r.Facts, c.Fill)
+	r.Stdin, r.Title = c.Fill(r.Stdin), c.Fill(r.Title)
+	r.Serial = cmp.Or(c.Fill(r.Serial), c.Values[serialAxis])
 	return r
+}
+
+// filled is an argument of names and values as a variant has it.
+func filled[V any](p *step.Plan, c measure.Cell, arg string, all map[string]V, fill func(V) V) map[string]V {
+	out := map[string]V{}
+	for k, v := range all {
+		name := c.Fill(k)
+		if _, ok := out[name]; ok {
+			p.Fail("matrix", "Two entries of a variant with one name", "%s: %s: two entries have the name %q in the "+
+				"variant.",
+				c.Label, arg, name)
+		}
+		out[name] = fill(v)
+	}
+	return out
 }
 
 // oneRun is a run being planned.
@@ -298,13 +309,10 @@ type oneRun struct {
 	cell    measure.Cell
 	titled  bool // its title tells it from other variants
 	action  *step.Action
-	results []action.Input // what of it is among the step's results
-	samples []action.Input // likewise
-	read    []action.Input // what of it the tool metrics reads
+	results []action.Input // its part of the step's results
+	samples []action.Input // its part of the step's samples
+	read    []action.Input // its files for the tool metrics
 }
-
-// output is a file that the run writes.
-func (o *oneRun) output(name string) action.Input { return o.action.Out(name) }
 
 // plan plans the run on the device.
 func (o *oneRun) plan(adb *step.Toolchain) {
@@ -312,59 +320,51 @@ func (o *oneRun) plan(adb *step.Toolchain) {
 	if adb != nil {
 		o.action.In(adb.Input()).Set(runner.PropertyADB, adb.Output.Path())
 	}
-	o.action.In(o.pushed()...)
+	o.push()
 	env := make(map[string]string, len(o.p.Env))
 	for k, v := range o.p.Env {
 		env[k] = o.cell.Fill(v)
 	}
 	o.action.SetEnv(env)
 	if v := env["ADSP_LIBRARY_PATH"]; strings.Contains(v, ":") {
-		o.p.Fail("env", "ADSP_LIBRARY_PATH has a colon",
-			"The DSP's loader takes %q for one folder and finds no library in it. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))
+		o.p.Fail("env", "ADSP_LIBRARY_PATH has a colon", "The DSP's loader takes %q for one folder and finds no "+
+			"library in it. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))
 	}
-	t, diags := step.Decode[struct {
-		SoC   string `arg:"soc"`
-		Arch  string `arg:"arch"`
-		Model string `arg:"soc_model"`
-		VTCM  string `arg:"vtcm_mb"`
-	}](o.p.Target)
-	o.p.Report(diags...)
-	for property, value := range map[string]string{
-		action.PropertyExecutor: runner.Executor, action.PropertyPool: "device=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: stdoutFile,
-		runner.PropertySoC: t.SoC, runner.PropertyArch: t.Arch, runner.PropertySoCModel: t.Model, runner.PropertyVTCM: t.VTCM,
-	} {
-		o.action.Set(property, value)
+	if t := facts.TargetOf(o.p.Target); t != nil {
+		o.action.Set(runner.PropertySoC, t.SoC).Set(runner.PropertyArch, t.Arch)
+		o.action.Set(runner.PropertySoCModel, strconv.Itoa(t.SoCModel)).Set(runner.PropertyVTCM, strconv.Itoa(t.VTCMMB))
 	}
-	o.on()
+	o.action.Set(action.PropertyExecutor, runner.Executor)
+	o.action.Set(action.PropertyStdin, "stdin.txt").Set(action.PropertyStdout, stdoutFile)
 	o.action.In(action.Input{Path: "stdin.txt", Content: &action.Content{Data: []byte(o.Stdin)}})
+	o.device()
 	o.action.Out(stdoutFile)
 	o.measures()
-	o.pulled()
+	o.pull()
 	if o.SampleMS > 0 {
 		o.action.Set(session.PropertySampleMS, strconv.FormatInt(int64(o.SampleMS), 10))
 		for _, name := range []string{session.SamplesCSV, session.SamplesJSON} {
-			o.samples = append(o.samples, o.output(name).As(path.Join(o.cell.Dir, path.Base(name))))
+			o.samples = append(o.samples, o.action.Out(name).As(path.Join(o.cell.Dir, path.Base(name))))
 		}
 	}
 }
 
-// on says which device it is.
-func (o *oneRun) on() {
-	pool := o.action.Platform[action.PropertyPool]
+// device says which device it is, and what of the machine's pools it takes.
+func (o *oneRun) device() {
+	pool := "device=1"
 	if o.Device.IsSet() {
-		o.action.In(o.Device.Input()).Set(runner.PropertyImage, o.Device.InRoot()).Set(action.PropertyPool, pool+",simulated=1")
-		return
+		o.action.In(o.Device.Input()).Set(runner.PropertyImage, o.Device.InRoot())
+		pool += ",simulated=1"
+	} else if o.Serial != "" {
+		o.action.Set(runner.PropertySerial, o.Serial)
+		if !strings.ContainsAny(o.Serial, ",=") { // a run that waits for one phone leaves the others to other runs
+			pool += ",device " + o.Serial + "=1"
+		}
 	}
 	if o.SoC != "" {
 		o.action.Set(runner.PropertySelect, o.SoC)
 	}
-	if o.Serial == "" {
-		return
-	}
-	o.action.Set(runner.PropertySerial, o.Serial)
-	if !strings.ContainsAny(o.Serial, ",=") { // who waits for one phone keeps nobody from the others
-		o.action.Set(action.PropertyPool, pool+",device "+o.Serial+"=1")
-	}
+	o.action.Set(action.PropertyPool, pool)
 }
 
 // measures has the run do what the step says of measuring.
@@ -386,34 +386,31 @@ func (o *oneRun) measures() {
 	}
 }
 
-// pushed are the inputs below push/, which is what goes to the device.
-func (o *oneRun) pushed() (in []action.Input) {
+// push makes inputs below push/, which is what goes to the device.
+func (o *oneRun) push() {
 	taken := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(o.Push)) {
 		to := path.Clean(name)
 		if other, ok := taken[to]; ok {
-			o.p.Fail("push", "Two files at one place", "%q and %q of push are the same place on the device.", other, name)
+			o.p.Fail("push", "Two files at one place", "%q and %q of push are the same place on the device.",
+				other, name)
 		}
-		if !below(to) && to != "." {
-			o.p.Fail("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's folder.", name)
+		if !filepath.IsLocal(to) {
+			o.p.Fail("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's "+
+				"folder.",
+				name)
 		}
 		taken[to] = name
-		in = append(in, o.Push[name].As(path.Join("push", to)))
+		o.action.In(o.Push[name].As(path.Join("push", to)))
 	}
-	return in
 }
 
-// below tells whether the clean slash path names something in the folder it is relative to.
-func below(p string) bool {
-	return p != "." && p != ".." && !strings.HasPrefix(p, "../") && !path.IsAbs(p)
-}
-
-// pulled settles what is among the results.
-func (o *oneRun) pulled() {
-	names := map[string]string{} // what is among the results, by its name there
-	add := func(file, what string) {
-		names[path.Base(file)] = what
-		o.results = append(o.results, o.output(file).As(path.Join(o.cell.Dir, path.Base(file))))
+// pull settles what is among the results.
+func (o *oneRun) pull() {
+	names := map[string]string{} // by the name among the results
+	add := func(file, called string) {
+		names[path.Base(file)] = called
+		o.results = append(o.results, o.action.Out(file).As(path.Join(o.cell.Dir, path.Base(file))))
 	}
 	if o.several() {
 		add(stdoutFile, stdoutFile)
@@ -425,67 +422,61 @@ func (o *oneRun) pulled() {
 	}
 	for _, name := range o.Pull {
 		clean := path.Clean(name)
-		if !below(clean) {
-			o.p.Fail("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's folder.", name)
+		if !filepath.IsLocal(clean) || clean == "." {
+			o.p.Fail("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's "+
+				"folder.",
+				name)
 			continue
 		}
 		base := path.Base(clean)
-		other, ok := names[base]
+		other := names[base]
 		switch {
 		case clean == stdoutFile:
-			other, ok = "the standard output", true
+			other = "the standard output"
 		case clean == recordFile && o.recorded():
-			other, ok = "the record of the run", true
+			other = "the record of the run"
 		}
-		if ok {
-			o.p.Fail("pull", "Two results have the same name", "%q and %q would both be %s among the results. Have the program write one of them under another name.", other, name, base)
+		if other != "" {
+			o.p.Fail("pull", "Two results have the same name", "%q and %q would both be %s among the results. Have "+
+				"the program write one of them under another name.", other, name, base)
 		}
 		add(clean, name)
 	}
-	if o.Expect.IsSet() && !slices.ContainsFunc(o.Pull, func(name string) bool { return path.Clean(name) == resultTokens }) {
-		o.p.Fail("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add it to pull.", resultTokens)
+	isTokens := func(name string) bool { return path.Clean(name) == resultTokens }
+	if o.Expect.IsSet() && !slices.ContainsFunc(o.Pull, isTokens) {
+		o.p.Fail("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add "+
+			"it to pull.", resultTokens)
 	}
 }
 
 // reading says where the tool metrics finds what it has to know of the run.
 func (o *oneRun) reading() measure.Run {
-	at := func(name string) string { return path.Join("runs", o.cell.Dir, name) }
-	m := measure.Run{Repetition: o.cell.Repetition, Facts: o.known()}
-	if o.recorded() {
-		m.Variant, m.Record = o.cell.Values, at(recordFile)
-		if m.Name = o.cell.Label; o.titled {
-			m.Name = o.Title
-		}
-		o.read = append(o.read, o.output(recordFile).As(m.Record))
-	} else {
-		m.Phone = at("phone.json")
-		o.read = append(o.read, o.output(session.PhoneJSON).As(m.Phone))
+	read := func(file string) string {
+		at := path.Join("runs", o.cell.Dir, path.Base(file))
+		o.read = append(o.read, o.action.Out(file).As(at))
+		return at
 	}
-	m.Stdout = at(stdoutFile)
-	o.read = append(o.read, o.output(stdoutFile).As(m.Stdout))
-	if o.SampleMS > 0 {
-		m.Samples = at("samples.json")
-		o.read = append(o.read, o.output(session.SamplesJSON).As(m.Samples))
-	}
-	if o.Expect.IsSet() {
-		m.Tokens, m.Expect = at("tokens.json"), path.Join("expected", o.cell.Label, "tokens.json")
-		o.read = append(o.read, o.Expect.As(m.Expect), o.output(resultTokens).As(m.Tokens))
-	}
-	return m
-}
-
-// known are metrics that nobody prints.
-func (o *oneRun) known() map[string]float64 {
-	var out map[string]float64
+	m := measure.Run{Repetition: o.cell.Repetition, Facts: map[string]float64{}, Stdout: read(stdoutFile)}
 	for name, text := range o.Facts {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		var err error
+		if m.Facts[name], err = strconv.ParseFloat(text, 64); err != nil {
 			o.p.Fail("facts", "A fact that is no number", "%s is %q.", name, text)
 		}
-		if out == nil {
-			out = map[string]float64{}
-		}
-		out[name] = v
 	}
-	return out
+	if o.recorded() {
+		m.Variant, m.Record, m.Name = o.cell.Values, read(recordFile), o.cell.Label
+		if o.titled {
+			m.Name = o.Title
+		}
+	} else {
+		m.Phone = read(session.PhoneJSON)
+	}
+	if o.SampleMS > 0 {
+		m.Samples = read(session.SamplesJSON)
+	}
+	if o.Expect.IsSet() {
+		m.Tokens, m.Expect = read(resultTokens), path.Join("expected", o.cell.Label, "tokens.json")
+		o.read = append(o.read, o.Expect.As(m.Expect))
+	}
+	return m
 }

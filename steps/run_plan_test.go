@@ -76,7 +76,7 @@ func TestRunOnAPhone(t *testing.T) {
 	if argv := strings.Join(metrics.Args, " "); argv != "hexmage tool metrics args.json" {
 		t.Errorf("metrics: %s", argv)
 	}
-	if d := cmp.Diff(measure.Spec{Title: "qwen3", Profile: "device", Out: "metrics.json", Measured: "measured.json", Plot: "samples.svg", Runs: []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt", Phone: "runs/phone.json",
+	if d := cmp.Diff(measure.Spec{Title: "qwen3", Profile: "device", Out: "metrics.json", Measured: "measured.json", Runs: []measure.Run{{Repetition: 1, Stdout: "runs/stdout.txt", Phone: "runs/phone.json",
 		Samples: "runs/samples.json", Tokens: "runs/tokens.json", Expect: "expected/tokens.json"}}}, readSpec(t, metrics)); d != "" {
 		t.Error(d)
 	}
@@ -124,7 +124,7 @@ func TestSimulatedPhone(t *testing.T) {
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v", diags)
 	}
-	var image phone.Spec
+	var image phone.Image
 	if err := tool.Decode(p.Specs[1].Inputs[0].Content.Data, &image); err != nil || image.SoC != (phone.SoCProps{Model: "SM8750", Arch: "v79", SoCModel: 69, SoCID: 618, VTCMMB: 8}) {
 		t.Errorf("image: %+v, %v", image, err)
 	}

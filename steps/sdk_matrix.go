@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/steps/probe"
 )
 
-// SDKMatrix are the arguments of kind sdk_matrix: it compiles an op package with one SDK, or puts the results of several
-// SDKs into a table.
+// SDKMatrix are the arguments of kind sdk_matrix: it compiles an op package with one SDK, or puts the results of
+// several SDKs into a table.
 type SDKMatrix struct {
 	Source step.Path `arg:"source"`
 	opFlags
@@ -28,19 +28,22 @@ type SDKMatrix struct {
 
 func sdkMatrixSchema() step.Schema {
 	return step.Schema{
-		Summary: "With `source`: compiles each source of an op package for each target with one SDK, and reports what compiles. With `cells`: puts the reports of several SDKs into one table. A source that does not compile is not a failure.",
+		Summary: "With `source`: compiles each source of an op package for each target with one SDK. With `cells`: " +
+			"puts the results of several SDKs into one table. A source that does not compile is not a failure.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source":        "The op package, as of `oppackage`.",
-			"targets":       "With `source`: what to compile for, such as htp_aarch64 and htp_v79.",
 			"hvx":           "As of `oppackage`.",
 			"tools_version": "As of `oppackage`.",
+			"targets":       "With `source`: what to compile for, such as htp_aarch64 and htp_v79.",
 			"cells":         "Outputs `cells` of other steps of this kind, by the SDK's release.",
 			"title":         "Title of the table.",
 		}),
 		Outputs: []step.OutputSpec{
-			{Name: "cells", Class: action.File, Optional: true, Doc: "With `source`: by target how many sources compile, the first error, and the rule that fixes it (JSON)."},
-			{Name: "found", Class: action.Value, Optional: true, Doc: "The same, for checks: { htp_v79 = { compiled, of, first, rule } }."},
-			{Name: "table", Class: action.File, Optional: true, Doc: "With `cells`: the table (JSON). A line for each SDK, a column for each target."},
+			optional(step.File("cells", "With `source`: by target how many sources compile, the first error, and the "+
+				"rule that fixes it (JSON).")),
+			optional(step.Value("found", "The same, for checks: { htp_v79 = { compiled, of, first, rule } }.")),
+			optional(step.File("table", "With `cells`: the table (JSON). A line for each SDK, a column for each "+
+				"target.")),
 		},
 		Toolchains: []string{"qairt", "hexagon", "ndk", "llvm"},
 		Example: `step "sdk_matrix" "llama" {
@@ -49,6 +52,12 @@ func sdkMatrixSchema() step.Schema {
   targets = ["htp_aarch64", "htp_v79"]
 }`,
 	}
+}
+
+// optional is an output that not each step plans.
+func optional(o step.OutputSpec) step.OutputSpec {
+	o.Optional = true
+	return o
 }
 
 // Plan plans the compilations, or the table.
@@ -76,47 +85,38 @@ func (m SDKMatrix) table(p *step.Plan) {
 
 // probe plans a compilation of each source, once they are known.
 func (m SDKMatrix) probe(p *step.Plan, all oppackage.Targets) {
-	if err := all.CheckHVX(m.HVX); err != nil {
-		p.Fail("hvx", "Unknown HVX version", "%v.", err)
-		return
-	}
-	b := newBuild(p, all, opSource{m.Source, m.opFlags}, m.Targets, "targets", m.Tools)
+	b := newBuild(p, all, opSource{m.Source, m.opFlags}, m.Targets, "targets", m.Tools, m.HVX)
 	if p.Failed() {
 		return
 	}
-	b.hvx, b.config = oppackage.HVXFlags(m.HVX), new(string)
+	b.config = new(string)
 	b.probe(b.preview())
-	p.Await(b.trees(), func(p *step.Plan, l action.Listing) error {
-		b := b.on(p)
-		pkg, err := b.find(l)
-		if err != nil {
-			return err
-		}
+	b.await(func(b opBuild, pkg oppackage.Package) error {
 		pkg.Interface = "" // a made one is no source of the package
 		b.probe(pkg)
 		return nil
 	})
 }
 
-// probe plans the compilations, each by a tool that says what came of it in the object's place.
+// probe plans the compilations, each by a tool that writes the result in the object's place.
 func (b opBuild) probe(pkg oppackage.Package) {
 	pkg = b.place(pkg)
+	s := probe.GatherSpec{Results: map[string][]string{}, Out: path.Join(b.p.At.Dir(), "cells.json")}
 	rules := patches.Digest()
-	var results []string
-	var said []action.Input
+	var results []action.Input
 	for _, a := range b.arches {
 		compiles, _ := oppackage.Lines(a, pkg, b.roots)
 		for _, c := range compiles {
 			rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
-			s := probe.CompileSpec{Args: c.Args, Target: a.Target, Source: rel, Rules: rules, Out: strings.TrimSuffix(c.Object, ".o") + ".json"}
-			act := step.Tool(b.p, a.Target+"/"+rel, "try "+rel+" for "+a.Target, probe.Compile, s).In(b.source.Below(rel))
+			try := probe.CompileSpec{Args: c.Args, Rules: rules, Out: strings.TrimSuffix(c.Object, ".o") + ".json"}
+			act := step.Tool(b.p, a.Target+"/"+rel, "try "+rel+" for "+a.Target, probe.Compile, try)
 			b.compiler(act)
-			b.reads(act, a, pkg)
-			results, said = append(results, s.Out), append(said, act.Out(s.Out).As(s.Out))
+			b.reads(act.In(b.source.Below(rel)), a, pkg)
+			s.Results[a.Target] = append(s.Results[a.Target], try.Out)
+			results = append(results, act.Out(try.Out).As(try.Out))
 		}
 	}
-	out := path.Join(b.p.At.Dir(), "cells.json")
-	cells := step.Tool(b.p, "cells", "see what compiles", probe.Gather, probe.GatherSpec{Results: results, Out: out}).In(said...).Out(out)
+	cells := step.Tool(b.p, "cells", "sum up what compiles", probe.Gather, s).In(results...).Out(s.Out)
 	b.p.File("cells", cells)
 	b.p.Output("found", action.Value, cells)
 }

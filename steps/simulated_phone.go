@@ -41,7 +41,8 @@ func (e SimulatedPhone) Plan(p *step.Plan) {
 	}
 	soc, diags := step.Decode[phone.SoCProps](p.Target)
 	p.Report(diags...)
-	spec := phone.Spec{SoC: soc, Busybox: busybox.Output.Path() + "/bin/busybox", Qemu: qemu.Output.Path() + "/usr/bin", DSP: cdsp.Program, Out: "image"}
+	spec := phone.Image{SoC: soc, Busybox: busybox.Output.Path() + "/bin/busybox",
+		Qemu: qemu.Output.Path() + "/usr/bin", FastRPCShell: cdsp.Program, Out: "image"}
 	in := []action.Input{qemu.Input(), busybox.Input(), dsp}
 	if e.Linux {
 		more, err := linuxParts(p, llvm.Input(), &spec)
@@ -65,7 +66,7 @@ func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
 }
 
 // linuxParts has compiled what a phone needs for programs of arm64 Linux, and adds it to the spec of its image.
-func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Spec) ([]action.Input, error) {
+func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Image) ([]action.Input, error) {
 	root := p.Toolchain("linux_arm64")
 	if p.Failed() {
 		return nil, nil

@@ -98,7 +98,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"git":             step.New(gitSchema(), Git.Plan),
 		"kernel_test":     step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
 		"makefile":        step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets()) })),
-		"model":           step.New(modelSchema(), Model.Plan),
+		"toy_model":       step.New(toyModelSchema(), ToyModel.Plan),
 		"sdk_matrix":      step.New(sdkMatrixSchema(), func(m SDKMatrix, p *step.Plan) { m.Plan(p, targets()) }),
 		"oppackage":       step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
 		"patch":           step.New(patchSchema(), Patch.Plan),

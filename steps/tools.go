@@ -15,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/steps/probe"
@@ -43,7 +42,6 @@ func Tools() map[string]tool.Func {
 		audit.Tool.String():             tool.New(audit.Tool, audit.Run),
 		vocab.Tool.String():             tool.New(vocab.Tool, vocab.Run),
 		convert.Tool.String():           tool.New(convert.Tool, convert.Run),
-		quantizer.Tool.String():         tool.New(quantizer.Tool, quantizer.Run),
 		toymodel.MakeTool.String():      tool.New(toymodel.MakeTool, toymodel.RunMake),
 		toymodel.ReferenceTool.String(): tool.New(toymodel.ReferenceTool, toymodel.RunReference),
 		measure.Tool.String():           tool.New(measure.Tool, measure.Metrics),

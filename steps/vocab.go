@@ -3,7 +3,6 @@ package steps
 import (
 	"path"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/vocab"
 )
@@ -20,8 +19,8 @@ func vocabSchema() step.Schema {
 			"tokenizer": "The model's tokenizer.json, or a folder with it.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "vocab", Class: action.File, Doc: "The vocabulary, such as qwen_vocab.mllm."},
-			{Name: "merges", Class: action.File, Doc: "The merges, such as qwen_merges.txt, without which the programs say \"merge file is broken\"."},
+			step.File("vocab", "The vocabulary, such as qwen_vocab.mllm."),
+			step.File("merges", "The merges, such as qwen_merges.txt, without which the programs say \"merge file is broken\"."),
 		},
 		Example: `step "vocab" "qwen" {
   tokenizer = "Qwen1.5-1.8B-Chat/tokenizer.json"

@@ -219,13 +219,13 @@ locked "gnu_runtime" "12" {
 locked "hexagon" "6.3.0.0" {
   source = "embedded"
   size   = 25111
-  sha256 = "da0ff7330c325f06771a84444cfdaef4ca13bcf9b7674bcd165eca6b669149c7"
+  sha256 = "695e88c8b451df641eeef94fda6cba398eeb307c9ea632a0ba8b34aee447a932"
 }
 
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
   size   = 25903
-  sha256 = "feda8dbdee4ae9381d3664112744bfc0e87965d622cad74b9b4d27ba2891de96"
+  sha256 = "7f9e7d0ca52c60d38dbd7ce69656c7c67f3ee84a2018a463f6833401b5cabb53"
 }
 
 locked "htp_host" "2.4.0" {
@@ -334,8 +334,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 64315
-  sha256 = "5187c1cfd557e987de360fec2c79ad92eefa7806ec7e42e94201a098a1cbb26d"
+  size   = 63947
+  sha256 = "ab06b6466e78390a7084d21c5600ee2bc1a077f48344813ee1f05f45ecbc1bb5"
 }
 
 locked "mllm_quantiser" "2.6.0" {
@@ -409,7 +409,7 @@ locked "mllm_quantiser" "2.6.0" {
 locked "ndk" "r28b" {
   source = "embedded"
   size   = 17268
-  sha256 = "0d63ab95735cfac8e492bae075045888e660745778498be2815f02fef3d0fe2c"
+  sha256 = "4c47945f751781d6c0921e281f127f9cf1a0acfb64cc34c20479300ed23de47a"
 }
 
 locked "ninja" "1.11.1" {
@@ -475,25 +475,25 @@ locked "python" "3.13" {
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
   size   = 84735
-  sha256 = "5a325eebef103b378e998bad38e5a49110d46fd730f83cf2ab8d19b36eda6c34"
+  sha256 = "dfd045f70ce7b665307d315b9bc0a1888b93a513585e56481e944ec4a54628e9"
 }
 
 locked "qairt" "2.37.0.250724" {
   source = "embedded"
   size   = 84671
-  sha256 = "200c2923cdd6a96fe72ad3c31c545123caa680ee722151116a9d4c6d5921ef91"
+  sha256 = "446473b421e32cdfc43d2274047d90b69625a654f97442bc1c9638c41b04f2e2"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
   size   = 84671
-  sha256 = "68a931fce639f9351b557b2bcb80de45d611735588fab46432f53366862f04fd"
+  sha256 = "6936eb4cb9be24a29e70d0135bd3f856f28f4b41bd4f82804c25923c3bb6470f"
 }
 
 locked "qairt" "2.42.0.251225" {
   source = "embedded"
   size   = 91767
-  sha256 = "6e16c9844fbdeeb7162c3dd77f1cdb62997721ff6f640aca33cee033a85df98b"
+  sha256 = "d2c9054cc799597b381d991680c0946173febeabbc6dd57edbbc9a3ef5e7854c"
 }
 
 locked "qemu" "11.1" {

@@ -37,8 +37,6 @@ type Collected struct {
 
 	RemovedSeconds float64 `json:"removed_seconds"` // that the commands took whose results went
 	KeptSeconds    float64 `json:"kept_seconds"`    // and those whose results stayed
-	DearestRemoved []Made  `json:"dearest_removed"` // that took longest
-	DearestKept    []Made  `json:"dearest_kept"`
 }
 
 // Collect removes the items that were not used for MaxAge. While the folder is larger than MaxSize, it then removes
@@ -183,8 +181,7 @@ func (p *plan) sort() {
 			f(it)
 		}
 	})
-	p.sum.RemovedSeconds, p.sum.DearestRemoved = p.made(true)
-	p.sum.KeptSeconds, p.sum.DearestKept = p.made(false)
+	p.sum.RemovedSeconds, p.sum.KeptSeconds = p.seconds(true), p.seconds(false)
 }
 
 func (p *plan) carryOut(ctx context.Context) error {

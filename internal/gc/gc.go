@@ -28,7 +28,6 @@ type item struct {
 	name   digest.Digest // without size; zero: not named by a digest
 	path   string
 	used   time.Time // when it was last used, as far as its times tell
-	files  int
 	inodes []inode
 }
 
@@ -111,7 +110,6 @@ func (it *item) add(info fs.FileInfo) {
 		it.used = used
 	}
 	if !info.IsDir() {
-		it.files++
 		it.inodes = append(it.inodes, inode{identify(s), onDisk(info.Size())})
 	}
 }

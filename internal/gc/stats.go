@@ -1,21 +1,16 @@
 package gc
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -27,45 +22,14 @@ type Group struct {
 	Bytes    int64       `json:"bytes"` // on the disk, each file by itself
 }
 
-// Age counts what was last used less than so many days ago, and not in a younger Age.
-type Age struct {
-	Days    int   `json:"less_than_days"` // 0: any
-	Results int   `json:"results"`
-	Blobs   int   `json:"blobs"`
-	Bytes   int64 `json:"blob_bytes"`
-}
-
-// Folder is a folder that results name: a toolchain, sources, a package.
-type Folder struct {
-	Digest   string   `json:"digest"`
-	Files    int      `json:"files"`
-	Bytes    int64    `json:"bytes"` // of its files
-	Top      []string `json:"top"`   // what is in it, at its top
-	Command  []string `json:"command,omitempty"`
-	of       *result
-	Used     time.Time `json:"used"`
-	Unpacked string    `json:"unpacked,omitempty"` // where it stands
-}
-
 // Stats is what a cache folder holds.
 type Stats struct {
-	Root    string   `json:"root"`
-	Groups  []Group  `json:"groups"`
-	Bytes   int64    `json:"bytes"` // on the disk, files with several names once
-	Broken  int      `json:"broken_results"`
-	Unnamed int      `json:"unnamed_blobs"` // no result names them
-	Ages    []Age    `json:"ages"`
-	Biggest []Folder `json:"biggest"`
-
+	Root    string  `json:"root"`
+	Groups  []Group `json:"groups"`
+	Bytes   int64   `json:"bytes"` // on the disk, files with several names once
+	Broken  int     `json:"broken_results"`
 	Seconds float64 `json:"made_seconds"` // that the commands of these results took
-	Dearest []Made  `json:"dearest"`
-
-	// Took is how long each result's command ran, by its key, where that is known.
-	Took map[digest.Digest]time.Duration `json:"-"`
 }
-
-// biggest is how many folders Read lists.
-const biggest = 10
 
 // Read counts what the cache folder holds. It changes nothing, and needs no lock.
 func Read(ctx context.Context, root string) (Stats, error) {
@@ -73,26 +37,9 @@ func Read(ctx context.Context, root string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	l := newLedger()
-	s.items(l.add)
-	st := Stats{
-		Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(time.Now()), Biggest: s.biggest(),
-		Took: map[digest.Digest]time.Duration{},
-	}
-	for _, r := range s.results {
-		if r.bad != nil {
-			st.Broken++
-		} else if r.ran() && r.took() > 0 {
-			st.Took[r.key] = r.took()
-		}
-	}
-	for _, b := range s.blobs {
-		if b.holds == 0 {
-			st.Unnamed++
-		}
-	}
-	st.Seconds, st.Dearest = s.newPlan().made(false)
-	return st, nil
+	p := s.newPlan()
+	return Stats{Root: root, Groups: groups(s.items), Bytes: p.sum.Before, Broken: p.sum.Broken,
+		Seconds: p.seconds(false)}, nil
 }
 
 // groups counts items by kind and function, in the order of both.
@@ -126,87 +73,6 @@ func groups(each func(func(*item))) []Group {
 		}
 	}
 	return all
-}
-
-func (s *survey) ages(now time.Time) []Age {
-	all := []Age{{Days: 1}, {Days: 7}, {Days: 30}, {Days: 90}, {}}
-	of := func(used time.Time) *Age {
-		i := slices.IndexFunc(all, func(a Age) bool {
-			return a.Days == 0 || now.Sub(used) < time.Duration(a.Days)*24*time.Hour
-		})
-		return &all[i]
-	}
-	last := map[*blob]time.Time{}
-	use := func(b *blob, t time.Time) {
-		if t.After(last[b]) {
-			last[b] = t
-		}
-	}
-	for _, r := range s.results {
-		of(r.used).Results++
-		for _, b := range r.blobs {
-			use(b, r.used)
-		}
-		for _, f := range r.folders {
-			for _, b := range f.blobs {
-				use(b, r.used)
-			}
-		}
-	}
-	for _, b := range s.blobs {
-		use(b, b.used)
-		a := of(last[b])
-		a.Blobs++
-		for _, n := range b.inodes {
-			a.Bytes += n.bytes
-		}
-	}
-	return all
-}
-
-func (s *survey) biggest() []Folder {
-	known := map[digest.Digest]*Folder{}
-	for _, r := range s.results {
-		for _, f := range r.folders {
-			k := known[f.root]
-			if k == nil {
-				k = &Folder{Digest: f.root.String(), Files: f.files, Bytes: f.bytes, Top: f.top, of: r}
-				if f.tree != nil && f.tree.complete {
-					k.Unpacked = f.tree.path
-				}
-				known[f.root] = k
-			}
-			if r.used.After(k.Used) {
-				k.Used = r.used
-			}
-		}
-	}
-	all := make([]Folder, 0, len(known))
-	for _, f := range known {
-		all = append(all, *f)
-	}
-	slices.SortFunc(all, func(a, b Folder) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Digest, b.Digest))
-	})
-	all = all[:min(len(all), biggest)]
-	for i := range all {
-		all[i].Command = s.args(all[i].of)
-	}
-	return all
-}
-
-// args returns the arguments of the command whose result r is, if they are known.
-func (s *survey) args(r *result) []string {
-	_, command, blobs, err := s.load(context.Background(), r)
-	if err != nil {
-		return nil
-	}
-	b, err := store.ReadBlob(context.Background(), blobs, command, maxMessage)
-	if err != nil {
-		return nil
-	}
-	c, _ := action.DecodeCommand(b)
-	return c.Args
 }
 
 // Found is where something with a digest is.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -56,9 +55,6 @@ type result struct {
 type folder struct {
 	root  digest.Digest
 	blobs []*blob
-	top   []string // names at its top
-	files int
-	bytes int64
 	bad   error
 	holds int // results that name it
 	tree  *unpacked
@@ -230,13 +226,8 @@ func (s *survey) fill(f *folder, message digest.Digest, dir *merkle.Dir) error {
 	for d := range parts {
 		want = append(want, d)
 	}
-	_ = dir.Walk(func(p string, e merkle.Entry) error {
-		if !strings.Contains(p, "/") {
-			f.top = append(f.top, p)
-		}
+	_ = dir.Walk(func(_ string, e merkle.Entry) error {
 		if e.File != nil {
-			f.files++
-			f.bytes += e.File.Digest.Size()
 			want = append(want, e.File.Digest)
 		}
 		return nil
@@ -379,22 +370,6 @@ func (s *survey) command(a *blob) *blob {
 
 // maxMessage is how large an Action or a Command may be, in bytes.
 const maxMessage = 1 << 20
-
-// load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made
-// of, as far as that is known: from beside the result, or from the store.
-func (s *survey) load(ctx context.Context,
-	r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
-	e, err := disk.ReadResult(r.path, r.key)
-	if err != nil {
-		return nil, command, nil, err
-	}
-	blobs = store.Overlay(&reader{s}, e.Messages())
-	b, err := store.ReadBlob(ctx, blobs, r.key, maxMessage)
-	if err == nil {
-		a, command, err = action.DecodeAction(b, r.key.Function())
-	}
-	return a, command, blobs, err
-}
 
 // unreadable tells whether the disk, not the content, is what failed.
 func unreadable(err error) bool {

@@ -154,37 +154,13 @@ func (r *result) took() time.Duration {
 	return r.value.Duration
 }
 
-// ran reports whether a command made the result. A result without a worker is the list of files that a command with a
-// depfile read: the time is counted at that command's own result.
-func (r *result) ran() bool { return r.bad == nil && r.value.Worker != "" }
-
-// Made is a result whose command took long.
-type Made struct {
-	Key     string   `json:"key"`
-	Command []string `json:"command,omitempty"` // its arguments, if they are known
-	Seconds float64  `json:"seconds"`           // that the command took
-	Bytes   int64    `json:"bytes"`             // that it frees, and its part of the bytes that other results need too
-}
-
-// shown is the number of results that a report names.
-const shown = 3
-
-// made returns how long the commands of the results took that are removed, or that stay, and the longest of them.
-func (p *plan) made(gone bool) (seconds float64, dearest []Made) {
-	var all []*result
+// seconds returns how long the commands of the results ran that are removed, or that stay. A result without a worker is
+// the list of files that a command with a depfile read: the time is counted at that command's own result.
+func (p *plan) seconds(gone bool) (sum float64) {
 	for _, r := range p.s.results {
-		if r.ran() && r.took() > 0 && p.gone[r.item] == gone {
-			all = append(all, r)
-			seconds += r.took().Seconds()
+		if r.bad == nil && r.value.Worker != "" && p.gone[r.item] == gone {
+			sum += r.took().Seconds()
 		}
 	}
-	slices.SortFunc(all, func(a, b *result) int {
-		return cmp.Or(cmp.Compare(b.took(), a.took()), strings.Compare(a.path, b.path))
-	})
-	dearest = []Made{}
-	for _, r := range all[:min(len(all), shown)] {
-		bytes := p.shareOfResult(r, map[*folder]int64{})
-		dearest = append(dearest, Made{r.key.String(), p.s.args(r), r.took().Seconds(), bytes})
-	}
-	return seconds, dearest
+	return sum
 }

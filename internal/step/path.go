@@ -85,6 +85,9 @@ func (p Path) InRoot() string {
 	return at
 }
 
+// MarshalText makes InRoot what documents have of a path.
+func (p Path) MarshalText() ([]byte, error) { return []byte(p.InRoot()), nil }
+
 func cleaned(p string) string {
 	if p == "" {
 		return ""

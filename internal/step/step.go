@@ -67,6 +67,11 @@ type OutputSpec struct {
 	Optional bool
 }
 
+// File, Tree and Value return outputs of steps of a kind.
+func File(name, doc string) OutputSpec  { return OutputSpec{Name: name, Class: action.File, Doc: doc} }
+func Tree(name, doc string) OutputSpec  { return OutputSpec{Name: name, Class: action.Tree, Doc: doc} }
+func Value(name, doc string) OutputSpec { return OutputSpec{Name: name, Class: action.Value, Doc: doc} }
+
 // Request is what Plan is given.
 type Request struct {
 	At addrs.Instance

@@ -2,37 +2,72 @@ package audit_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/audit"
-	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// quantised makes a small quantized model, and returns its .mllm file and its config.json.
+// quantised makes a small quantized model of zeros with mllm's names, and returns its .mllm file and its config.json.
 func quantised(t *testing.T, architecture string) (model, config string) {
 	t.Helper()
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	run := func(_, stderr string, code int) {
-		t.Helper()
-		if code != 0 {
-			t.Fatalf("exit code %d\n%s", code, stderr)
+	var sources []mllm.Source
+	add := func(name string, d mllm.DType, element []byte, shape ...int64) {
+		n := 1
+		for _, dim := range shape {
+			n *= int(dim)
+		}
+		data := bytes.Repeat(element, n)
+		sources = append(sources, mllm.Source{Name: name, DType: d, Shape: shape, Size: int64(len(data)),
+			Write: func(w io.Writer) error { _, err := w.Write(data); return err }})
+	}
+	float := func(v float32) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)) }
+	add("model.embed_tokens.weight", mllm.Uint16, []byte{0, 0}, 512, 128)
+	for l := range 2 {
+		at := fmt.Sprintf("model.layers.%d.", l)
+		add(at+"input_layernorm.weight", mllm.Uint16, []byte{0, 0}, 128)
+		for name, shape := range map[string][2]int64{"self_attn.q_proj": {128, 128}, "self_attn.k_proj": {128, 64},
+			"self_attn.v_proj": {128, 64}, "self_attn.o_proj": {128, 128},
+			"mlp.gate_proj": {128, 256}, "mlp.up_proj": {128, 256}, "mlp.down_proj": {256, 128}} {
+			add(at+name+".weight", mllm.Int8, []byte{0}, 1, 1, shape[0], shape[1])
+			biased := []string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}
+			if architecture == "qwen2" && slices.Contains(biased, name) {
+				add(at+name+".bias", mllm.Float32, float(0.5), shape[1])
+			}
+		}
+		if architecture != "qwen3" {
+			add(at+"self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, float(0.5), 1)
+			add(at+"self_attn.q_proj_input_qdq.fake_quant.scale", mllm.Float32, float(1), 1)
+			add(at+"self_attn.k_proj_input_qdq.fake_quant.scale", mllm.Float32, float(1), 1)
 		}
 	}
-	run(tooltest.Run(t, toymodel.MakeTool, toymodel.RunMake, toymodel.MakeSpec{Seed: 3, Layers: 2, BlockSize: 32, Architecture: architecture, Out: at("model")}))
-	spec := quantizer.Spec{Model: at("model"), Architecture: architecture, BlockSize: 32, Out: at("quantised")}
-	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, spec))
-	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
-	return at("model.mllm"), at("quantised/config.json")
+	add("lm_head.weight", mllm.Int8, []byte{0}, 1, 1, 128, 512)
+	model, config = filepath.Join(t.TempDir(), "model.mllm"), filepath.Join(t.TempDir(), "config.json")
+	f, err := os.Create(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(mllm.Write(f, mllm.V2, "", sources), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"model_type": "` + architecture + `", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2,
+		"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 512, "attention_bias": false, "rms_norm_eps": 1e-06,
+		"hidden_act": "silu", "max_position_embeddings": 256, "tie_word_embeddings": true, "rope_theta": 10000}`
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return model, config
 }
 
 // TestFound: Qwen2 has biases, which upstream's compiler leaves out; Qwen2 and Llama have the range of the rotation at what goes into q and k, Qwen3 has not.

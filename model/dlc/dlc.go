@@ -1,11 +1,12 @@
-// Package dlc reads the outline of DLC files, the vendor's containers of models: which graphs are in one, and which contexts that were compiled
-// from them, for which SoCs. One enters it with Parse.
+// Package dlc reads the outline of DLC files, Qualcomm's containers of models: which graphs are in one, and which
+// contexts that were compiled from them, for which SoCs.
 //
-// A DLC is a zip file whose members are stored as they are; the layout within was found by looking at files that the vendor's tools write.
-// Nothing in the file is trusted. The package does not read weights.
+// A DLC is a zip file whose members are stored as they are; the layout within was found by looking at files that
+// Qualcomm's tools write. Nothing in the file is trusted. The package does not read weights.
 package dlc
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,43 +88,41 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// header reads which version of the format it is. Older files say it in lines.
+// header reads which version of the format it is.
 func (f *File) header(m archive.Member) error {
-	b, err := m.Read(maxMetadata)
-	if err != nil {
-		return err
-	}
 	var j struct {
 		Header struct {
 			Version struct{ Major, Minor, Patch int }
 		}
 	}
-	if json.Unmarshal(trimmed(b), &j) == nil {
+	ok, err := decode(m, &j)
+	if ok {
 		v := j.Header.Version
 		f.Version = fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 	}
-	return nil
+	return err
 }
 
 // made reads which program made it.
 func (f *File) made(m archive.Member) error {
-	b, err := m.Read(maxMetadata)
-	if err != nil {
-		return err
-	}
 	var j struct {
 		DLCGenerationInfo []struct {
 			ConverterCommand struct{ Tool, ConverterVersion string }
 		}
 	}
-	if json.Unmarshal(trimmed(b), &j) == nil && len(j.DLCGenerationInfo) > 0 {
+	ok, err := decode(m, &j)
+	if ok && len(j.DLCGenerationInfo) > 0 {
 		c := j.DLCGenerationInfo[0].ConverterCommand
 		f.Tool, f.Converter = c.Tool, c.ConverterVersion
 	}
-	return nil
+	return err
 }
 
-func trimmed(b []byte) []byte { return []byte(strings.TrimRight(string(b), "\x00")) }
+// decode decodes a member; ok is false if it is not JSON but lines, as in older files.
+func decode(m archive.Member, to any) (ok bool, err error) {
+	b, err := m.Read(maxMetadata)
+	return err == nil && json.Unmarshal(bytes.TrimRight(b, "\x00"), to) == nil, err
+}
 
 // cache reads a member that is a context; of another one it says nothing.
 func (f *File) cache(m archive.Member) error {
@@ -155,72 +154,34 @@ func (f *File) model(m archive.Member) error {
 	if len(b) < header+8 || string(b[header+4:][:4]) != "NETD" {
 		return errors.New("its graphs are in another form than is known")
 	}
-	root, err := flatbuffer.Root(b[header:])
-	if err != nil {
-		return err
-	}
-	graphs, err := root.Tables(0, maxGraphs)
-	if err != nil {
-		return err
-	}
+	root := flatbuffer.Root(b[header:])
 	left := maxItems
-	for _, t := range graphs {
+	for _, t := range root.Tables(0, maxGraphs) {
 		g := Graph{Ops: map[string]int{}}
-		if g.Name, err = t.String(0); err != nil {
-			return err
-		}
-		if err := g.read(t, &left); err != nil {
-			return fmt.Errorf("graph %q: %w", g.Name, err)
-		}
+		g.read(t, &left)
 		f.Graphs = append(f.Graphs, g)
 	}
-	return nil
+	return root.Err()
 }
 
-// read reads a graph's operations, inputs and outputs; left is how many more there may be in the file.
-func (g *Graph) read(t flatbuffer.Table, left *int) error {
-	ops, err := t.Tables(1, *left)
-	if err != nil {
-		return err
-	}
+// read reads a graph's name, operations, inputs and outputs; left is how many more there may be in the file.
+func (g *Graph) read(t flatbuffer.Table, left *int) {
+	g.Name = t.String(0)
+	ops := t.Tables(1, *left)
+	*left -= len(ops)
 	for _, op := range ops {
-		kind, err := op.String(1)
-		if err != nil {
-			return err
-		}
-		g.Ops[kind]++
+		g.Ops[op.String(1)]++
 	}
-	tensors, err := t.Tables(2, *left-len(ops))
-	if err != nil {
-		return err
-	}
-	*left -= len(ops) + len(tensors)
+	tensors := t.Tables(2, *left)
+	*left -= len(tensors)
 	for _, t := range tensors {
 		const input, output = 0, 1
-		role, err := t.Uint32(2)
-		if err != nil {
-			return err
-		}
-		if role != input && role != output {
-			continue
-		}
-		var x qnnctx.TensorInfo
-		if x.Name, err = t.String(1); err != nil {
-			return err
-		}
-		dtype, err := t.Uint32(6)
-		if err != nil {
-			return err
-		}
-		if x.Dims, err = t.Uint32s(3, maxRank); err != nil {
-			return err
-		}
-		x.DType = qnnctx.DTypeName(dtype)
-		if role == input {
+		x := qnnctx.TensorInfo{Name: t.String(1), DType: qnnctx.DTypeName(t.Uint32(6)), Dims: t.Uint32s(3, maxRank)}
+		switch t.Uint32(2) {
+		case input:
 			g.Inputs = append(g.Inputs, x)
-		} else {
+		case output:
 			g.Outputs = append(g.Outputs, x)
 		}
 	}
-	return nil
 }

@@ -4,4 +4,9 @@
 profile "emulator" {
   toolchain "htp_host" {}
   locals { libraries = "${toolchain.htp_host.dir}/onnxruntime_qnn" }
+
+  check "release" {
+    condition     = false
+    error_message = "ExecuTorch 1.5.1 needs QAIRT 2.37, and public packages have libraries of a later release, which refuse it: use --profile device."
+  }
 }

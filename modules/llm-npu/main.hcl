@@ -170,11 +170,6 @@ output "samples" {
   value       = step.run.main.outputs.samples
 }
 
-output "plot" {
-  description = "temperature and memory while it ran, drawn"
-  value       = step.run.main.outputs.plot
-}
-
 output "metrics" {
   description = "what was measured, beside the paper's table and the reproduction's"
   value       = step.run.main.outputs.metrics

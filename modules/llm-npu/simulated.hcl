@@ -27,7 +27,7 @@ profile "simulated" {
     open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: mllm's programs write no file
   }
 
-  step "model" "small" {
+  step "toy_model" "small" {
     description  = "a small model of the same architecture, for machines without the real one"
     seed         = 15
     layers       = 2
@@ -38,18 +38,18 @@ profile "simulated" {
   step "convert" "floats" {
     name        = "floats"
     description = "for the NPU and the CPU"
-    model       = step.model.small.outputs.dir
+    model       = step.toy_model.small.outputs.dir
     format      = "v1"
   }
 
   step "vocab" "small" {
-    tokenizer = "${step.model.small.outputs.dir}/tokenizer.json"
+    tokenizer = "${step.toy_model.small.outputs.dir}/tokenizer.json"
   }
 
   step "reference" "small" {
     description    = "the tokens that the phone must print"
     model          = step.convert.floats.outputs.model
-    config         = "${step.model.small.outputs.dir}/config.json"
+    config         = "${step.toy_model.small.outputs.dir}/config.json"
     tokenizer      = step.vocab.small.outputs.vocab
     prompt         = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
     lengths        = [for n in var.lengths : tonumber(n)]

@@ -72,7 +72,6 @@ profile "device" {
     architecture = var.architecture
     block_size   = local.block_size
     pymllm       = local.pymllm
-    tensors      = "upstream"
     calibration  = var.calibration == "" ? null : var.calibration
     device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
   }

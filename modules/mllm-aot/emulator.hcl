@@ -58,7 +58,6 @@ profile "emulator" {
     architecture = var.architecture
     block_size   = local.block_size
     pymllm       = local.pymllm
-    tensors      = "upstream"
     calibration  = var.calibration == "" ? null : var.calibration
     device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
   }

@@ -210,11 +210,6 @@ output "samples" {
   value       = step.run.llm.outputs.samples
 }
 
-output "plot" {
-  description = "temperature and memory while it ran, drawn"
-  value       = step.run.llm.outputs.plot
-}
-
 output "metrics" {
   description = "what was measured"
   value       = step.run.llm.outputs.metrics

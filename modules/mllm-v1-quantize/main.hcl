@@ -49,7 +49,7 @@ variable "rotate" {
 
 toolchain "mllm_quantiser" {}
 
-step "model" "small" {
+step "toy_model" "small" {
   when         = var.model == ""
   description  = "a small model of the same architecture, for machines without the real one"
   seed         = 15
@@ -66,7 +66,7 @@ step "git" "mllm" {
 }
 
 locals {
-  model   = var.model == "" ? step.model.small.outputs.dir : var.model
+  model   = var.model == "" ? step.toy_model.small.outputs.dir : var.model
   sources = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
 }
 

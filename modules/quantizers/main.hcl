@@ -79,7 +79,6 @@ step "quantize" "mllm" {
   architecture = var.architecture
   block_size   = 32
   pymllm       = var.mllm == "" ? null : var.mllm
-  tensors      = "upstream"
 }
 
 module "model" {

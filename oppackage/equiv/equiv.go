@@ -26,17 +26,14 @@ import (
 	"github.com/hexmage/hexmage/oppackage"
 )
 
-// Bounds of a makefile and of the output of make, in bytes.
-const (
-	maxMakefile = 4 << 20
-	maxOutput   = 64 << 20
-)
+// maxMakefile bounds a makefile, in bytes.
+const maxMakefile = 4 << 20
 
 //go:embed differences.hcl
 var differencesFile []byte
 
-// Known is an intended difference.
-type Known struct {
+// known is an intended difference.
+type known struct {
 	Word    string   `hcl:"word,label"` // as in Difference: a path.Match pattern in which * also matches slashes
 	Side    string   `hcl:"side"`       // "ours" or "theirs"
 	Targets []string `hcl:"targets,optional"`
@@ -44,15 +41,7 @@ type Known struct {
 	Reason  string   `hcl:"reason"`
 }
 
-// KnownDifferences returns hexmage's table.
-func KnownDifferences() ([]Known, error) {
-	var file struct {
-		Known []Known `hcl:"difference,block"`
-	}
-	return file.Known, hclsimple.Decode("differences.hcl", differencesFile, nil, &file)
-}
-
-func (k Known) explains(target string, d Difference) bool {
+func (k known) explains(target string, d Difference) bool {
 	link := slices.Contains(d.Lines, "link")
 	if k.Side != d.Side || len(k.Targets) > 0 && !slices.Contains(k.Targets, target) ||
 		k.Lines == "link" && (!link || len(d.Lines) > 1) || k.Lines == "compile" && link {
@@ -68,7 +57,6 @@ type Difference struct {
 	Side   string   `json:"side"` // "ours" or "theirs"
 	Word   string   `json:"word"`
 	Lines  []string `json:"lines"`            // sources of the compilations, "link"
-	All    bool     `json:"all"`              // all compilations differ
 	Reason string   `json:"reason,omitempty"` // of the known difference
 }
 
@@ -105,8 +93,10 @@ func Compare(ctx context.Context, m Make, makefile string, p oppackage.Package,
 	if err != nil {
 		return nil, err
 	}
-	known, err := KnownDifferences()
-	if err != nil {
+	var table struct {
+		Known []known `hcl:"difference,block"`
+	}
+	if err := hclsimple.Decode("differences.hcl", differencesFile, nil, &table); err != nil {
 		return nil, err
 	}
 	root, err := os.MkdirTemp("", "hexmage-make-")
@@ -133,13 +123,13 @@ func Compare(ctx context.Context, m Make, makefile string, p oppackage.Package,
 		for _, c := range compiles {
 			ours = append(ours, c.Args)
 		}
-		out = append(out, compare(a.Target, s.parse(ours), s.parse(theirs), known))
+		out = append(out, compare(a.Target, s.parse(ours), s.parse(theirs), table.Known))
 	}
 	return out, nil
 }
 
 // compare compares line by line, and groups the differences by word.
-func compare(target string, ours, theirs map[string]map[string]bool, known []Known) Target {
+func compare(target string, ours, theirs map[string]map[string]bool, all []known) Target {
 	t := Target{Target: target}
 	at := map[[2]string][]string{} // lines by side and word
 	only := func(side, line string, words, others map[string]bool) {
@@ -174,10 +164,9 @@ func compare(target string, ours, theirs map[string]map[string]bool, known []Kno
 	}
 	for of, lines := range at {
 		slices.Sort(lines)
-		d := Difference{Side: of[0], Word: of[1], Lines: lines,
-			All: len(lines) == t.Compiles && !slices.Contains(lines, "link")}
-		if i := slices.IndexFunc(known, func(k Known) bool { return k.explains(target, d) }); i >= 0 {
-			d.Reason = known[i].Reason
+		d := Difference{Side: of[0], Word: of[1], Lines: lines}
+		if i := slices.IndexFunc(all, func(k known) bool { return k.explains(target, d) }); i >= 0 {
+			d.Reason = all[i].Reason
 		}
 		t.Differences = append(t.Differences, d)
 	}
@@ -203,7 +192,7 @@ func Write(w io.Writer, targets []Target) error {
 		for _, d := range t.Differences {
 			where, reason, sign := strings.Join(d.Lines, " "), d.Reason, "+"
 			switch {
-			case d.All:
+			case len(d.Lines) == t.Compiles && !slices.Contains(d.Lines, "link"):
 				where = "all sources"
 			case len(d.Lines) > 2:
 				where = fmt.Sprintf("%d sources", len(d.Lines))
@@ -290,7 +279,7 @@ func (s sdks) parse(lines [][]string) map[string]map[string]bool {
 
 var errNoTarget = errors.New("the makefile lacks the target")
 
-// lines returns the words of compilers' lines that `make -n` prints for a target, in order.
+// lines returns the words of the lines that `make -n` prints for a target, in order.
 func (m Make) lines(ctx context.Context, makefile string, s sdks, target string) ([][]string, error) {
 	args := []string{"-n", "-B", "--no-print-directory", "-C", m.Dir, "-f", makefile, target}
 	for _, name := range s.variables {
@@ -308,16 +297,9 @@ func (m Make) lines(ctx context.Context, makefile string, s sdks, target string)
 		}
 		return nil, fmt.Errorf("make -n -f %s %s: %w\n%.2000s", makefile, target, err, text)
 	}
-	if out.Len() > maxOutput {
-		return nil, fmt.Errorf("make -n -f %s %s: output has %d bytes, the limit is %d", makefile, target, out.Len(), maxOutput)
-	}
 	var all [][]string
 	for line := range strings.Lines(strings.ReplaceAll(out.String(), "\\\n", "")) {
-		words, ok := Words(line)
-		if !ok {
-			continue // text that a recipe prints
-		}
-		if line, _ := parse(words); line != "" {
+		if words, ok := Words(line); ok { // the others are text that a recipe prints
 			all = append(all, words)
 		}
 	}

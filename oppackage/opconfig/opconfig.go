@@ -24,8 +24,6 @@ const (
 // Config is an op package as converters see it.
 type Config struct {
 	Package string
-	Domain  string
-	Version string
 	Ops     []Op
 }
 
@@ -43,21 +41,16 @@ type Count struct{ Min, Max int }
 
 type opDefCollection struct {
 	XMLName xml.Name
-	Package string  `xml:"PackageName,attr"`
-	Domain  string  `xml:"Domain,attr"`
-	Version string  `xml:"Version,attr"`
-	Ops     []opDef `xml:"OpDefList>OpDef"`
-}
-
-type opDef struct {
-	Name    string   `xml:"Name"`
-	Inputs  []opPart `xml:"Input"`
-	Outputs []opPart `xml:"Output"`
-	Params  []opPart `xml:"Parameter"`
+	Package string `xml:"PackageName,attr"`
+	Ops     []struct {
+		Name    string   `xml:"Name"`
+		Inputs  []opPart `xml:"Input"`
+		Outputs []opPart `xml:"Output"`
+		Params  []opPart `xml:"Parameter"`
+	} `xml:"OpDefList>OpDef"`
 }
 
 type opPart struct {
-	Name      string `xml:"Name"`
 	Mandatory string `xml:"Mandatory"`
 	Repeated  string `xml:"Repeated"`
 }
@@ -80,7 +73,7 @@ func Read(r io.Reader) (Config, error) {
 	if c.XMLName.Local != "OpDefCollection" {
 		return Config{}, fmt.Errorf("its root is <%s>, and that of an op config is <OpDefCollection>", c.XMLName.Local)
 	}
-	out := Config{Package: strings.TrimSpace(c.Package), Domain: c.Domain, Version: c.Version}
+	out := Config{Package: strings.TrimSpace(c.Package)}
 	if !name.MatchString(out.Package) {
 		return Config{}, fmt.Errorf("PackageName=%q is not a C++ name", c.Package)
 	}

@@ -30,7 +30,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func(n int) opconfig.Count { return opconfig.Count{Min: n, Max: n} }
-	want := opconfig.Config{Package: "LLaMAPackage", Domain: "LLaMA", Version: "1.0"}
+	want := opconfig.Config{Package: "LLaMAPackage"}
 	for _, op := range []struct {
 		name               string
 		params, in, inputs int

@@ -1,7 +1,6 @@
 package cpptoken_test
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,7 +27,7 @@ var clangToken = regexp.MustCompile(`(?s)^(\w+) '(.*)'(?:\t [^\t]*)?\t+Loc=<[^\n
 
 var spliceAtEnd = regexp.MustCompile(`(\\[ \t]*\n)+$`)
 
-// TestAsClangDoes compares names, comments and literals with those that clang's own lexer finds: in a file of what is tricky, in
+// TestAsClangDoes compares names and literals with those that clang's own lexer finds: in a file of what is tricky, in
 // the sources that come with hexmage, and in a folder of the caller's.
 func TestAsClangDoes(t *testing.T) {
 	clang := filepath.Join(toolchaintest.Root(t, "llvm"), "usr/bin/clang-22")
@@ -87,7 +86,7 @@ func TestAsClangDoes(t *testing.T) {
 	t.Logf("%d tokens of %d files", compared, len(files))
 }
 
-// seen lists our names, comments and literals with their places, and which places header names take.
+// seen lists our names and literals with their places, and which places header names take.
 func seen(t *testing.T, file string, src []byte) (list []string, headers map[string]bool) {
 	t.Helper()
 	tokens, err := cpptoken.Scan(src)
@@ -95,29 +94,24 @@ func seen(t *testing.T, file string, src []byte) (list []string, headers map[str
 		t.Fatalf("%s:%v", file, err)
 	}
 	headers = map[string]bool{}
+	end := 0
 	for i, k := range tokens {
-		at := fmt.Sprintf("%d:%d", k.Line, k.Col)
-		if i > 0 && tokens[i-1].Kind == cpptoken.Space {
-			// Clang counts a splice right before a token as a part of it.
-			before := src[tokens[i-1].Start:tokens[i-1].End]
-			if sp := spliceAtEnd.FindIndex(before); sp != nil {
-				start := tokens[i-1].Start + sp[0]
-				at = fmt.Sprintf("%d:%d", 1+bytes.Count(src[:start], []byte("\n")), start-bytes.LastIndexByte(src[:start], '\n'))
-			}
+		start := k.Start
+		if sp := spliceAtEnd.FindIndex(src[end:start]); sp != nil { // clang counts a splice before a token as a part of it
+			start = end + sp[0]
 		}
-		switch k.Kind {
-		case cpptoken.Identifier:
-			list = append(list, at+" "+k.Name)
-		case cpptoken.Comment:
-			list = append(list, at+" comment")
-		case cpptoken.String, cpptoken.RawString, cpptoken.Char:
-			list = append(list, at+" literal")
-		case cpptoken.Number:
-			list = append(list, at+" number")
-		case cpptoken.HeaderName:
+		end = k.End
+		line, col := cpptoken.Position(src, start)
+		at := fmt.Sprintf("%d:%d", line, col)
+		switch {
+		case k.Kind == cpptoken.Name:
+			list = append(list, at+" "+k.Text)
+		case k.Kind == cpptoken.Literal && i > 0 && tokens[i-1].Text == "include":
 			for i := range k.End - k.Start {
-				headers[fmt.Sprintf("%d:%d", k.Line, k.Col+i)] = true
+				headers[fmt.Sprintf("%d:%d", line, col+i)] = true
 			}
+		case k.Kind == cpptoken.Literal:
+			list = append(list, at+" literal")
 		}
 	}
 	return list, headers
@@ -141,14 +135,12 @@ func clangSaw(out string, headers map[string]bool) (list []string) {
 		case m[1] == "raw_identifier":
 			name, _, _ := strings.Cut(m[2], "'\t [")
 			list = append(list, at+" "+name)
-		case m[1] == "comment":
-			list = append(list, at+" comment")
 		case strings.HasSuffix(m[1], "string_literal") || strings.HasSuffix(m[1], "char_constant"),
 			m[1] == "unknown" && (m[2][0] == '\'' || m[2][0] == '"'): // the last is one that is left open
 
 			list = append(list, at+" literal")
 		case m[1] == "numeric_constant":
-			list = append(list, at+" number")
+			list = append(list, at+" literal")
 		}
 	}
 	return slices.Clip(list)

@@ -1,267 +1,223 @@
-// Package cpptoken cuts C++ source text into tokens, so that an edit can tell a name in code from the same letters in a
-// comment or a string.
+// Package cpptoken cuts C++ source text into the tokens of its code, so that an edit can tell a name in code from the
+// same letters in a comment or a string. What stands between two tokens is blanks, line ends and comments.
 //
-// The tokens tile the source: every byte belongs to exactly one token, and the tokens' texts in order are the source again.
-// Line splices (a backslash before a line end) are followed everywhere except in raw strings, as a compiler does.
-//
-// It does not know the grammar, types, macros' expansions or conditional compilation: code under #if 0 is code. It does not
-// know digraphs, trigraphs and universal character names (\u00e9), which op sources do not have.
+// It does not know the grammar, types, macros' expansions or conditional compilation: code under #if 0 is code. It does
+// not know digraphs, trigraphs and universal character names (\u00e9), which op sources do not have.
 package cpptoken
 
 import (
 	"bytes"
 	"fmt"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"strings"
 )
 
 // Kind says what a token is.
 type Kind uint8
 
-// The kinds of tokens. A Directive's own tokens have their usual kinds, with Token.Directive set.
+// The kinds of tokens.
 const (
-	Space      Kind = iota // blanks and line splices between tokens
-	Newline                // one line end that is not spliced away
-	Comment                // a // or /* */ comment, without the line end that ends it
-	Identifier             // a name or keyword
-	Number                 // a preprocessing number, with digit separators and suffixes
-	String                 // a string literal with its prefix and suffix
-	RawString              // a raw string literal with its prefix and suffix
-	Char                   // a character literal with its prefix and suffix
-	HeaderName             // <...> or "..." after #include
-	Punct                  // one punctuation mark; -> and :: and ## are one mark each
+	Name    Kind = iota // or a keyword
+	Mark                // one punctuation mark; -> and :: are one mark each
+	Literal             // a number, string, character or <header>, with prefix and suffix
 )
 
-// Token is a part of a source.
+// Token is a part of a source's code.
 type Token struct {
 	Kind       Kind
-	Directive  bool   // inside a preprocessor line
+	Text       string // without line splices
 	Start, End int    // byte offsets into the source
-	Line, Col  int    // where Start is; both count from 1, columns in bytes
-	Name       string // of an Identifier or Punct: the spelling without line splices
+	Directive  int    // number of the preprocessor line that the token is in, from 1; 0 in other code
 }
 
-// Error says that a source cannot be cut into tokens, because something is left open at its end.
-type Error struct {
-	Line, Col int    // where what is open begins
-	What      string // such as "comment"
+// Position returns the line and column of an offset in a source. Both count from 1, columns in bytes.
+func Position(src []byte, offset int) (line, col int) {
+	before := src[:offset]
+	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
 }
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("%d:%d: %s is never closed", e.Line, e.Col, e.What)
+// Compilers forgive blanks after the backslash.
+var splice = lazyregexp.New(`\\[ \t\v\f]*\r?\n`)
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// scanner reads the text of a source without its line splices.
+type scanner struct {
+	text      string
+	pos       int
+	splices   [][]int // [start, end] in the source of those after pos
+	removed   int     // bytes of the splices before pos
+	tokens    []Token
+	lines     int // preprocessor lines so far
+	directive int // number of the preprocessor line at pos, or 0
 }
 
-// Scan cuts src into tokens. A comment or raw string left open is an *Error; the tokens before it are returned with it.
-// A string or character literal left open ends at its line's end, as in text under #error.
+// Scan returns the tokens of src. A comment or raw string left open is an error. A string or character literal left open
+// ends at its line's end, as in text under #error.
 func Scan(src []byte) ([]Token, error) {
-	s := scanner{src: src, line: 1, tokens: make([]Token, 0, min(len(src)/3+8, 1<<16))}
-	if bytes.HasPrefix(src, []byte(byteOrderMark)) { // else it would be the first letter of the first name
-		s.emit(Space, len(byteOrderMark), "")
+	s := scanner{text: string(src), splices: splice.Get().FindAllIndex(src, -1)}
+	if len(s.splices) > 0 {
+		s.text = string(splice.Get().ReplaceAll(src, nil))
 	}
-	for s.pos < len(src) {
-		if err := s.next(); err != nil {
-			return s.tokens, err
+	if strings.HasPrefix(s.text, byteOrderMark) { // else it would be the first letter of the first name
+		s.pos = len(byteOrderMark)
+	}
+	lineBegins := true
+	for s.pos < len(s.text) {
+		rest := s.text[s.pos:]
+		switch c := rest[0]; {
+		case c == '\n':
+			lineBegins, s.directive = true, 0
+			s.pos++
+		case strings.IndexByte(" \t\r\v\f", c) >= 0:
+			s.pos++
+		case strings.HasPrefix(rest, "//"):
+			s.pos += lineLength(rest)
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest[2:], "*/")
+			if n < 0 {
+				return nil, s.leftOpen(src, "comment")
+			}
+			s.pos += n + 4
+		default:
+			if lineBegins && c == '#' {
+				s.lines++
+				s.directive = s.lines
+			}
+			lineBegins = false
+			kind, n := s.next(rest)
+			if n < 0 {
+				return nil, s.leftOpen(src, "raw string")
+			}
+			start := s.offset()
+			s.pos += n
+			s.tokens = append(s.tokens, Token{kind, rest[:n], start, s.end(), s.directive})
 		}
 	}
 	return s.tokens, nil
 }
 
-const byteOrderMark = "\xef\xbb\xbf"
-
-type scanner struct {
-	src       []byte
-	pos       int
-	line      int
-	lineStart int
-	tokens    []Token
-
-	directive bool   // in a preprocessor line
-	text      bool   // something other than blanks and comments was seen in this line
-	name      string // the directive's name, once seen
-	header    bool   // a header name may come next
+// offset returns the offset of pos in the source, behind the splices there.
+func (s *scanner) offset() int {
+	for len(s.splices) > 0 && s.splices[0][0] <= s.pos+s.removed {
+		s.removed += s.splices[0][1] - s.splices[0][0]
+		s.splices = s.splices[1:]
+	}
+	return s.pos + s.removed
 }
 
-// splice returns the length of the line splice at p: a backslash, blanks (which compilers forgive) and a line end.
-func (s *scanner) splice(p int) int {
-	if p >= len(s.src) || s.src[p] != '\\' {
-		return 0
-	}
-	q := p + 1
-	for q < len(s.src) && (s.src[q] == ' ' || s.src[q] == '\t' || s.src[q] == '\v' || s.src[q] == '\f') {
-		q++
-	}
+// end returns the offset in the source of the end of the token before pos, in front of the splices there.
+func (s *scanner) end() int {
+	s.pos--
+	end := s.offset() + 1
+	s.pos++
+	return end
+}
+
+func (s *scanner) leftOpen(src []byte, what string) error {
+	line, col := Position(src, s.offset())
+	return fmt.Errorf("%d:%d: %s is never closed", line, col, what)
+}
+
+// next returns the kind and length of the token at the beginning of rest; the length is -1 if it is never closed.
+func (s *scanner) next(rest string) (Kind, int) {
+	c := rest[0]
 	switch {
-	case q < len(s.src) && s.src[q] == '\n':
-		return q + 1 - p
-	case q+1 < len(s.src) && s.src[q] == '\r' && s.src[q+1] == '\n':
-		return q + 2 - p
-	}
-	return 0
-}
-
-// at returns the byte at p after any splices there, and the offset after it; 0 at the end of the source.
-func (s *scanner) at(p int) (byte, int) {
-	for n := s.splice(p); n > 0; n = s.splice(p) {
-		p += n
-	}
-	if p >= len(s.src) {
-		return 0, p
-	}
-	return s.src[p], p + 1
-}
-
-// emit appends the token from s.pos to end and moves on.
-func (s *scanner) emit(kind Kind, end int, name string) {
-	s.tokens = append(s.tokens, Token{
-		Kind: kind, Directive: s.directive, Start: s.pos, End: end,
-		Line: s.line, Col: s.pos - s.lineStart + 1, Name: name,
-	})
-	for i := s.pos; i < end; i++ {
-		if s.src[i] == '\n' {
-			s.line++
-			s.lineStart = i + 1
-		}
-	}
-	s.pos = end
-}
-
-func (s *scanner) errorf(what string) error {
-	return &Error{Line: s.line, Col: s.pos - s.lineStart + 1, What: what}
-}
-
-func (s *scanner) next() error {
-	if s.splice(s.pos) > 0 || blank(s.src[s.pos]) {
-		s.space()
-		return nil
-	}
-	c, p := s.at(s.pos)
-	switch {
-	case c == '\n':
-		s.directive, s.text, s.name, s.header = false, false, "", false
-		s.emit(Newline, p, "")
-		return nil
-	case c == '/':
-		if d, q := s.at(p); d == '/' {
-			s.emit(Comment, s.lineEnd(q), "")
-			return nil
-		} else if d == '*' {
-			return s.blockComment(q)
-		}
-	}
-	if !s.text {
-		s.text = true
-		s.directive = c == '#'
-	}
-	header := s.header
-	s.header = false
-	switch {
-	case header && c == '<':
-		if end, ok := s.until(p, '>'); ok {
-			s.emit(HeaderName, end, "")
-			return nil
-		}
-	case header && c == '"':
-		if end, ok := s.until(p, '"'); ok {
-			s.emit(HeaderName, end, "")
-			return nil
-		}
-	}
-	switch {
+	case digit(c) || c == '.' && len(rest) > 1 && digit(rest[1]):
+		return Literal, numberLength(rest)
 	case c == '"' || c == '\'':
-		s.literal(c, p)
-		return nil
-	case digit(c) || c == '.' && s.peek(p, digit):
-		s.number(p)
-		return nil
+		return Literal, literalLength(rest, 0)
+	case c == '<' && s.afterInclude():
+		if n := strings.IndexByte(rest[:lineLength(rest)], '>'); n > 0 {
+			return Literal, n + 1
+		}
 	case letter(c):
-		return s.identifier()
+		n := wordLength(rest)
+		if n == len(rest) || rest[n] != '"' && rest[n] != '\'' {
+			return Name, n
+		}
+		switch prefix := rest[:n]; prefix {
+		case "R", "u8R", "uR", "UR", "LR":
+			if m := rawString.FindStringSubmatch(rest[n:]); m != nil {
+				closing := ")" + m[1] + `"`
+				end := strings.Index(rest[n:], closing)
+				if end < 0 {
+					return Literal, -1
+				}
+				end += n + len(closing)
+				return Literal, end + wordLength(rest[end:])
+			}
+		case "u8", "u", "U", "L":
+			return Literal, literalLength(rest, n)
+		}
+		return Name, n
 	}
-	s.punct(c, p)
-	return nil
+	if strings.HasPrefix(rest, "->") || strings.HasPrefix(rest, "::") {
+		return Mark, 2
+	}
+	return Mark, 1
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
+var rawString = lazyregexp.New(`^"([^()\\" \t\r\n\v\f]{0,16})\(`)
+
+// afterInclude tells whether a header's name comes next.
+func (s *scanner) afterInclude() bool {
+	n := len(s.tokens)
+	return s.directive > 0 && n > 1 && s.tokens[n-1].Directive == s.directive && s.tokens[n-2].Text == "#" &&
+		strings.HasPrefix(s.tokens[n-1].Text, "include")
+}
+
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
 }
 
-func (s *scanner) peek(p int, want func(byte) bool) bool {
-	c, q := s.at(p)
-	return q > p && q <= len(s.src) && want(c)
-}
-
-func (s *scanner) peekIs(p int, want byte) bool {
-	return s.peek(p, func(c byte) bool { return c == want })
-}
-
-// space takes blanks and splices.
-func (s *scanner) space() {
-	end := s.pos
-	for end < len(s.src) {
-		if n := s.splice(end); n > 0 {
-			end += n
-		} else if blank(s.src[end]) {
-			end++
-		} else {
-			break
-		}
+// lineLength returns the length of the text up to its first line end.
+func lineLength(text string) int {
+	if n := strings.IndexByte(text, '\n'); n >= 0 {
+		return n
 	}
-	s.emit(Space, end, "")
+	return len(text)
 }
 
-// lineEnd returns the offset of the line end after p that no splice removes.
-func (s *scanner) lineEnd(p int) int {
-	for p < len(s.src) {
-		if n := s.splice(p); n > 0 {
-			p += n
-			continue
+// wordLength returns the length of the name at the beginning of a text, 0 if there is none.
+func wordLength(text string) int {
+	n := 0
+	for n < len(text) && (letter(text[n]) || n > 0 && digit(text[n])) {
+		n++
+	}
+	return n
+}
+
+// numberLength returns the length of a preprocessing number, with digit separators and suffixes.
+func numberLength(text string) int {
+	part := func(i int) bool { return i < len(text) && (digit(text[i]) || letter(text[i])) }
+	n := 1
+	for n < len(text) {
+		switch c := text[n]; {
+		case part(n), c == '.', c == '\'' && part(n+1):
+		case (c == '+' || c == '-') && strings.IndexByte("eEpP", text[n-1]) >= 0:
+		default:
+			return n
 		}
-		if s.src[p] == '\n' {
-			if s.src[p-1] == '\r' {
-				return p - 1
+		n++
+	}
+	return n
+}
+
+// literalLength returns the length of a string or character literal, whose opening quote is at index quote.
+func literalLength(text string, quote int) int {
+	for n := quote + 1; n < len(text); n++ {
+		switch text[n] {
+		case '\n':
+			return n
+		case '\\':
+			if n+1 < len(text) && text[n+1] != '\n' {
+				n++
 			}
-			return p
-		}
-		p++
-	}
-	return p
-}
-
-func (s *scanner) blockComment(p int) error {
-	for p < len(s.src) {
-		c, q := s.at(p)
-		if c == '*' && s.peekIs(q, '/') {
-			_, end := s.at(q)
-			s.emit(Comment, end, "")
-			return nil
-		}
-		p = q
-	}
-	return s.errorf("comment")
-}
-
-// until returns the offset after the next close in this line.
-func (s *scanner) until(p int, close byte) (int, bool) {
-	for p < len(s.src) {
-		c, q := s.at(p)
-		if c == '\n' {
-			return 0, false
-		}
-		if c == close {
-			return q, true
-		}
-		p = q
-	}
-	return 0, false
-}
-
-// punct takes a punctuation mark. Only the marks that a reader of tokens asks for are put together.
-func (s *scanner) punct(c byte, p int) {
-	if d, q := s.at(p); q > p && q <= len(s.src) {
-		switch pair := string([]byte{c, d}); pair {
-		case "->", "::", "##":
-			s.emit(Punct, q, pair)
-			return
+		case text[quote]:
+			return n + 1 + wordLength(text[n+1:])
 		}
 	}
-	s.emit(Punct, p, string([]byte{c}))
+	return len(text)
 }

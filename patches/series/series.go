@@ -11,14 +11,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
-	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
@@ -31,29 +30,12 @@ type Patch struct {
 	files []*gitdiff.File
 }
 
-// Files returns the slash paths that the patch touches, in its order.
-func (p *Patch) Files() []string {
-	var names []string
-	for _, f := range p.files {
-		if f.OldName != "" && f.OldName != f.NewName {
-			names = append(names, f.OldName)
-		}
-		if f.NewName != "" {
-			names = append(names, f.NewName)
-		}
-	}
-	return names
-}
-
 // Parse reads a unified diff, as git or diff -u writes it with names that begin with a/ and b/.
-func Parse(name string, r io.Reader) (*Patch, error) {
-	data, err := boundedfile.ReadAll(r, "it", MaxPatch)
-	if err != nil {
-		return nil, fmt.Errorf("patch %s: %w", name, err)
-	}
+func Parse(name string, data []byte) (*Patch, error) {
 	files, _, err := gitdiff.Parse(bytes.NewReader(data))
-	if crlfHeader(data) {
-		return nil, fmt.Errorf("patch %s: its own header lines end with CRLF: an editor or git's autocrlf has rewritten it; turn it back (dos2unix) and keep it so (.gitattributes: *.patch -text)", name)
+	if bytes.HasSuffix(headerLine.Get().Find(data), []byte("\r")) {
+		return nil, fmt.Errorf("patch %s: its own header lines end with CRLF: an editor or git's autocrlf has rewritten "+
+			"it; turn it back (dos2unix) and keep it so (.gitattributes: *.patch -text)", name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("patch %s: %w", name, err)
@@ -73,18 +55,8 @@ func Parse(name string, r io.Reader) (*Patch, error) {
 	return &Patch{Name: name, files: files}, nil
 }
 
-// crlfHeader says whether a line that names a file or places a hunk ends with CRLF. In hunks it is the file's line end.
-func crlfHeader(data []byte) bool {
-	for line := range bytes.Lines(data) {
-		if bytes.HasSuffix(line, []byte("\r\n")) && (bytes.HasPrefix(line, []byte("diff --git ")) || bytes.HasPrefix(line, []byte("@@ -"))) {
-			return true
-		}
-		if bytes.HasPrefix(line, []byte("@@ -")) {
-			return false
-		}
-	}
-	return false
-}
+// headerLine finds the first line that names a file or places a hunk. CRLF within hunks is the file's line end.
+var headerLine = lazyregexp.New(`(?m)^(?:diff --git |@@ -).*`)
 
 // strip takes the a/ or b/ from a name in a patch without git's headers.
 func strip(name string) string {
@@ -170,73 +142,59 @@ func (p *Patch) Reverse() *Patch {
 	return r
 }
 
-// State says what became of a patch.
-type State string
-
-// The states of a patch in a tree.
-const (
-	Applied State = "applied"
-	Already State = "already applied"
-)
-
-// Apply applies p to the tree. If p does not apply but its reverse does, the tree has it already and stays as it is. On
-// an error, a *Conflict for each hunk where patch and tree disagree, the tree stays as it was.
-func (p *Patch) Apply(t *srctree.Tree) (State, error) {
-	next, err := p.try(t)
-	if err != nil {
-		if _, errBack := p.Reverse().try(t); errBack == nil {
-			return Already, nil
+// Apply applies p to the tree. On an error, which shows each hunk where patch and tree disagree, the tree stays as it
+// was.
+func (p *Patch) Apply(t *srctree.Tree) error {
+	next := t.Clone()
+	var errs []error
+	for _, f := range p.files {
+		for _, err := range applyFile(next, f) {
+			if len(errs) == maxConflicts {
+				errs = append(errs, fmt.Errorf("patch %s: more hunks may not fit", p.Name))
+				return errors.Join(errs...)
+			}
+			errs = append(errs, fmt.Errorf("patch %s: %s: %w", p.Name, name(f), err))
 		}
-		return "", err
 	}
-	*t = *next
-	return Applied, nil
+	if len(errs) == 0 {
+		*t = *next
+	}
+	return errors.Join(errs...)
 }
 
 // maxConflicts bounds how many conflicts an error shows.
 const maxConflicts = 20
 
-// try returns the tree with the patch applied, or a *Conflict for each hunk or file that does not fit.
-func (p *Patch) try(t *srctree.Tree) (*srctree.Tree, error) {
-	next := t.Clone()
-	var errs []error
-	for _, f := range p.files {
-		errs = append(errs, p.applyFile(next, f)...)
-		if len(errs) > maxConflicts {
-			errs = append(errs[:maxConflicts], fmt.Errorf("patch %s: more hunks may not fit", p.Name))
-			break
-		}
-	}
-	return next, errors.Join(errs...)
-}
-
-func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File) []error {
-	conflict := func(path string, err error) []error { return []error{&Conflict{Patch: p.Name, File: path, Err: err}} }
+// applyFile returns what does not fit.
+func applyFile(t *srctree.Tree, f *gitdiff.File) []error {
 	old := srctree.File{Mode: 0o644}
 	if f.OldName != "" {
 		var err error
 		if old, err = t.File(f.OldName); err != nil {
-			return conflict(f.OldName, err)
+			return []error{err}
 		}
 	}
 	if f.NewName != "" && f.NewName != f.OldName {
 		if err := t.Free(f.NewName); err != nil {
-			return conflict(f.NewName, err)
+			return []error{err}
 		}
 	}
-	out, errs := p.hunks(f, splitLines(old.Data))
-	if len(errs) > 0 {
+	if errs := conflicts(f, old.Data); len(errs) > 0 {
 		return errs
 	}
-	if len(out) > srctree.MaxFile {
-		return conflict(name(f), fmt.Errorf("it would be larger than %d bytes", srctree.MaxFile))
+	var out bytes.Buffer
+	if err := gitdiff.Apply(&out, bytes.NewReader(old.Data), f); err != nil {
+		return []error{err}
+	}
+	if out.Len() > srctree.MaxFile {
+		return []error{fmt.Errorf("it would be larger than %d bytes", srctree.MaxFile)}
 	}
 	if f.OldName != "" && f.OldName != f.NewName {
 		t.Set(f.OldName, srctree.File{Deleted: true})
 	}
 	if f.NewName == "" {
-		if len(out) > 0 {
-			return conflict(f.OldName, fmt.Errorf("the patch deletes the file, which has %d bytes more than the patch", len(out)))
+		if out.Len() > 0 {
+			return []error{fmt.Errorf("the patch deletes the file, which has %d bytes more than the patch", out.Len())}
 		}
 		return nil
 	}
@@ -244,58 +202,32 @@ func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File) []error {
 	if f.NewMode != 0 {
 		mode = srctree.Mode(f.NewMode)
 	}
-	t.Set(f.NewName, srctree.File{Data: []byte(out), Mode: mode})
+	t.Set(f.NewName, srctree.File{Data: out.Bytes(), Mode: mode})
 	return nil
 }
 
-// hunks returns a file's text with the hunks applied.
-func (p *Patch) hunks(f *gitdiff.File, lines []string) (string, []error) {
-	hunks := slices.Clone(f.TextFragments)
-	slices.SortStableFunc(hunks, func(a, b *gitdiff.TextFragment) int { return int(a.OldPosition - b.OldPosition) })
-	var out strings.Builder
-	var errs []error
-	done := 0 // lines
-	for i, h := range hunks {
-		if len(errs) > maxConflicts {
-			break
-		}
-		old, new := sides(h)
-		at := start(h)
-		switch {
-		case f.OldName != "" && len(old) == 0 && len(lines) > 0:
-			errs = append(errs, p.conflict(f, i, h, lines, errors.New("the hunk has no context: write the diff without -U0")))
-			continue
-		case at < done || !matches(lines, old, at):
-			errs = append(errs, p.conflict(f, i, h, lines, errors.New("the file has other lines there")))
-			continue
-		}
-		for _, l := range slices.Concat(lines[done:at], new) {
-			out.WriteString(l)
-		}
-		done = at + len(old)
-	}
-	for _, l := range lines[done:] {
-		out.WriteString(l)
-	}
-	return out.String(), errs
-}
-
-// splitLines cuts text into lines with their ends; the last may have none.
-func splitLines(data []byte) []string {
+// conflicts shows the hunks that do not fit, up to one more than are shown.
+func conflicts(f *gitdiff.File, data []byte) (errs []error) {
 	var lines []string
 	for line := range bytes.Lines(data) {
 		lines = append(lines, string(line))
 	}
-	return lines
+	for i, h := range f.TextFragments {
+		old, _ := sides(h)
+		reason := "the file has other lines there"
+		switch {
+		case f.OldName != "" && len(old) == 0 && len(lines) > 0:
+			reason = "the hunk has no context: write the diff without -U0"
+		case len(errs) > maxConflicts || matches(lines, old, start(h)):
+			continue
+		}
+		errs = append(errs, fmt.Errorf("hunk %d (%s): %s%s", i+1, header(h), reason, both(h, lines)))
+	}
+	return errs
 }
 
 // start returns the index of the line at which a hunk says that it begins.
-func start(h *gitdiff.TextFragment) int {
-	if h.OldLines == 0 || h.OldPosition == 0 {
-		return 0
-	}
-	return int(h.OldPosition) - 1
-}
+func start(h *gitdiff.TextFragment) int { return max(0, int(h.OldPosition)-1) }
 
 // sides returns the lines that a hunk expects and those that it leaves.
 func sides(h *gitdiff.TextFragment) (old, new []string) {
@@ -312,47 +244,8 @@ func sides(h *gitdiff.TextFragment) (old, new []string) {
 
 // matches tells whether the lines at an index are these.
 func matches(lines, want []string, at int) bool {
-	return at >= 0 && at <= len(lines) && len(want) <= len(lines)-at && slices.Equal(lines[at:at+len(want)], want)
+	return at <= len(lines) && len(want) <= len(lines)-at && slices.Equal(lines[at:at+len(want)], want)
 }
-
-// Conflict says where a patch and a tree disagree, and shows both.
-type Conflict struct {
-	Patch    string   `json:"patch"`
-	File     string   `json:"file"`               // slash path
-	Hunk     int      `json:"hunk,omitempty"`     // counts from 1; 0 if the whole file is in the way
-	At       string   `json:"at,omitempty"`       // the hunk's header
-	Line     int      `json:"line,omitempty"`     // at which the hunk begins
-	Expected []string `json:"expected,omitempty"` // lines that the hunk expects
-	Found    []string `json:"found,omitempty"`    // lines of the file at the same place
-	Reason   string   `json:"reason"`             // what Err says
-	Err      error    `json:"-"`
-}
-
-func (e *Conflict) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "patch %s: %s", e.Patch, e.File)
-	if e.Hunk > 0 {
-		fmt.Fprintf(&b, ": hunk %d (%s)", e.Hunk, e.At)
-	}
-	fmt.Fprintf(&b, ": %v", e.Err)
-	for i, l := range e.Expected {
-		if i == 0 {
-			b.WriteString("\n  the hunk expects (-), the file has (+):")
-		}
-		mark := "-"
-		if i < len(e.Found) && e.Found[i] == l {
-			mark = " "
-		}
-		fmt.Fprintf(&b, "\n  %s %5d | %s", mark, e.Line+i, l)
-		if mark == "-" && i < len(e.Found) {
-			fmt.Fprintf(&b, "\n  + %5d | %s", e.Line+i, e.Found[i])
-		}
-	}
-	return b.String()
-}
-
-// Unwrap returns the reason.
-func (e *Conflict) Unwrap() error { return e.Err }
 
 // shown bounds how many lines of a hunk are shown, maxSearched how many pairs of lines are compared to find it elsewhere.
 const (
@@ -360,26 +253,38 @@ const (
 	maxSearched = 20_000_000
 )
 
-// conflict shows both sides of a hunk that does not fit.
-func (p *Patch) conflict(f *gitdiff.File, i int, h *gitdiff.TextFragment, lines []string, err error) *Conflict {
+// both shows both sides of a hunk that does not fit, and says if it nearly fits.
+func both(h *gitdiff.TextFragment, lines []string) string {
 	old, new := sides(h)
+	if len(old) == 0 {
+		return ""
+	}
 	at := min(start(h), len(lines))
 	found := lines[at:min(len(lines), at+len(old))]
-	note := ""
+	lf := func(lines []string) string { return strings.ReplaceAll(strings.Join(lines, ""), "\r\n", "\n") }
+	var b strings.Builder
 	switch {
-	case len(old) == 0 || len(lines)*len(old) > maxSearched:
-	case len(found) == len(old) && slices.Equal(ends(found, "\n"), ends(old, "\n")):
-		note = "only line ends differ: bring file and patch to LF, or both to CRLF"
+	case len(lines)*len(old) > maxSearched:
+	case lf(found) == lf(old):
+		b.WriteString("; only line ends differ: bring file and patch to LF, or both to CRLF")
 	case elsewhere(lines, old) > 0:
-		note = fmt.Sprintf("these lines are at line %d", elsewhere(lines, old))
+		fmt.Fprintf(&b, "; these lines are at line %d", elsewhere(lines, old))
 	case len(new) > 0 && elsewhere(lines, new) > 0:
-		note = fmt.Sprintf("the result of the hunk is already at line %d", elsewhere(lines, new))
+		fmt.Fprintf(&b, "; the result of the hunk is already at line %d", elsewhere(lines, new))
 	}
-	if note != "" {
-		err = fmt.Errorf("%w; %s", err, note)
+	b.WriteString("\n  the hunk expects (-), the file has (+):")
+	for i, l := range old[:min(len(old), shown)] {
+		same := i < len(found) && found[i] == l
+		mark := "-"
+		if same {
+			mark = " "
+		}
+		fmt.Fprintf(&b, "\n  %s %5d | %s", mark, start(h)+1+i, visible(l))
+		if !same && i < len(found) {
+			fmt.Fprintf(&b, "\n  + %5d | %s", start(h)+1+i, visible(found[i]))
+		}
 	}
-	return &Conflict{Patch: p.Name, File: name(f), Hunk: i + 1, At: header(h), Err: err, Reason: err.Error(), Line: start(h) + 1,
-		Expected: ends(old[:min(len(old), shown)], ""), Found: ends(found[:min(len(found), shown)], "")}
+	return b.String()
 }
 
 // elsewhere returns the number of the line at which these lines begin in a file, 0 if they are not there.
@@ -392,20 +297,14 @@ func elsewhere(lines, want []string) int {
 	return 0
 }
 
-// ends returns the lines with another line end. For "" it shows an unusual one.
-func ends(lines []string, end string) []string {
-	var out []string
-	for _, l := range lines {
-		text := strings.TrimRight(l, "\r\n")
-		switch {
-		case end != "":
-			text += end
-		case strings.HasSuffix(l, "\r\n"):
-			text += "␍"
-		case !strings.HasSuffix(l, "\n"):
-			text += " (no line end)"
-		}
-		out = append(out, text)
+// visible returns a line without its line end. It shows an unusual one.
+func visible(line string) string {
+	text := strings.TrimRight(line, "\r\n")
+	switch {
+	case strings.HasSuffix(line, "\r\n"):
+		text += "␍"
+	case !strings.HasSuffix(line, "\n"):
+		text += " (no line end)"
 	}
-	return out
+	return text
 }

@@ -1,7 +1,6 @@
 package series_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,7 +24,7 @@ func base() fstest.MapFS {
 
 func parse(t *testing.T, text string) *series.Patch {
 	t.Helper()
-	p, err := series.Parse("0001.patch", strings.NewReader(text))
+	p, err := series.Parse("0001.patch", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +56,8 @@ func TestApply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree, p := srctree.New(base()), parse(t, tt.patch)
-			if state, err := p.Apply(tree); err != nil || state != series.Applied {
-				t.Fatalf("Apply = %q, %v", state, err)
+			if err := p.Apply(tree); err != nil {
+				t.Fatal(err)
 			}
 			compare := func(want map[string]string) {
 				t.Helper()
@@ -70,11 +69,11 @@ func TestApply(t *testing.T) {
 				}
 			}
 			compare(tt.want)
-			if state, err := p.Apply(tree); err != nil || state != series.Already {
-				t.Errorf("a second Apply = %q, %v", state, err)
+			if err := p.Apply(tree); err == nil {
+				t.Error("applied twice")
 			}
 			compare(tt.want)
-			if _, err := p.Reverse().Apply(tree); err != nil {
+			if err := p.Reverse().Apply(tree); err != nil {
 				t.Errorf("undo: %v", err)
 			}
 			compare(map[string]string{"src/a.cpp": source, "src/run.sh": "echo\n"})
@@ -85,7 +84,7 @@ func TestApply(t *testing.T) {
 func TestModes(t *testing.T) {
 	tree := srctree.New(base())
 	p := parse(t, "diff --git a/src/a.cpp b/src/a.cpp\nold mode 100644\nnew mode 100755\n")
-	if _, err := p.Apply(tree); err != nil {
+	if err := p.Apply(tree); err != nil {
 		t.Fatal(err)
 	}
 	if _, files := tree.Changes(); files["src/a.cpp"].Mode != 0o755 {
@@ -104,7 +103,7 @@ func TestConflict(t *testing.T) {
 	files := base()
 	files["src/a.cpp"].Data = []byte(strings.Replace(source, "three", "THREE", 1))
 	tree := srctree.New(files)
-	_, err := parse(t, change+"@@ -9,1 +10,1 @@\n-nine\n+9\n").Apply(tree)
+	err := parse(t, change+"@@ -9,1 +10,1 @@\n-nine\n+9\n").Apply(tree)
 	const want = `patch 0001.patch: src/a.cpp: hunk 1 (@@ -2,3 +2,4 @@): the file has other lines there
   the hunk expects (-), the file has (+):
         2 | two
@@ -116,10 +115,6 @@ patch 0001.patch: src/a.cpp: hunk 2 (@@ -9,1 +10,1 @@): the file has other lines
   -     9 | nine`
 	if err == nil || err.Error() != want {
 		t.Errorf("Apply = %v\nwant %s", err, want)
-	}
-	var c *series.Conflict
-	if !errors.As(err, &c) || c.File != "src/a.cpp" || c.Hunk != 1 || len(c.Expected) != 3 || c.Found[1] != "THREE" {
-		t.Errorf("conflict %+v", c)
 	}
 	if names, _ := tree.Changes(); len(names) != 0 {
 		t.Errorf("a failed patch changed %v", names)
@@ -139,8 +134,8 @@ func TestConflictNotes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}})
-			if state, err := parse(t, tt.patch).Apply(tree); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Apply = %q, %v\nwant %s", state, err, tt.want)
+			if err := parse(t, tt.patch).Apply(tree); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Apply = %v\nwant %s", err, tt.want)
 			}
 		})
 	}
@@ -154,7 +149,7 @@ func TestManyConflicts(t *testing.T) {
 		fmt.Fprintf(&patch, "@@ -%d,2 +%d,2 @@\n a%d\n-b\n+c\n", 3*i+1, 3*i+1, i)
 		fmt.Fprintf(&file, "x\ny\nz\n")
 	}
-	_, err := parse(t, patch.String()).Apply(srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
+	err := parse(t, patch.String()).Apply(srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
 	if err == nil || strings.Count(err.Error(), "the hunk expects") != 20 || !strings.Contains(err.Error(), "more hunks may not fit") {
 		t.Errorf("%d hunks shown", strings.Count(err.Error(), "the hunk expects"))
 	}
@@ -165,13 +160,13 @@ func TestLineEnds(t *testing.T) {
 	crlf := strings.ReplaceAll(source, "\n", "\r\n")
 	p := parse(t, "--- a/src/a.cpp\n+++ b/src/a.cpp\n@@ -5,2 +5,2 @@\n five\r\n-six\r\n+6\n\\ No newline at end of file\n")
 	tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(crlf)}})
-	if state, err := p.Apply(tree); err != nil || state != series.Applied {
-		t.Fatalf("Apply = %q, %v", state, err)
+	if err := p.Apply(tree); err != nil {
+		t.Fatal(err)
 	}
 	if got, _ := tree.Read("src/a.cpp"); string(got) != strings.Replace(crlf, "six\r\n", "6", 1) {
 		t.Errorf("got %q", got)
 	}
-	if _, err := series.Parse("x", strings.NewReader(strings.ReplaceAll(change, "\n", "\r\n"))); err == nil || !strings.Contains(err.Error(), "header lines end with CRLF") {
+	if _, err := series.Parse("x", []byte(strings.ReplaceAll(change, "\n", "\r\n"))); err == nil || !strings.Contains(err.Error(), "header lines end with CRLF") {
 		t.Errorf("Parse = %v", err)
 	}
 }
@@ -180,16 +175,16 @@ func TestLineEnds(t *testing.T) {
 func TestEmptied(t *testing.T) {
 	p := parse(t, "diff --git a/src/run.sh b/src/run.sh\n--- a/src/run.sh\n+++ b/src/run.sh\n@@ -1 +0,0 @@\n-echo\n")
 	tree := srctree.New(base())
-	if _, err := p.Apply(tree); err != nil {
+	if err := p.Apply(tree); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := tree.Read("src/run.sh"); err != nil || len(got) != 0 {
 		t.Errorf("emptied to %q, %v", got, err)
 	}
-	if state, err := p.Apply(tree); err != nil || state != series.Already {
-		t.Errorf("a second Apply = %q, %v", state, err)
+	if err := p.Apply(tree); err == nil {
+		t.Error("applied twice")
 	}
-	if _, err := p.Reverse().Apply(tree); err != nil {
+	if err := p.Reverse().Apply(tree); err != nil {
 		t.Error(err)
 	}
 }
@@ -205,8 +200,8 @@ func TestRefuses(t *testing.T) {
 		"binary":        "diff --git a/b b/b\nBinary files a/b and b/b differ\n",
 		"short hunk":    "--- a/a\n+++ b/a\n@@ -1,3 +1,1 @@\n a\n",
 	} {
-		if p, err := series.Parse(name, strings.NewReader(text)); err == nil {
-			t.Errorf("%s: parsed as %v", name, p.Files())
+		if p, err := series.Parse(name, []byte(text)); err == nil {
+			t.Errorf("%s: parsed as %v", name, p)
 		}
 	}
 	for name, text := range map[string]string{
@@ -216,9 +211,8 @@ func TestRefuses(t *testing.T) {
 		"more to it":   "diff --git a/src/a.cpp b/src/a.cpp\ndeleted file mode 100644\n--- a/src/a.cpp\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n",
 	} {
 		tree := srctree.New(base())
-		var c *series.Conflict
-		if state, err := parse(t, text).Apply(tree); !errors.As(err, &c) {
-			t.Errorf("%s: Apply = %q, %v", name, state, err)
+		if err := parse(t, text).Apply(tree); err == nil {
+			t.Errorf("%s: applied", name)
 		}
 	}
 }
@@ -243,8 +237,8 @@ func TestLinks(t *testing.T) {
 	defer root.Close()
 	for _, name := range []string{"link/a", "file"} {
 		p := parse(t, "--- a/"+name+"\n+++ b/"+name+"\n@@ -1 +1 @@\n-a\n+b\n")
-		if state, err := p.Apply(srctree.New(root.FS())); err == nil {
-			t.Errorf("%s: %s", name, state)
+		if err := p.Apply(srctree.New(root.FS())); err == nil {
+			t.Errorf("%s: applied", name)
 		}
 	}
 }
@@ -280,7 +274,7 @@ func TestGit(t *testing.T) {
 	}
 	git("add", ".")
 	tree := srctree.New(before)
-	if _, err := parse(t, git("diff", "--cached")).Apply(tree); err != nil {
+	if err := parse(t, git("diff", "--cached")).Apply(tree); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range after {
@@ -296,15 +290,15 @@ func FuzzSeries(f *testing.F) {
 	f.Add("diff --git a/src/a.cpp b/x\nrename from src/a.cpp\nrename to x\n", "")
 	f.Add("diff --git a/src/a.cpp b/src/a.cpp\ndeleted file mode 100644\n--- a/src/a.cpp\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", "one\n")
 	f.Fuzz(func(t *testing.T, text, src string) {
-		p, err := series.Parse("x", strings.NewReader(text))
+		p, err := series.Parse("x", []byte(text))
 		if err != nil {
 			return
 		}
 		tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(src), Mode: 0o644}})
-		if state, err := p.Apply(tree); err != nil || state != series.Applied {
+		if err := p.Apply(tree); err != nil {
 			return
 		}
-		if _, err := p.Reverse().Apply(tree); err != nil {
+		if err := p.Reverse().Apply(tree); err != nil {
 			t.Fatalf("applied, but cannot be undone: %v", err)
 		}
 		names, files := tree.Changes()

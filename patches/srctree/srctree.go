@@ -228,7 +228,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 			return err
 		}
 		if _, changed := t.changes[name]; changed {
-			return nil // written below, or gone
+			return nil // WriteBack writes it, or it is gone
 		}
 		switch {
 		case d.IsDir():
@@ -249,20 +249,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 	if err != nil {
 		return err
 	}
-	names, changes := t.Changes()
-	for _, name := range names {
-		f := changes[name]
-		if f.Deleted {
-			continue
-		}
-		if err := target.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := target.WriteFile(name, f.Data, f.Mode); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.WriteBack(out)
 }
 
 func (t *Tree) copyLink(target *os.Root, name string) error {

@@ -1,220 +1,177 @@
 // Package flatbuffer reads FlatBuffers without their schema, and writes small ones.
 //
-// One enters it with Root or ReadRoot, and then by the numbers of fields, which a schema gives in order. A buffer may be of anybody: every access is
-// checked, and an absent field reads as zero. It does not know what the fields mean.
+// Root returns a buffer's table, whose fields have the numbers that a schema gives them in order. Every access to a
+// hostile buffer is checked: an absent field reads as zero, and so does a malformed one, after which Table.Err returns
+// an error. The package does not know what the fields mean.
 package flatbuffer
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 )
 
-// ErrMalformed is wrapped by what a buffer causes that is no well-formed FlatBuffer.
+// ErrMalformed is wrapped by the errors of Table.Err.
 var ErrMalformed = errors.New("malformed FlatBuffer")
 
-// MaxString bounds a string that is taken from a buffer.
-const MaxString = 4096
+// maxString bounds a string that is taken from a buffer.
+const maxString = 4096
+
+// buffer is what all tables of a buffer share.
+type buffer struct {
+	data []byte
+	err  error
+}
 
 // Table is a table in a buffer.
 type Table struct {
-	buf    []byte
-	at     int // of the table
-	vtable int
-	fields int
+	*buffer
+	at, vtable, fields int
 }
 
 // Root returns the table that the buffer is of.
-func Root(buf []byte) (Table, error) { return tableAt(buf, 0) }
-
-// ReadRoot gives read the table that a file of the given size is of, and reads no more than so many bytes of the file for it.
-func ReadRoot(r io.ReaderAt, size, most int64, read func(Table) error) error {
-	b := make([]byte, min(size, most))
-	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return err
+func Root(data []byte) Table {
+	b := &buffer{data: data}
+	if !b.has(0, 4) {
+		return Table{buffer: b}
 	}
-	t, err := Root(b)
-	if err == nil {
-		err = read(t)
-	}
-	if errors.Is(err, ErrMalformed) && size > most {
-		return fmt.Errorf("its tables lie beyond the first %d MB, which is all that is read, or it is damaged: %w", most>>20, err)
-	}
-	return err
+	return b.table(0)
 }
 
-// tableAt follows the unsigned offset stored at ref.
-func tableAt(buf []byte, ref int) (Table, error) {
-	at, err := follow(buf, ref)
-	if err != nil {
-		return Table{}, err
+// Err returns the first error that reading from the buffer met.
+func (b *buffer) Err() error { return b.err }
+
+func (b *buffer) fail(format string, args ...any) {
+	if b.err == nil {
+		b.err = fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)
 	}
-	if at+4 > len(buf) {
-		return Table{}, fmt.Errorf("%w: table at %d", ErrMalformed, at)
-	}
-	v := int64(at) - int64(int32(binary.LittleEndian.Uint32(buf[at:])))
-	if v < 0 || v+4 > int64(len(buf)) {
-		return Table{}, fmt.Errorf("%w: vtable at %d", ErrMalformed, v)
-	}
-	size := int(binary.LittleEndian.Uint16(buf[v:]))
-	if size < 4 || size%2 != 0 || int(v)+size > len(buf) {
-		return Table{}, fmt.Errorf("%w: vtable of %d bytes", ErrMalformed, size)
-	}
-	return Table{buf: buf, at: at, vtable: int(v), fields: size/2 - 2}, nil
 }
 
-func follow(buf []byte, ref int) (int, error) {
-	if ref < 0 || ref+4 > len(buf) {
-		return 0, fmt.Errorf("%w: offset at %d", ErrMalformed, ref)
+// has tells whether n bytes are at a place; if not, that is the buffer's error.
+func (b *buffer) has(at, n int) bool {
+	if at < 0 || n < 0 || n > len(b.data)-at {
+		b.fail("%d bytes at %d of %d", n, at, len(b.data))
+		return false
 	}
-	at := int64(ref) + int64(binary.LittleEndian.Uint32(buf[ref:]))
-	if at > int64(len(buf)) {
-		return 0, fmt.Errorf("%w: offset to %d", ErrMalformed, at)
-	}
-	return int(at), nil
+	return true
 }
 
-// field is the place of field i, or 0 when it is absent; size bytes are there.
-func (t Table) field(i, size int) (int, error) {
+func (b *buffer) word(at int) uint32 { return binary.LittleEndian.Uint32(b.data[at:]) }
+
+// table follows the unsigned offset at a place inside the buffer. A malformed table has no fields.
+func (b *buffer) table(ref int) Table {
+	t := Table{buffer: b, at: ref + int(b.word(ref))}
+	if !b.has(t.at, 4) {
+		return t
+	}
+	t.vtable = t.at - int(int32(b.word(t.at)))
+	if !b.has(t.vtable, 4) {
+		return t
+	}
+	size := int(binary.LittleEndian.Uint16(b.data[t.vtable:]))
+	if b.has(t.vtable+4, size-4) {
+		t.fields = size/2 - 2
+	}
+	return t
+}
+
+// field returns where the bytes of a field are, at least size of them; 0 if the field is absent.
+func (t Table) field(i, size int) int {
 	if i >= t.fields {
-		return 0, nil
+		return 0
 	}
-	off := int(binary.LittleEndian.Uint16(t.buf[t.vtable+4+2*i:]))
-	if off == 0 {
-		return 0, nil
+	off := int(binary.LittleEndian.Uint16(t.data[t.vtable+4+2*i:]))
+	if off == 0 || !t.has(t.at+off, size) {
+		return 0
 	}
-	if t.at+off+size > len(t.buf) {
-		return 0, fmt.Errorf("%w: field %d lies outside", ErrMalformed, i)
-	}
-	return t.at + off, nil
+	return t.at + off
 }
 
 // Uint8 returns a number of one byte.
-func (t Table) Uint8(i int) (uint8, error) {
-	at, err := t.field(i, 1)
-	if err != nil || at == 0 {
-		return 0, err
+func (t Table) Uint8(i int) uint8 {
+	if at := t.field(i, 1); at > 0 {
+		return t.data[at]
 	}
-	return t.buf[at], nil
+	return 0
 }
 
 // Uint32 returns a number of four bytes.
-func (t Table) Uint32(i int) (uint32, error) {
-	at, err := t.field(i, 4)
-	if err != nil || at == 0 {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint32(t.buf[at:]), nil
-}
-
-// Uint64 returns a number of eight bytes.
-func (t Table) Uint64(i int) (uint64, error) {
-	at, err := t.field(i, 8)
-	if err != nil || at == 0 {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint64(t.buf[at:]), nil
+func (t Table) Uint32(i int) (n uint32) {
+	t.Struct(i, &n)
+	return n
 }
 
 // Struct fills the numbers of a struct that has nothing but numbers of four bytes.
-func (t Table) Struct(i int, numbers ...*uint32) error {
-	at, err := t.field(i, 4*len(numbers))
-	if err != nil || at == 0 {
-		return err
+func (t Table) Struct(i int, numbers ...*uint32) {
+	if at := t.field(i, 4*len(numbers)); at > 0 {
+		for k, n := range numbers {
+			*n = t.word(at + 4*k)
+		}
 	}
-	for k, n := range numbers {
-		*n = binary.LittleEndian.Uint32(t.buf[at+4*k:])
-	}
-	return nil
-}
-
-// String returns a text.
-func (t Table) String(i int) (string, error) {
-	at, n, err := t.Vector(i)
-	if err != nil {
-		return "", err
-	}
-	if n > MaxString || int64(at)+n > int64(len(t.buf)) {
-		return "", fmt.Errorf("%w: string of %d bytes", ErrMalformed, n)
-	}
-	return string(t.buf[at : int64(at)+n]), nil
 }
 
 // Table returns a table, which must be there.
-func (t Table) Table(i int) (Table, error) {
-	at, err := t.field(i, 4)
-	if err != nil {
-		return Table{}, err
-	}
+func (t Table) Table(i int) Table {
+	at := t.field(i, 4)
 	if at == 0 {
-		return Table{}, fmt.Errorf("%w: table field %d is absent", ErrMalformed, i)
+		t.fail("table field %d is absent", i)
+		return Table{buffer: t.buffer}
 	}
-	return tableAt(t.buf, at)
+	return t.table(at)
 }
 
-// Vector returns where in the buffer the elements of a vector begin, and how many it says there are: they may lie outside. An absent
-// one begins at 0.
-func (t Table) Vector(i int) (at int, n int64, err error) {
-	ref, err := t.field(i, 4)
-	if err != nil || ref == 0 {
-		return 0, 0, err
+// Vector returns where in the buffer the elements of a vector begin, and how many it says there are: they may lie
+// outside. An absent one begins at 0.
+func (t Table) Vector(i int) (at, n int) {
+	ref := t.field(i, 4)
+	if ref == 0 {
+		return 0, 0
 	}
-	v, err := follow(t.buf, ref)
-	if err != nil {
-		return 0, 0, err
+	if at = ref + int(t.word(ref)); !t.has(at, 4) {
+		return 0, 0
 	}
-	if v+4 > len(t.buf) {
-		return 0, 0, fmt.Errorf("%w: vector at %d", ErrMalformed, v)
+	return at + 4, int(t.word(at))
+}
+
+// elements returns where the elements of a vector are, each of so many bytes, and how many: none if there are more than
+// the limit.
+func (t Table) elements(i, size, limit int) (at, n int) {
+	at, n = t.Vector(i)
+	if n > limit {
+		t.fail("vector of %d elements", n)
+		return 0, 0
 	}
-	return v + 4, int64(binary.LittleEndian.Uint32(t.buf[v:])), nil
+	if !t.has(at, n*size) {
+		return 0, 0
+	}
+	return at, n
 }
 
 // Bytes returns a list of at most so many bytes, which are the buffer's own.
-func (t Table) Bytes(i, limit int) ([]byte, error) {
-	at, n, err := t.Vector(i)
-	if err == nil && (n > int64(limit) || int64(at)+n > int64(len(t.buf))) {
-		err = fmt.Errorf("%w: vector of %d bytes", ErrMalformed, n)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t.buf[at : int64(at)+n], nil
+func (t Table) Bytes(i, limit int) []byte {
+	at, n := t.elements(i, 1, limit)
+	return t.data[at : at+n]
 }
 
-// words returns where the elements of a vector are, each of four bytes, of which there are to be at most the limit.
-func (t Table) words(i, limit int) (at, n int, err error) {
-	at, count, err := t.Vector(i)
-	if err == nil && (count > int64(limit) || int64(at)+4*count > int64(len(t.buf))) {
-		err = fmt.Errorf("%w: vector of %d elements", ErrMalformed, count)
-	}
-	return at, int(count), err
-}
+// String returns a text.
+func (t Table) String(i int) string { return string(t.Bytes(i, maxString)) }
 
 // Tables returns a list of at most so many tables.
-func (t Table) Tables(i, limit int) ([]Table, error) {
-	at, n, err := t.words(i, limit)
-	if err != nil {
-		return nil, err
-	}
+func (t Table) Tables(i, limit int) []Table {
+	at, n := t.elements(i, 4, limit)
 	all := make([]Table, n)
 	for k := range all {
-		if all[k], err = tableAt(t.buf, at+4*k); err != nil {
-			return nil, err
-		}
+		all[k] = t.table(at + 4*k)
 	}
-	return all, nil
+	return all
 }
 
 // Uint32s returns a list of at most so many numbers.
-func (t Table) Uint32s(i, limit int) ([]uint32, error) {
-	at, n, err := t.words(i, limit)
-	if err != nil {
-		return nil, err
-	}
+func (t Table) Uint32s(i, limit int) []uint32 {
+	at, n := t.elements(i, 4, limit)
 	all := make([]uint32, n)
 	for k := range all {
-		all[k] = binary.LittleEndian.Uint32(t.buf[at+4*k:])
+		all[k] = t.word(at + 4*k)
 	}
-	return all, nil
+	return all
 }

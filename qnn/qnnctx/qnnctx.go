@@ -1,9 +1,9 @@
-// Package qnnctx reads the headers of QNN context binaries: who made one, for which arch and SoC, with which graphs. One enters it
-// with Is and Parse.
+// Package qnnctx reads the headers of QNN context binaries: which SDK made one, for which arch and SoC, with which
+// graphs.
 //
-// The layout is undocumented and was found by looking at files: two forms of the file, 2.2 and 2.3, and two of the metadata, which do not
-// go together. Of the blob nothing is known but the text in it. What is read is held against what the vendor's own library says of the
-// same files. The package does not know how a context is compiled or run.
+// The layout is undocumented and was found by looking at files: two forms of the file, 2.2 and 2.3, and two of the
+// metadata, in any combination. Of the blob nothing is known but the text in it. Tests compare what is read with what
+// Qualcomm's library says of the same files. The package does not know how a context is compiled or run.
 package qnnctx
 
 import (
@@ -43,9 +43,7 @@ type Version struct {
 // String is "major.minor.patch".
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
-func (v *Version) read(t flatbuffer.Table, field int) error {
-	return t.Struct(field, &v.Major, &v.Minor, &v.Patch)
-}
+func (v *Version) read(t flatbuffer.Table, field int) { t.Struct(field, &v.Major, &v.Minor, &v.Patch) }
 
 // Info is what a context binary says of itself. Fields that a file does not tell are zero.
 type Info struct {
@@ -115,18 +113,9 @@ func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 2}) || bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3})
 }
 
-// SimulatedMark begins the blob of a context that no vendor's compiler has made.
-const SimulatedMark = qnn.SimulatedContext
-
-// Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors wrap ErrFormat
-// unless reading failed.
-func Parse(r io.ReaderAt, size int64) (Info, error) { return parse(r, size, false) }
-
-// ParseFirst is Parse for a context binary with something behind it, in other files; size is what there is at most. Only the newer form can have
-// that: the older does not say how long it is.
-func ParseFirst(r io.ReaderAt, size int64) (Info, error) { return parse(r, size, true) }
-
-func parse(r io.ReaderAt, size int64, more bool) (Info, error) {
+// Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors
+// wrap ErrFormat unless reading failed.
+func Parse(r io.ReaderAt, size int64) (Info, error) {
 	if size < headerSize {
 		return Info{}, fmt.Errorf("%w: %d bytes are too few", ErrFormat, size)
 	}
@@ -137,16 +126,11 @@ func parse(r io.ReaderAt, size int64, more bool) (Info, error) {
 	if !Is(head) {
 		return Info{}, fmt.Errorf("%w: it begins with % x, expected 00 00 00 02 00 00 00 03 or 00 00 00 02 00 00 00 02", ErrFormat, head[:8])
 	}
-	var info Info
-	var err error
+	parse := parse22
 	if head[7] == 3 {
-		if end := binary.LittleEndian.Uint64(head[0x18:]) + binary.LittleEndian.Uint64(head[0x20:]); more && end < uint64(size) {
-			size = int64(end)
-		}
-		info, err = parse23(r, size, head)
-	} else {
-		info, err = parse22(r, size)
+		parse = parse23
 	}
+	info, err := parse(r, size, head)
 	if err != nil {
 		return Info{}, err
 	}
@@ -165,83 +149,62 @@ func parse23(r io.ReaderAt, size int64, head []byte) (Info, error) {
 	if _, err := r.ReadAt(raw, headerSize); err != nil && !(errors.Is(err, io.EOF) && n == 0) {
 		return Info{}, fmt.Errorf("read context metadata: %w", err)
 	}
-	info, _, err := decodeMeta(raw)
+	info, err := decodeMeta(raw)
 	if err != nil {
-		return Info{}, fmt.Errorf("%w: metadata: %w", ErrFormat, err)
+		return Info{}, err
 	}
 	info.Format, info.BlobOffset, info.BlobSize = "2.3", int64(at), int64(n)
 	return info, nil
 }
 
 // parse22 reads the older form: a FlatBuffer that has the blob in it, as the last thing.
-func parse22(r io.ReaderAt, size int64) (Info, error) {
+func parse22(r io.ReaderAt, size int64, _ []byte) (Info, error) {
 	raw := make([]byte, min(size-oldHeader, maxMeta))
 	if _, err := r.ReadAt(raw, oldHeader); err != nil && !errors.Is(err, io.EOF) {
 		return Info{}, fmt.Errorf("read context metadata: %w", err)
 	}
-	info, root, err := decodeMeta(raw)
+	info, err := decodeMeta(raw)
 	if err != nil {
-		return Info{}, fmt.Errorf("%w: metadata: %w", ErrFormat, err)
+		return Info{}, err
 	}
-	at, n, err := root.Vector(2)
-	if err == nil && at == 0 {
-		err = errors.New("no blob")
-	}
-	if err != nil {
-		return Info{}, fmt.Errorf("%w: where its blob is: %w", ErrFormat, err)
-	}
-	info.Format, info.BlobOffset, info.BlobSize = "2.2", int64(at)+oldHeader, n
-	if info.BlobOffset+info.BlobSize > size {
-		return Info{}, fmt.Errorf("%w: a blob of %d bytes at %d in a file of %d; is it truncated?", ErrFormat, info.BlobSize, info.BlobOffset, size)
+	root := flatbuffer.Root(raw)
+	at, n := root.Vector(2)
+	info.Format, info.BlobOffset, info.BlobSize = "2.2", int64(at)+oldHeader, int64(n)
+	if root.Err() != nil || at == 0 || info.BlobOffset+info.BlobSize > size {
+		return Info{}, fmt.Errorf("%w: a blob of %d bytes at %d in a file of %d; is it truncated?", ErrFormat, n,
+			info.BlobOffset, size)
 	}
 	return info, nil
 }
 
-func decodeMeta(raw []byte) (Info, flatbuffer.Table, error) {
-	root, err := flatbuffer.Root(raw)
-	if err != nil {
-		return Info{}, root, err
+// decodeMeta reads the metadata, of which there are two kinds.
+func decodeMeta(raw []byte) (i Info, err error) {
+	wrapper := flatbuffer.Root(raw).Table(0)
+	kind, t := wrapper.Uint8(1), wrapper.Table(2)
+	if err := t.Err(); err != nil {
+		return i, fmt.Errorf("%w: metadata: %w", ErrFormat, err)
 	}
-	wrapper, err := root.Table(0)
-	if err != nil {
-		return Info{}, root, err
+	i.Backend, i.BuildID, i.SoCVersion = t.Uint32(0), t.String(1), t.String(4)
+	i.CoreAPI.read(t, 2)
+	i.BackendAPI.read(t, 3)
+	graphs := graphs1
+	switch kind {
+	case 1:
+		i.BlobVersion.read(t, 6)
+	case 3:
+		i.BlobVersion.read(t, 5)
+		i.SoCModel, i.Arch, graphs = t.Uint32(16), arch(t), graphs3
+	default:
+		return i, fmt.Errorf("%w: metadata: information of type %d; 1 and 3 are known", ErrFormat, kind)
 	}
-	kind, err := wrapper.Uint8(1)
-	if err != nil {
-		return Info{}, root, err
+	if err := t.Err(); err != nil {
+		return i, fmt.Errorf("%w: metadata: %w", ErrFormat, err)
 	}
-	if kind != 1 && kind != 3 {
-		return Info{}, root, fmt.Errorf("information of type %d; 1 and 3 are known", kind)
+	t = flatbuffer.Root(raw).Table(0).Table(2) // with errors of its own: what is above is enough to know the file by
+	if i.Graphs = graphs(t); t.Err() != nil {
+		i.Graphs, i.Warnings = nil, append(i.Warnings, fmt.Sprintf("its graphs are not understood: %v", t.Err()))
 	}
-	t, err := wrapper.Table(2)
-	if err != nil {
-		return Info{}, root, err
-	}
-	var i Info
-	blobVersion, graphs := 5, graphs3
-	if kind == 1 {
-		blobVersion, graphs = 6, graphs1
-	}
-	steps := []func() (err error){
-		func() (err error) { i.Backend, err = t.Uint32(0); return },
-		func() (err error) { i.BuildID, err = t.String(1); return },
-		func() (err error) { return i.CoreAPI.read(t, 2) },
-		func() (err error) { return i.BackendAPI.read(t, 3) },
-		func() (err error) { i.SoCVersion, err = t.String(4); return },
-		func() (err error) { return i.BlobVersion.read(t, blobVersion) },
-	}
-	if kind == 3 {
-		steps = append(steps, func() (err error) { i.SoCModel, err = t.Uint32(16); return }, func() (err error) { i.Arch, err = arch(t); return })
-	}
-	for _, s := range steps {
-		if err := s(); err != nil {
-			return Info{}, root, err
-		}
-	}
-	if i.Graphs, err = graphs(t); err != nil { // what is above is enough to know the file by
-		i.Graphs, i.Warnings = nil, append(i.Warnings, fmt.Sprintf("its graphs are not understood: %v", err))
-	}
-	return i, root, nil
+	return i, nil
 }
 
 // blob takes what a blob says in clear text: its options.
@@ -251,7 +214,7 @@ func (info *Info) blob(r *io.SectionReader) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read context blob: %w", err)
 	}
-	info.Simulated = bytes.HasPrefix(raw[:n], []byte(SimulatedMark))
+	info.Simulated = bytes.HasPrefix(raw[:n], []byte(qnn.SimulatedContext))
 	readOptions(info, raw[:n])
 	return nil
 }

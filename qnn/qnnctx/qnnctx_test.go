@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
@@ -38,7 +39,7 @@ func TestParseRejects(t *testing.T) {
 // What a simulation has made says so at the beginning of its blob.
 func TestMark(t *testing.T) {
 	raw := file23(info3(), 3)
-	for mark, want := range map[string]bool{qnnctx.SimulatedMark: true, "HXMGCTX": false} {
+	for mark, want := range map[string]bool{qnn.SimulatedContext: true, "HXMGCTX": false} {
 		i := bytes.Index(raw, []byte(options))
 		got, err := qnnctx.Parse(bytes.NewReader(append(append(bytes.Clone(raw[:i]), mark...), raw[i+len(mark):]...)), int64(len(raw)))
 		if err != nil || got.Simulated != want || got.Arch != 73 {
@@ -56,6 +57,5 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, raw []byte) {
 		_, _ = qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
-		_, _ = qnnctx.ParseFirst(bytes.NewReader(raw), int64(len(raw)))
 	})
 }

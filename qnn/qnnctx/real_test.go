@@ -79,7 +79,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// A real context that was cut off anywhere, or has something behind it, is refused; where something may be behind it, it is read.
+// A real context that was cut off anywhere, or has something behind it, is refused.
 func TestRealCut(t *testing.T) {
 	raw := qnnctxtest.Real(t, "2.51-shared.bin")
 	for n := 0; n < len(raw); n += 509 {
@@ -91,10 +91,6 @@ func TestRealCut(t *testing.T) {
 	if _, err := qnnctx.Parse(bytes.NewReader(more), int64(len(more))); !errors.Is(err, qnnctx.ErrFormat) {
 		t.Errorf("with more behind it: %v", err)
 	}
-	got, err := qnnctx.ParseFirst(bytes.NewReader(more), int64(len(more)))
-	if d := cmp.Diff(real(t, "2.51-shared.bin"), got); err != nil || d != "" {
-		t.Errorf("%v\n%s", err, d)
-	}
 	le := binary.LittleEndian
 	for name, edit := range map[string]func(b []byte){
 		"the blob in the metadata": func(b []byte) { le.PutUint64(b[0x18:], 0x30); le.PutUint64(b[0x20:], uint64(len(b)-0x30)) },
@@ -103,13 +99,9 @@ func TestRealCut(t *testing.T) {
 	} {
 		b := bytes.Clone(raw)
 		edit(b)
-		for _, parse := range []func([]byte) error{
-			func(b []byte) error { _, err := qnnctx.Parse(bytes.NewReader(b), int64(len(b))); return err },
-			func(b []byte) error { _, err := qnnctx.ParseFirst(bytes.NewReader(b), int64(len(b))); return err },
-		} {
-			if err := parse(b); !errors.Is(err, qnnctx.ErrFormat) || !strings.Contains(err.Error(), "do not make") {
-				t.Errorf("%s: %v", name, err)
-			}
+		_, err := qnnctx.Parse(bytes.NewReader(b), int64(len(b)))
+		if !errors.Is(err, qnnctx.ErrFormat) || !strings.Contains(err.Error(), "do not make") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

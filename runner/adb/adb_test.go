@@ -7,9 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -215,82 +212,6 @@ func TestShell(t *testing.T) {
 	})
 }
 
-func TestFiles(t *testing.T) {
-	t.Parallel()
-	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	s, err := d.Sync(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	at := time.Unix(1700000000, 0)
-	for _, size := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 9<<20 + 5} {
-		data := make([]byte, size)
-		rng := rand.New(rand.NewPCG(1, uint64(size)))
-		for i := range data {
-			data[i] = byte(rng.Uint32())
-		}
-		path := fmt.Sprintf("/data/local/tmp/folder/f%d", size)
-		var last int64
-		if err := s.Push(t.Context(), path, 0o640, at, bytes.NewReader(data), func(n int64) { last = n }); err != nil {
-			t.Fatal(err)
-		}
-		if last != int64(size) {
-			t.Errorf("progress of a push ended at %d of %d", last, size)
-		}
-		st, err := s.Stat(t.Context(), path)
-		if err != nil || st.Size != int64(size) || st.Mode != 0o640 || !st.Modified.Equal(at) {
-			t.Errorf("stat: %+v, %v", st, err)
-		}
-		var back bytes.Buffer
-		if err := s.Pull(t.Context(), path, &back, func(n int64) { last = n }); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(back.Bytes(), data) || last != int64(size) {
-			t.Errorf("%d bytes came back as %d, progress %d", size, back.Len(), last)
-		}
-	}
-	entries, err := s.List(t.Context(), "/data/local/tmp/folder")
-	if err != nil || len(entries) != 6 {
-		t.Fatalf("list: %v, %v", entries, err)
-	}
-	if st, err := s.Stat(t.Context(), "/data/local"); err != nil || !st.Mode.IsDir() {
-		t.Errorf("stat of a folder: %v, %v", st, err)
-	}
-
-	// What the device refuses leaves the connection usable.
-	var denied *link.FileError
-	if _, err := s.Stat(t.Context(), "/nowhere"); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &denied) {
-		t.Errorf("stat of nothing: %v", err)
-	}
-	if err := s.Pull(t.Context(), "/nowhere", io.Discard, nil); !errors.As(err, &denied) || link.Retryable(err) {
-		t.Errorf("pull of nothing: %v", err)
-	}
-	if err := s.Push(t.Context(), "/system/x", 0o644, at, strings.NewReader("x"), nil); !errors.As(err, &denied) {
-		t.Errorf("push to a read-only file system: %v", err)
-	}
-	if _, err := s.Stat(t.Context(), "/data"); err != nil {
-		t.Errorf("after refusals: %v", err)
-	}
-
-	// What fails here leaves it unusable, and no half file behind.
-	broken := errors.New("disk on fire")
-	err = s.Push(t.Context(), "/data/local/tmp/half", 0o644, at, io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), failing{broken}), nil)
-	if !errors.Is(err, broken) || link.Retryable(err) {
-		t.Errorf("push of a file that cannot be read: %v", err)
-	}
-	if err := s.Pull(t.Context(), "/system/build.prop", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "given up") {
-		t.Errorf("use after a failure: %v", err)
-	}
-	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if out, err := link.Output(t.Context(), d, "ls /data/local/tmp", nil); err == nil && out == "folder\n" {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("on the device: %q, %v", out, err)
-		}
-	}
-}
-
 // TestHangUp: a program that ends while much of what it sent waits leaves the link to the others. The real server passes on what it has then, whether
 // or not the device has taken what came before.
 func TestHangUp(t *testing.T) {
@@ -329,39 +250,10 @@ type failing struct{ err error }
 func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-func BenchmarkPush(b *testing.B) { benchmark(b, true) }
-func BenchmarkPull(b *testing.B) { benchmark(b, false) }
 func BenchmarkShell(b *testing.B) {
 	d := phonetest.Device(b, phonetest.Image(b, nil), nil)
 	for b.Loop() {
 		if _, err := link.Output(b.Context(), d, "true", nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func benchmark(b *testing.B, push bool) {
-	d := phonetest.Device(b, phonetest.Image(b, nil), nil)
-	data := make([]byte, 64<<20)
-	s, err := d.Sync(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	send := func() error {
-		return s.Push(b.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(data), nil)
-	}
-	if err := send(); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if push {
-			err = send()
-		} else {
-			err = s.Pull(b.Context(), "/data/local/tmp/x", io.Discard, nil)
-		}
-		if err != nil {
 			b.Fatal(err)
 		}
 	}

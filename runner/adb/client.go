@@ -2,11 +2,10 @@ package adb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +43,22 @@ type Info struct {
 
 // Usable reports whether commands can be sent to the device.
 func (i Info) Usable() bool { return i.State == "device" }
+
+// Remedy says what to do about a device that cannot be used; "" if nothing is known.
+func (i Info) Remedy() string {
+	state, _, _ := strings.Cut(i.State, " ")
+	return map[string]string{
+		"unauthorized": "allow USB debugging in the dialog that the device shows",
+		"authorizing":  "wait a moment, or confirm the dialog \"Allow USB debugging?\" on the unlocked device",
+		"connecting":   "wait a moment; if it stays so, check the network, then hexmage device connect again",
+		"offline":      "unplug it and plug it in again, or hexmage device connect again",
+		"no":           "this user may not open the USB device: add a udev rule, and the user to group plugdev",
+		"recovery":     "start Android: adb reboot",
+		"rescue":       "start Android: adb reboot",
+		"sideload":     "finish or cancel the update on the device, and start Android: adb reboot",
+		"bootloader":   "start Android: fastboot reboot",
+	}[state]
+}
 
 // Version returns the number of the server's internal version, for example 41 for "1.0.41".
 func (c *Client) Version(ctx context.Context) (int, error) {
@@ -206,7 +221,12 @@ func serviceName(request string) string {
 	return request
 }
 
-// parseDevices reads "SERIAL   STATE key:value…" lines. A state may be several words.
+// states are the first words of what a server says of a device, after its serial.
+var states = []string{"device", "offline", "unauthorized", "authorizing", "connecting", "no", "recovery", "sideload",
+	"rescue", "bootloader", "host", "detached", "unknown"}
+
+// parseDevices reads "SERIAL   STATE key:value…" lines. A serial may have blanks: adb appends " (2)" to the name of a
+// phone that it finds a second time in the network. A state may be several words.
 func parseDevices(s string) []Info {
 	var all []Info
 	for line := range strings.Lines(s) {
@@ -214,9 +234,10 @@ func parseDevices(s string) []Info {
 		if len(words) < 2 {
 			continue
 		}
-		info := Info{Serial: words[0], Props: map[string]string{}}
+		at := 1 + max(0, slices.IndexFunc(words[1:], func(w string) bool { return slices.Contains(states, w) }))
+		info := Info{Serial: strings.Join(words[:at], " "), Props: map[string]string{}}
 		var state []string
-		for _, w := range words[1:] {
+		for _, w := range words[at:] {
 			if key, value, ok := strings.Cut(w, ":"); ok && isPropKey(key) {
 				info.Props[key] = value
 			} else if len(info.Props) == 0 {
@@ -237,54 +258,18 @@ func isPropKey(key string) bool {
 	return false
 }
 
-// Track yields the server's list of devices, first as it is, then after every change, until ctx ends. A list holds every device, usable or
-// not; lists that follow each other may be equal. What ends it otherwise is yielded as an error, once, and is the last.
+// Track yields the server's list of devices again and again, until ctx ends or after an error.
 func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
 	return func(yield func([]Info, error) bool) {
-		err := c.track(ctx, "host:track-devices-l", yield)
-		if _, refused := asServerError(err); refused { // it is too old to say more than serials and states
-			err = c.track(ctx, "host:track-devices", yield)
-		}
-		if err != nil && ctx.Err() == nil {
-			yield(nil, err)
-		}
-	}
-}
-
-// track returns nil when yield wanted no more.
-func (c *Client) track(ctx context.Context, service string, yield func([]Info, error) bool) error {
-	cn, err := c.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer cn.Close()
-	cn.within(askWait)
-	if err := cn.request(service); err != nil {
-		return wrap(ctx, err, "%s", service)
-	}
-	for {
-		cn.within(trackEvery)
-		_, err := cn.r.Peek(1)
-		if errors.Is(err, os.ErrDeadlineExceeded) { // the server does not tell that a device has gone offline: it is asked
+		for {
 			all, err := c.Devices(ctx)
-			if err != nil {
-				return err
+			if ctx.Err() != nil || !yield(all, err) || err != nil {
+				return
 			}
-			if !yield(all, nil) {
-				return nil
+			select {
+			case <-ctx.Done():
+			case <-time.After(trackEvery):
 			}
-			continue
-		}
-		if err != nil {
-			return wrap(ctx, err, "%s", service)
-		}
-		cn.within(askWait)
-		s, err := readString(cn.r)
-		if err != nil {
-			return wrap(ctx, err, "%s", service)
-		}
-		if !yield(parseDevices(s), nil) {
-			return nil
 		}
 	}
 }

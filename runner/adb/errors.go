@@ -6,52 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/hexmage/hexmage/runner/link"
-)
-
-// ErrServer says that no adb server listens where one is to be: it has ended, or was not started. It is a
-// link.ErrDropped, too.
-var ErrServer = errors.New("no adb server")
-
-// serverGone is an ErrServer.
-type serverGone struct {
-	address string
-	err     error
-}
-
-func (e *serverGone) Error() string {
-	return fmt.Sprintf("no adb server answers at %s: it has ended, or was not started (%v)", e.address, e.err)
-}
-
-func (e *serverGone) Unwrap() error { return e.err }
-
-// Is implements what errors.Is asks.
-func (e *serverGone) Is(target error) bool { return target == ErrServer || target == link.ErrDropped }
-
-// Explain returns the error, or an ErrServer if a connection was lost because the server has ended.
-func (d *Device) Explain(ctx context.Context, err error) error {
-	if !errors.Is(err, link.ErrDropped) || errors.Is(err, ErrServer) || ctx.Err() != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, whyWait)
-	defer cancel()
-	for { // a server that is killed closes its connections one after another
-		if _, gone := d.client.Version(ctx); errors.Is(gone, ErrServer) {
-			return &serverGone{d.client.address, err}
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(whyPause):
-		}
-	}
-}
-
-const (
-	whyWait  = 100 * time.Millisecond
-	whyPause = 25 * time.Millisecond
 )
 
 // ErrProtocol says that the other side sent something that the protocol does not allow, so the connection was given
@@ -89,9 +45,8 @@ func wrap(ctx context.Context, err error, format string, args ...any) error {
 		return fmt.Errorf("adb: %s: %w", what, cause)
 	}
 	var refused *ServerError
-	var denied *link.FileError
 	switch {
-	case errors.As(err, &refused), errors.As(err, &denied), errors.Is(err, ErrProtocol), errors.Is(err, errLocal):
+	case errors.As(err, &refused), errors.Is(err, ErrProtocol), errors.Is(err, errLocal):
 		return fmt.Errorf("adb: %s: %w", what, err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("adb: %s: %w", what, link.ErrDropped)

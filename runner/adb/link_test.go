@@ -3,13 +3,10 @@
 package adb_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,73 +20,6 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
-
-// TestTransfers moves files of all kinds through the real server.
-func TestTransfers(t *testing.T) {
-	t.Parallel()
-	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	noise := make([]byte, 3<<20+7)
-	_, _ = rand.NewChaCha8([32]byte{1}).Read(noise)
-	at := time.Unix(1700000000, 0)
-	for name, content := range map[string][]byte{"empty": nil, "tiny": []byte("x"), "noise": noise} {
-		t.Run(name, func(t *testing.T) {
-			y, err := d.Sync(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer y.Close()
-			const path = "/data/local/tmp/f/x"
-			var last int64
-			if err := y.Push(t.Context(), path, 0o755, at, bytes.NewReader(content), func(n int64) { last = n }); err != nil {
-				t.Fatal(err)
-			}
-			size := int64(len(content))
-			if last != size || y.Sent() != size {
-				t.Errorf("%d bytes: progress ended at %d, %d travelled", size, last, y.Sent())
-			}
-			if st, err := y.Stat(t.Context(), path); err != nil || st.Size != size || st.Mode != 0o755 || !st.Modified.Equal(at) {
-				t.Errorf("stat: %+v, %v", st, err)
-			}
-			var back bytes.Buffer
-			if err := y.Pull(t.Context(), path, &back, nil); err != nil || !bytes.Equal(back.Bytes(), content) {
-				t.Errorf("%d bytes came back, %v", back.Len(), err)
-			}
-			var denied *link.FileError
-			if err := y.Pull(t.Context(), "/nowhere", io.Discard, nil); !errors.As(err, &denied) {
-				t.Errorf("pull of nothing: %v", err)
-			}
-			if err := y.Push(t.Context(), "/system/x", 0o644, at, bytes.NewReader(content), nil); !errors.As(err, &denied) {
-				t.Errorf("push to a read-only file system: %v", err)
-			}
-		})
-	}
-}
-
-func TestLinksOnTheDevice(t *testing.T) {
-	t.Parallel()
-	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	if _, err := link.Output(t.Context(), d, "cd /data/local/tmp && mkdir d && echo abc >d/f && ln -s d/f l && ln -s nowhere x", nil); err != nil {
-		t.Fatal(err)
-	}
-	y, err := d.Sync(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer y.Close()
-	const dir = "/data/local/tmp/"
-	if st, err := y.Stat(t.Context(), dir+"l"); err != nil || !st.Mode.IsRegular() || st.Size != 4 {
-		t.Errorf("stat: %+v, %v", st, err)
-	}
-	if st, err := y.Lstat(t.Context(), dir+"l"); err != nil || st.Mode&fs.ModeSymlink == 0 {
-		t.Errorf("lstat: %+v, %v", st, err)
-	}
-	if _, err := y.Stat(t.Context(), dir+"x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("stat of a link to nothing: %v", err)
-	}
-	if _, err := y.Lstat(t.Context(), dir+"x"); err != nil {
-		t.Errorf("lstat of a link to nothing: %v", err)
-	}
-}
 
 func TestTrack(t *testing.T) {
 	t.Parallel()

@@ -3,26 +3,27 @@ package adb
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
 	maxRequest = 0xffff    // what four hexadecimal digits can say
-	maxChunk   = 64 << 10  // the most that one DATA chunk of the sync protocol may hold
-	maxMessage = 64 << 10  // the longest text that a device may answer with
+	maxChunk   = 64 << 10  // of standard input that is sent at once
 	bufferSize = 256 << 10 // read-ahead of one connection
 	dialWait   = 5 * time.Second
 	askWait    = 15 * time.Second // for a question that a healthy server answers at once
-	trackEvery = time.Second      // how old a list of devices may be that the server does not renew
-	stallWait  = 90 * time.Second // a transfer that moves nothing for so long has stopped
+	trackEvery = time.Second      // interval of lists of devices
 )
 
 // conn is one connection to the server. Its life is bounded by the context it was dialled with.
@@ -35,7 +36,8 @@ type conn struct {
 func (c *Client) dial(ctx context.Context) (*conn, error) {
 	nc, err := c.connection(ctx)
 	if ctx.Err() == nil && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)) {
-		return nil, fmt.Errorf("adb: %w", &serverGone{address: c.address, err: err})
+		return nil, fmt.Errorf("adb: no adb server answers at %s: it has ended, or was not started (%w: %w)", c.address,
+			link.ErrDropped, err)
 	}
 	if err != nil && c.over != nil && ctx.Err() == nil { // who makes the connection knows whether it may be had later
 		return nil, fmt.Errorf("adb: %w", err)
@@ -54,13 +56,13 @@ func (c *Client) connection(ctx context.Context) (net.Conn, error) {
 		return c.over(ctx)
 	}
 	at := c.address
-	if c.network == "unix" {
-		short, done, err := shortPath(at)
+	if c.network == "unix" && len(at) > maxSocketPath { // a way that Linux has
+		dir, err := os.Open(filepath.Dir(at))
 		if err != nil {
 			return nil, err
 		}
-		defer done()
-		at = short
+		defer dir.Close()
+		at = fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(at))
 	}
 	d := net.Dialer{Timeout: dialWait}
 	return d.DialContext(ctx, c.network, at)
@@ -119,27 +121,6 @@ func readString(r io.Reader) (string, error) {
 	n, err := strconv.ParseUint(string(head[:]), 16, 16)
 	if err != nil {
 		return "", fmt.Errorf("%w: length %q is not four hexadecimal digits", ErrProtocol, head)
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(r, b); err != nil {
-		return "", noEOF(err)
-	}
-	return string(b), nil
-}
-
-// readFrame reads the header of a sync message: four letters and a number.
-func readFrame(r io.Reader) (id string, n uint32, err error) {
-	var head [8]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return "", 0, err
-	}
-	return string(head[:4]), binary.LittleEndian.Uint32(head[4:]), nil
-}
-
-// readText reads n bytes of a message that must not be longer than limit.
-func readText(r io.Reader, n, limit uint32) (string, error) {
-	if n > limit {
-		return "", fmt.Errorf("%w: a text of %d bytes where at most %d make sense", ErrProtocol, n, limit)
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(r, b); err != nil {

@@ -89,3 +89,40 @@ benign "compiler-warnings" {
     "3 warnings generated.",
   ]
 }
+
+benign "fastrpc-search" {
+  where    = ["device", "logcat"]
+  patterns = ["apps_std_fopen_with_env_fd failed with 0x[0-9a-f]+ for path", "fastrpc_config_init: Couldn't find file [^ ]+[.]debugconfig"]
+  why      = "The loader tries several folders; only a file that is in none of them is missing."
+  source   = "qualcomm/fastrpc#342, #180"
+  examples = [
+    "apps_std_imp.c:1174: Warning: apps_std_fopen_with_env_fd failed with 0xd for path /vendor/dsp/cdsp/./libc++.so.1 name ./libc++.so.1 (No such file or directory)",
+    "fastrpc_config.c:418: fastrpc_config_init: Couldn't find file qnn_executor_runner.debugconfig, errno (No such file or directory) at /data/local/tmp/x",
+  ]
+}
+
+benign "fastrpc-optional" {
+  where    = ["device", "logcat"]
+  patterns = [
+    "Error 0x[0-9a-f]+: fastrpc_enable_kernel_optimizations failed",
+    "Error 0x80000414: remote_handle64_invoke failed for handle 0x[0-9a-f]+, method [0-9]+ on domain",
+    "ion +: ioctl c0044901 failed with code -1: Inappropriate ioctl",
+    "fastrpc_get_cap failed",
+  ]
+  why      = "The library tries a feature that this phone does not have, and goes on without it."
+  source   = "qualcomm/fastrpc#342; pytorch/executorch#12537; UbiquitousLearning/mllm#527"
+  examples = [
+    "fastrpc_apps_user.c:3879: Error 0x8000043e: fastrpc_enable_kernel_optimizations failed for domain 3 (Success)",
+    "fastrpc_apps_user.c:1408: Error 0x80000414: remote_handle64_invoke failed for handle 0xb400007e8f791cf0, method 3 on domain 3 (sc 0x3010100) (errno Success)",
+    "E ion     : ioctl c0044901 failed with code -1: Inappropriate ioctl for device",
+    "fastrpc_cap.c:120: Error 0x200: fastrpc_get_cap failed for domain 3",
+  ]
+}
+
+benign "linker-note" {
+  where    = ["compile"]
+  patterns = [">>> (?:referenced by|defined in) "]
+  why      = "It belongs to the linker's message above it."
+  source   = "LLVM, lld"
+  examples = [">>> referenced by Missing.cpp"]
+}

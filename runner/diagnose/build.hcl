@@ -218,7 +218,7 @@ failure "compile-error" {
 
 failure "op-without-source" {
   where    = ["compile"]
-  patterns = ["undefined symbol: .*op_file_of<(?P<op>\\w+)>"]
+  patterns = ["undefined (?:hidden )?symbol: .*op_file_of<(?P<op>\\w+)>"]
   rank     = "cause"
   cause    = "The interface lists an op, {op}, that no source defines."
   remedy   = "Add its source to src/ops, or take its DECLARE_PKG_OPS_OPTS_LIST out of the interface (of a generated one: the op out of the op config)."
@@ -240,7 +240,7 @@ failure "headers-not-open" {
 
 failure "undefined-symbol-link" {
   where    = ["compile"]
-  patterns = ["undefined symbol: (?P<symbol>[^\\n]+)", "undefined reference to [`'](?P<symbol>[^']+)"]
+  patterns = ["undefined (?:hidden )?symbol: (?P<symbol>[^\\n]+)", "undefined reference to [`'](?P<symbol>[^']+)"]
   rank     = "symptom"
   cause    = "Nothing that is linked has {symbol}."
   remedy   = "Add the library or source that has it; for a QNN symbol check that headers and libraries are of one SDK."
@@ -263,5 +263,50 @@ failure "make-stopped" {
     "make: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1",
     "ninja: build stopped: subcommand failed.",
     "Makefile:12: *** missing separator.  Stop.",
+  ]
+}
+
+failure "no-rule-to-make" {
+  where    = ["compile"]
+  patterns = ["No rule to make target '(?P<target>[A-Za-z_][A-Za-z0-9_-]*)'[.] +Stop"]
+  cause    = "The Makefile in this folder has no target {target}. With CMake, `install` exists only if a CMakeLists.txt of the project installs something."
+  remedy   = "Build without {target}, or configure and build in the folder of the project that has it; a newer checkout may have it."
+  source   = "pytorch/executorch#1490; GNU make"
+  examples = ["-- Build files have been written to: /w/build_android\ngmake: *** No rule to make target 'install'.  Stop."]
+}
+
+failure "cmake-error" {
+  where    = ["compile"]
+  patterns = ["^CMake Error", "Configuring incomplete, errors occurred!"]
+  rank     = "symptom"
+  cause    = "CMake could not configure the project."
+  remedy   = "The indented lines below `CMake Error at` say what is wrong."
+  source   = "CMake"
+  examples = [
+    "CMake Error at CMakeLists.txt:66 (target_sources):\n  Cannot find source file:",
+    "-- Configuring incomplete, errors occurred!",
+  ]
+}
+
+failure "link-library" {
+  where    = ["compile"]
+  patterns = ["(?:unable to find library|cannot find) -l(?P<lib>[A-Za-z0-9_+.-]+)"]
+  rank     = "symptom"
+  cause    = "The linker finds no library lib{lib}."
+  remedy   = "Build or install it for the target, and give the linker its folder (-L); look whether an option of the build leaves it out."
+  source   = "lld, GNU ld"
+  examples = ["ld.lld: error: unable to find library -lprotobuf-lite"]
+}
+
+failure "link-stopped" {
+  where    = ["compile"]
+  patterns = ["linker command failed with exit code [0-9]+", "linking with `[^`]+` failed: exit status"]
+  rank     = "consequence"
+  cause    = "The linker failed."
+  remedy   = "Its first error is above."
+  source   = "Clang, rustc"
+  examples = [
+    "clang++: error: linker command failed with exit code 1 (use -v to see invocation)",
+    "error: linking with `hexagon-unknown-linux-musl-clang` failed: exit status: 127",
   ]
 }

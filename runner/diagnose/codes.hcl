@@ -78,6 +78,22 @@ codes "Windows" {
   }
 }
 
+# What a shell says of a program that a signal ended: 128 + the signal.
+codes "exit code" {
+  near = ["exit", "returncode", "return code"]
+  names = {
+    "126" = "not executable: the file has no right to run, or is for another processor"
+    "127" = "not found: there is no such program, or a library or loader that it needs is missing"
+    "132" = "SIGILL: the program has an instruction that this CPU does not know"
+    "133" = "SIGTRAP: the program stopped itself at a check"
+    "134" = "SIGABRT: the program ended itself, after an assertion or an exception"
+    "135" = "SIGBUS: the program touched memory behind the end of a mapped file"
+    "136" = "SIGFPE: division by zero"
+    "137" = "SIGKILL: somebody killed the program, often the kernel for want of memory"
+    "139" = "SIGSEGV: the program touched memory that is not its own"
+  }
+}
+
 # Qnn_ErrorHandle_t: the low 16 bits.
 codes "QNN" {
   mask  = 65535

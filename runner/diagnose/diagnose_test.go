@@ -74,8 +74,54 @@ func TestUnknownLines(t *testing.T) {
 	c := build(t, entry("one", "root one"))
 	in := "0 errors\nall is well: error: 0\na.cpp:1: error: what?\nroot one failed\nSegmentation fault\nterrorist failsafe\n[QNN] <E> oh\n" + strings.Repeat("fatal thing\n", 30)
 	r := c.Text([]byte(in))
-	if len(r.Unknown) != 20 || r.More != 13 || r.Unknown[0] != (diagnose.Line{Number: 3, Text: "a.cpp:1: error: what?"}) || r.Unknown[1].Number != 5 || r.Unknown[2].Number != 7 {
+	if len(r.Unknown) != 20 || r.More != 13 || !cmp.Equal(r.Unknown[0], diagnose.Line{Number: 3, Text: "a.cpp:1: error: what?"}) || r.Unknown[1].Number != 5 || r.Unknown[2].Number != 7 {
 		t.Errorf("%d and %d more: %v", len(r.Unknown), r.More, r.Unknown)
+	}
+}
+
+// A line looks like an error by its words, its level, or the code with which a program ended. What its numbers mean is said of an
+// unknown line too.
+func TestLooksLikeAnError(t *testing.T) {
+	t.Parallel()
+	c := build(t)
+	for line, want := range map[string]bool{
+		"gmake: *** No rule to make target 'install'.  Stop.": true,
+		"  what():  QNN is not in this build":                 true,
+		"Illegal instruction":                                 true,
+		"Trace/breakpoint trap (core dumped)":                 true,
+		"Bus error":                                           true,
+		"adb: insufficient permissions for device":            true,
+		"E litert  : [qnn_manager.cc:349] version is 1.8.0":   true,
+		"06-01 12:00:00.123  1000  1000 E QnnDsp  : no words": true,
+		"[E:onnxruntime:, file.cc:1 F] Status 7":              true,
+		"library version 1.8.0 is mismatched":                 true,
+		"command exited with code 139":                        true,
+		"exit status 127":                                     true,
+		"exit code 0":                                         false,
+		"I litert  : [qnn_manager.cc:430] Adding a folder":    false,
+		"Enter the context: 5":                                false,
+		"trapezoid, terminated by a comma; exits: 3":          false,
+	} {
+		if got := len(c.Text([]byte(line)).Unknown) > 0; got != want {
+			t.Errorf("%q looks like an error: %v, want %v", line, got, want)
+		}
+	}
+	r := c.Text([]byte("E Backend: graph: error 1002"))
+	if len(r.Unknown) != 1 || len(r.Unknown[0].Codes) != 1 || r.Unknown[0].Codes[0].Name != "MEM_ALLOC" {
+		t.Errorf("%+v", r.Unknown)
+	}
+}
+
+// Below `CMake Error at`, the indented lines belong to the message.
+func TestCMake(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("cmake", "^CMake Error"), entry("option", "option '[A-Z]+' requires"))
+	in := "CMake Error at a.cmake:1 (message):\n  first\n\nCMake Error at b.cmake:2 (message):\n  option 'A' requires\n\n  option 'B'\n-- done\n  not this\n"
+	want := map[string]string{"cmake": "CMake Error at a.cmake:1 (message): first", "option": "option 'A' requires option 'B'"}
+	for _, f := range c.Text([]byte(in)).Findings {
+		if f.Text != want[f.ID] {
+			t.Errorf("%s: %q, want %q", f.ID, f.Text, want[f.ID])
+		}
 	}
 }
 

@@ -367,3 +367,53 @@ failure "stub-skel-version" {
   explains = ["device-create", "skel-not-loaded", "qnn-1008"]
   examples = ["adsprpc: remote_handle64_open failed 0x80000594", "fastrpc: AEE_ESTUBSKELVERMISMATCH"]
 }
+
+failure "signature-verify" {
+  where    = ["device", "logcat"]
+  patterns = ["signature verify start failed for (?P<lib>[A-Za-z0-9_.]+)"]
+  cause    = "{lib} is not signed, and the program asked for a signed protection domain (as a process of root does by default)."
+  remedy   = "Ask for an unsigned PD before the session is opened (DSPRPC_CONTROL_UNSIGNED_MODULE), and do not run as root. Otherwise sign the library, or install a test signature for this device."
+  source   = "chraac/llama.cpp#41"
+  explains = ["skel-uri", "skel-not-loaded", "dlopen-dsp", "device-create"]
+  examples = ["E llama-cli: fastrpc_apps_user.c:1622: Error 0x80000406: remote_handle_open_domain: dynamic loading failed for file:///libhexagon_npu_skel_v79.so?npu_device_skel_handle_invoke&_modver=1.0&_dom=cdsp on domain 3 (dlerror signature verify start failed for libhexagon_npu_skel_v79.so) (errno Success)"]
+}
+
+failure "dlopen-dsp" {
+  where    = ["device", "logcat"]
+  patterns = ["dlopen_ex failed for (?P<lib>[A-Za-z0-9_.+]+)"]
+  rank     = "symptom"
+  cause    = "The DSP could not load {lib}."
+  remedy   = "The lines around it say why: the file is missing, not signed, or for another arch."
+  source   = "chraac/llama.cpp#41"
+  examples = ["V adsprpc : CDSP0:[DS]: Error: dlopen_ex failed for libhexagon_npu_skel_v79.so (flags 258)"]
+}
+
+failure "skel-not-found" {
+  where    = ["device", "logcat"]
+  patterns = ["apps_std_fopen_with_env failed with 0x2 for (?P<lib>lib[A-Za-z0-9_]*[Ss]kel[A-Za-z0-9_]*[.]so)"]
+  cause    = "The skel {lib} is in none of the folders that the DSP's loader searches."
+  remedy   = "Push {lib} (from lib/hexagon-v…/unsigned of the SDK), or pack it into the app, and have ADSP_LIBRARY_PATH name its folder."
+  source   = "google-ai-edge/LiteRT#5077, DenisovAV/flutter_gemma#293"
+  explains = ["open-mod-table", "skel-not-loaded", "device-create", "transport-4000", "skel-step"]
+  examples = ["apps_std_imp.c:1056: Warning: apps_std_fopen_with_env failed with 0x2 for libQnnHtpV79Skel.so (No such file or directory)"]
+}
+
+failure "open-mod-table" {
+  where    = ["device", "logcat"]
+  patterns = ["open_mod_table_handle_invoke failed"]
+  rank     = "consequence"
+  cause    = "A request of the DSP to this process failed, usually to open a file."
+  remedy   = "Look at the line before it, which names the file."
+  source   = "google-ai-edge/LiteRT#5077"
+  examples = ["mod_table.c:863: Error 0x2: open_mod_table_handle_invoke failed for handle:0xa853b3e8, sc:0x13050100"]
+}
+
+failure "app-namespace" {
+  where    = ["device", "logcat"]
+  patterns = ["library \"(?P<lib>[^\"]+)\".* is not accessible for the namespace"]
+  cause    = "Android does not let the app load {lib}: an app sees a library of the phone only if its manifest declares it."
+  remedy   = "Declare it in AndroidManifest.xml, inside <application>: <uses-native-library android:name=\"{lib}\" android:required=\"false\"/>. A copy of the library in the app does not help: it must be the phone's."
+  source   = "qualcomm/fastrpc#379, google-ai-edge/LiteRT#6889"
+  explains = ["library-not-found", "no-cdsprpc", "remote-symbols", "transport-4000", "skel-step", "device-create"]
+  examples = ["W linker  : library \"libcdsprpc.so\" (\"/vendor/lib64/libcdsprpc.so\") needed or dlopened by \"/data/app/x/lib/arm64/libQnnHtpV79Stub.so\" is not accessible for the namespace: [name=\"clns-9\"]"]
+}

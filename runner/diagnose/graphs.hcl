@@ -6,7 +6,7 @@ failure "graph-allocation" {
   cause    = "The graph wants {want} KB of the DSP's address space, of which a protection domain has {limit} KB."
   remedy   = "Split the model into more shards (num_sharding), or quantise it to fewer bits."
   source   = "pytorch/executorch#15954"
-  explains = ["graph-finalize", "plain-1002"]
+  explains = ["graph-finalize", "plain-1002", "serialize-memory"]
   examples = ["fa_alloc.cc:2462::ERROR:graph requires estimated allocation of 2315388 KB, limit is 2097152 KB\nFailed to finalize graph (id: 1) with err 1002"]
 }
 
@@ -114,14 +114,15 @@ failure "vtcm-size" {
 
 failure "context-err-5005" {
   where    = ["device"]
-  patterns = ["[Cc]ould not create context from binary.*err 5005", "Failed to create context from binary with err 0x138d"]
-  cause    = "The device cannot hold this context binary: it wants more VTCM than there is, is for another SoC or arch, or is too large."
-  remedy   = "Set the target's soc and compile again, with a smaller vtcm_mb or more shards if it is too large; `hexmage inspect context.bin` shows what it was made for."
+  patterns = ["[Cc]ould not create context from binary.*err 5005", "Failed to create context from binary with err 0x138d", "Failed to create context from binary[.] Error code: 5005"]
+  cause    = "The device cannot hold this context binary (5005): it wants more VTCM than there is, is for another SoC or arch, or is too large."
+  remedy   = "Compile the model again for this device's SoC, with a smaller vtcm_mb or more shards if it is too large; `hexmage inspect context.bin` shows what it was made for."
   source   = "qualcomm/ai-hub-models#289, #192"
   explains = ["context-create"]
   examples = [
     "Could not create context from binary for context index = 0 : err 5005",
     "<E> Failed to create context from binary with err 0x138d",
+    "[E:onnxruntime:, qnn_ctx_model_helper.cc:191] Failed to load from EpContext model. LoadCachedQnnContextFromBuffer Failed to create context from binary. Error code: 5005",
   ]
 }
 
@@ -137,12 +138,15 @@ failure "context-err-1007" {
 
 failure "dsp-address-space" {
   where    = ["device", "logcat"]
-  patterns = ["fastrpc memory map for fd: ?[0-9]+ with length: ?(?P<bytes>[0-9]+) failed", "remote_mmap64_internal failed"]
+  patterns = ["fastrpc memory map for fd: ?[0-9]+ with length: ?(?P<bytes>[0-9]+) failed", "remote_mmap64_internal failed", "Failed to map weights buffer to device", "Could not allocate persistent weights buffer"]
   cause    = "The DSP's address space (under 4 GB for a protection domain) is used up."
   remedy   = "Split the model into more shards, or load fewer of them at once."
   source   = "pytorch/executorch#4517, microsoft/onnxruntime#25696"
   explains = ["context-create", "mem-handle", "plain-1002"]
-  examples = ["<E> fastrpc memory map for fd: 33 with length: 817889280 failed with error: 0x1\nadsprpc: Error 0x58: remote_mmap64_internal failed for fd -1"]
+  examples = [
+    "<E> fastrpc memory map for fd: 33 with length: 817889280 failed with error: 0x1\nadsprpc: Error 0x58: remote_mmap64_internal failed for fd -1",
+    "<E> Failed to map weights buffer to device!\n<E> Could not allocate persistent weights buffer!",
+  ]
 }
 
 failure "smmu-limit" {
@@ -280,4 +284,34 @@ failure "wall-clock" {
   remedy   = "Use --profiling_level basic, and read the accelerator's time from the profile with qnn-profile-viewer."
   source   = "wyanzhao/qairt-builder"
   examples = ["qnn-net-run took 2.6 s for 1 inference"]
+}
+
+failure "buffer-not-mapped" {
+  where    = ["device", "logcat"]
+  patterns = ["fastrpc_mmap failed to map buffer fd (?P<fd>[0-9]+).*errno (?P<reason>.+)"]
+  cause    = "FastRPC could not map a buffer for the DSP ({reason}). The memory was not allocated for sharing, was freed, or the DSP's address space is full."
+  remedy   = "Allocate shared buffers with rpcmem and keep them until the graph ends. If they are: split the model into smaller parts, or free other contexts first."
+  source   = "UbiquitousLearning/mllm#527"
+  explains = ["segfault", "tombstone"]
+  examples = ["fastrpc_mem.c:496: Error 0x1: fastrpc_mmap failed to map buffer fd 347, addr 0x0, length 0xc0000, domain 3, flags 0x3, ioctl ret 0xffffffff, errno Bad address"]
+}
+
+failure "binary-validate-1002" {
+  where    = ["device"]
+  patterns = ["Failed to validate binary: 1002"]
+  cause    = "QNN does not accept the context binary (1002): it is too large for one piece, or was compiled with another SDK release or for another SoC."
+  remedy   = "Split the model into smaller parts when it is exported, and compile for this SoC with the SDK release whose libraries are on the device."
+  source   = "alibaba/MNN#4099"
+  explains = ["segfault"]
+  examples = ["QNN: Failed to validate binary: 1002\nSegmentation fault"]
+}
+
+failure "execute-no-memory" {
+  where    = ["device"]
+  patterns = ["QNN (?P<graph>[A-Z ]+) exec failed"]
+  rank     = "symptom"
+  cause    = "The graph {graph} was loaded and did not run. Image models fail so when the phone has too little free memory."
+  remedy   = "Close other apps, or take a smaller model or image size. Look at logcat for lines of lowmemorykiller and adsprpc."
+  source   = "xororz/local-dream#165"
+  examples = ["E  Backend: QNN UNET exec failed (uncond)"]
 }

@@ -194,3 +194,79 @@ failure "thermal" {
     "battery temperature is too high for a measurement",
   ]
 }
+
+failure "authorizing" {
+  where    = ["device", "tool"]
+  patterns = ["device still authorizing"]
+  cause    = "The phone has not answered yet whether this computer may use it."
+  remedy   = "Unlock the phone and confirm the dialog \"Allow USB debugging?\". If none shows: unplug the cable and plug it in again, or `adb kill-server`."
+  source   = "Android, adb"
+  examples = ["error: device still authorizing"]
+}
+
+failure "adb-versions" {
+  where    = ["device", "tool"]
+  patterns = ["adb server version [(](?P<server>[0-9]+)[)] doesn't match this client [(](?P<client>[0-9]+)[)]"]
+  severity = "warning"
+  cause    = "Two different releases of adb are in use: the server has version {server}, this client {client}. Each ends the other's server, and with it transfers that are under way."
+  remedy   = "Use one adb for all: remove the other from PATH (`which -a adb`), and have Android Studio and scrcpy use the same one."
+  source   = "Android, adb"
+  examples = ["adb server version (40) doesn't match this client (41); killing..."]
+}
+
+failure "push-folder" {
+  where    = ["device", "tool"]
+  patterns = ["secure_mkdirs[(][)] failed: (?P<reason>.+)", "remote couldn't create file: (?P<reason>Permission denied)"]
+  cause    = "adb's shell may not write to that folder of the device ({reason})."
+  remedy   = "Push to another folder, below /data/local/tmp. If the folder belongs to root from an earlier run, remove it as root: `adb shell su -c 'rm -r FOLDER'`."
+  source   = "Android, adb"
+  examples = [
+    "adb: error: failed to copy 'a.bin' to '/data/local/tmp/x/a.bin': secure_mkdirs() failed: Operation not permitted",
+    "adb: error: failed to copy 'a.bin' to '/data/local/tmp/x/a.bin': remote couldn't create file: Permission denied",
+  ]
+}
+
+failure "read-only-folder" {
+  where    = ["device", "tool"]
+  patterns = ["[Rr]ead-only file system"]
+  cause    = "The folder is on a file system that is mounted read-only, as /vendor and /system are."
+  remedy   = "Use another folder: push to /data/local/tmp, and name it in LD_LIBRARY_PATH and ADSP_LIBRARY_PATH."
+  source   = "Android, adb"
+  examples = ["adb: error: failed to copy 'a.bin' to '/vendor/lib64/a.bin': remote couldn't create file: Read-only file system"]
+}
+
+failure "not-executable-here" {
+  where    = ["device", "tool"]
+  patterns = ["not executable: (?P<bits>[0-9]+)-bit ELF"]
+  cause    = "The program is for another processor than the device's: a {bits}-bit ELF file that it cannot execute."
+  remedy   = "Build the program for the device's architecture (arm64-v8a, aarch64); `hexmage inspect FILE` says what a file is for."
+  source   = "Android, mksh"
+  examples = ["/system/bin/sh: ./runner: not executable: 64-bit ELF file"]
+}
+
+failure "not-executable-mode" {
+  where    = ["device", "tool"]
+  patterns = ["can't execute: Permission denied"]
+  cause    = "The file is not executable, or lies in a folder from which nothing may be executed, such as /sdcard."
+  remedy   = "`adb shell chmod 755 FILE`, in a folder below /data/local/tmp."
+  source   = "Android, mksh"
+  examples = ["/system/bin/sh: ./runner: can't execute: Permission denied"]
+}
+
+failure "wireless-connect" {
+  where    = ["device", "tool"]
+  patterns = ["failed to connect to (?P<address>[0-9a-z.:\\[\\]-]+:[0-9]+)", "failed to authenticate to (?P<address>\\S+:[0-9]+)"]
+  cause    = "The phone at {address} did not take the wireless connection: the port has changed, the phone is in another network, or this computer is not paired with it."
+  remedy   = "Look at the phone's page Wireless debugging for address and port, which change. Pair once (`hexmage device pair`), then `hexmage device connect`."
+  source   = "Android, adb"
+  examples = ["failed to connect to 192.168.1.7:5555", "failed to authenticate to 192.168.1.7:5555"]
+}
+
+failure "no-root-in-production" {
+  where    = ["device", "tool"]
+  patterns = ["adbd cannot run as root in production builds"]
+  cause    = "This phone has Android for users, in which adb gets no root."
+  remedy   = "Work without root, below /data/local/tmp: QNN needs none with the unsigned protection domain."
+  source   = "Android, adbd"
+  examples = ["adbd cannot run as root in production builds"]
+}

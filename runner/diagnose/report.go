@@ -33,12 +33,12 @@ type Finding struct {
 	Level  string `json:"severity"` // error or warning
 	Cause  string `json:"cause"`
 	Remedy string `json:"remedy"`
-	Codes  []Code `json:"codes,omitempty"` // numbers in the line that are known
-	Count  int    `json:"count"`           // lines that show it
+	Count  int    `json:"count"` // lines that show it
 	Source string `json:"source,omitempty"`
 	Line          // the first of them
 
-	follows bool // another finding explains it
+	// Explained tells that another finding explains this one: its remedy does not help.
+	Explained bool `json:"explained,omitempty"`
 }
 
 func (s *scanner) report() *Report {
@@ -58,11 +58,15 @@ func (s *scanner) report() *Report {
 		}
 		r.Findings = append(r.Findings, Finding{
 			Entry: e, ID: e.ID, Rank: string(e.Rank), Level: level, Cause: fill(e.Cause, h.groups), Remedy: fill(e.Remedy, h.groups),
-			Codes: s.c.Codes.In(h.line.Text), Count: h.count, Source: e.Source, Line: h.line,
+			Count: h.count, Source: e.Source, Line: h.line,
 		})
 	}
 	for i := range r.Findings {
-		r.Findings[i].follows = explained[r.Findings[i].ID]
+		f := &r.Findings[i]
+		f.Explained, f.Codes = explained[f.ID], s.c.Codes.In(f.Text)
+	}
+	for i := range r.Unknown {
+		r.Unknown[i].Codes = s.c.Codes.In(r.Unknown[i].Text)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(a.weight()-b.weight(), a.Number-b.Number)
@@ -73,7 +77,7 @@ func (s *scanner) report() *Report {
 // weight orders findings: causes before symptoms before consequences, what another explains after those, warnings last.
 func (f Finding) weight() int {
 	w := slices.Index(ranks(), f.Entry.Rank)
-	if f.follows {
+	if f.Explained {
 		w = len(ranks()) - 1
 	}
 	if f.Entry.Warning() {
@@ -158,14 +162,16 @@ const (
 type Line struct {
 	Number int    `json:"line"` // counted from 1
 	Text   string `json:"text"` // at most maxLine bytes, without colours
+	Codes  []Code `json:"codes,omitempty"`
 }
 
 // scanner collects what a Report is made of.
 type scanner struct {
 	c        *Catalogue
 	suspect  *regexp.Regexp
-	words    [][]byte // one of them is in every line that suspect matches
-	harmless [][]byte // lines with one of them speak of errors that are none
+	level    *regexp.Regexp // matches lines with an error's level
+	words    [][]byte       // one of them is in every line that suspect matches
+	harmless [][]byte       // lines with one of them speak of errors that are none
 	low      []byte
 	try      []int // patterns that may match the line
 
@@ -174,6 +180,8 @@ type scanner struct {
 	skipped int
 	benign  int
 	hits    []hit // by entry
+	inBlock bool  // the line belongs to a message of several lines
+	block   []int // hits in that message
 	also    map[[2]int]bool
 	unknown []Line
 	more    int // unknown lines beyond those kept
@@ -213,13 +221,25 @@ func (c *Catalogue) Read(r io.Reader) (*Report, error) { return c.read(r, maxWor
 func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
 	s := &scanner{
 		c: c, work: work, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{},
-		words: words("error", "fatal", "fail", "panic", "exception", "abort", "segmentation", "undefined", "denied", "killed", "unable", "cannot", "can't", "<e>",
-			"not found", "no such", "could not"),
+		words: words("error", "fatal", "fail", "panic", "exception", "abort", "segmentation", "undefined", "denied", "killed",
+			"unable", "cannot", "can't", "<e>", "not found", "no such", "could not", "mismatch", "illegal", "bus error",
+			"terminate", "trap", "*** ", "what():", "insufficient", "unsupported", "[e:", "exit"),
 		harmless: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
-		suspect:  regexp.MustCompile(`(?i)(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|abort(?:ed)?|segmentation fault|undefined (?:reference|symbol)|permission denied|killed|unable to|cannot|can't|could not|not found|no such)(?:[^a-z0-9_-]|$)|<E>`),
+		suspect:  suspect(),
+		level:    regexp.MustCompile(`^(?:[0-9-]+ [0-9:.]+ +[0-9]+ +[0-9]+ )?E(?:/| +)[A-Za-z][^:]*:`), // logcat's
 	}
 	err := s.read(r)
 	return s.report(), err
+}
+
+// suspect matches lines that look like errors, by their words or by the code with which a program ended.
+func suspect() *regexp.Regexp {
+	return regexp.MustCompile(`(?i:(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|` +
+		`abort(?:ed)?|segmentation fault|bus error|illegal instruction|(?:trace/)?breakpoint trap|terminate called|` +
+		`undefined (?:hidden )?(?:reference|symbol)|permission denied|insufficient|killed|unable to|cannot|can't|could not|` +
+		`not found|no such|mismatch(?:ed)?|unsupported)(?:[^a-z0-9_-]|$)|make(?:\[[0-9]+\])?: \*\*\* |what\(\):|` +
+		`exit(?:ed)?(?: with)?(?: code| status)?:? (?:13[2-9]|12[67])\b)` +
+		`|<E>|\[E:`)
 }
 
 // read splits the input into lines: the first ones are looked at as they come, of the others the last.
@@ -286,6 +306,7 @@ func (s *scanner) match(number int, line []byte) {
 	}
 	line = ansi.StripBytes(bytes.TrimRight(line, "\r\n"))
 	s.low = literal.Lower(s.low[:0], line)
+	s.goOn(line)
 	var found []int // entries, each once
 	s.try = s.c.words.owners(s.try[:0], s.low)
 	slices.Sort(s.try)
@@ -311,7 +332,10 @@ func (s *scanner) match(number int, line []byte) {
 		}
 		found = append(found, p.entry)
 		if h := &s.hits[p.entry]; h.count == 0 {
-			h.line = Line{number, text(line)}
+			if s.inBlock {
+				s.block = append(s.block, p.entry)
+			}
+			h.line = Line{Number: number, Text: text(line)}
 			h.groups = map[string]string{}
 			for j, name := range p.re.SubexpNames() {
 				if name != "" {
@@ -323,12 +347,27 @@ func (s *scanner) match(number int, line []byte) {
 	for _, e := range found {
 		s.hits[e].count++
 	}
-	if len(found) == 0 && hasAny(s.low, s.words) && s.suspect.Match(line) && !hasAny(s.low, s.harmless) {
+	if len(found) == 0 && (hasAny(s.low, s.words) && s.suspect.Match(line) || s.level.Match(line)) &&
+		!hasAny(s.low, s.harmless) {
 		if len(s.unknown) < maxUnknown {
-			s.unknown = append(s.unknown, Line{number, text(line)})
+			s.unknown = append(s.unknown, Line{Number: number, Text: text(line)})
 		} else {
 			s.more++
 		}
+	}
+}
+
+// goOn adds the line to a message that goes on: below `CMake Error at`, the indented lines say what is wrong.
+func (s *scanner) goOn(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	if !bytes.HasPrefix(line, []byte("  ")) {
+		s.inBlock, s.block = bytes.HasPrefix(line, []byte("CMake Error")), nil
+	}
+	for _, i := range s.block {
+		h := &s.hits[i].line
+		h.Text = clip(h.Text+" "+text(line), maxLine)
 	}
 }
 

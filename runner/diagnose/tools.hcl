@@ -361,3 +361,56 @@ failure "saved-but-not" {
     "the command ended well and did not write its output out/context.bin",
   ]
 }
+
+failure "module-missing" {
+  where    = ["tool"]
+  patterns = ["ModuleNotFoundError: No module named '(?P<module>[^']+)'"]
+  rank     = "symptom"
+  cause    = "Python does not find the module {module}."
+  remedy   = "Install the package that has it in the environment that runs the program, or set PYTHONPATH to the folder that contains it."
+  source   = "Python"
+  examples = ["ModuleNotFoundError: No module named 'torch'"]
+}
+
+failure "key-error" {
+  where    = ["tool"]
+  patterns = ["^KeyError: "]
+  rank     = "consequence"
+  cause    = "A Python program looked for an entry that is not there."
+  remedy   = "The lines above say where."
+  source   = "Python"
+  examples = ["KeyError: 'input_ids'"]
+}
+
+failure "converter-node" {
+  where    = ["tool"]
+  patterns = ["- ERROR - Node (?P<node>[^:]+): "]
+  rank     = "symptom"
+  cause    = "The converter could not translate the node {node}."
+  remedy   = "The rest of the line says why."
+  source   = "messages of qnn-onnx-converter"
+  examples = ["2023-03-29 14:57:01 - 238 - ERROR - Node Resize_7: scales must be constant"]
+}
+
+failure "terminate-called" {
+  where    = ["tool", "device"]
+  patterns = ["terminate called (?:after throwing|without an active exception)", "libc[+][+]abi: terminating"]
+  rank     = "consequence"
+  cause    = "A C++ program ended because of an exception that it does not handle."
+  remedy   = "The line with what(): says what is wrong; without one, the first error above."
+  source   = "libstdc++, libc++abi"
+  examples = [
+    "terminate called after throwing an instance of 'std::runtime_error'",
+    "libc++abi: terminating due to uncaught exception of type std::runtime_error: no model",
+  ]
+}
+
+failure "tombstone" {
+  where    = ["device", "logcat"]
+  patterns = ["F DEBUG +: (?:Process name is|signal [0-9]+|Cmdline:|pid: [0-9]+)"]
+  rank     = "consequence"
+  cause    = "Android wrote a crash report of the program."
+  remedy   = "`adb logcat -b crash` has the stack; the first error above it is the cause."
+  source   = "Android, debuggerd"
+  examples = ["F DEBUG   : Process name is ./demo_qwen2_vl_npu -m ../models/qwen2-vl.mllm"]
+}

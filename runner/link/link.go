@@ -124,16 +124,6 @@ func Retryable(err error) bool {
 	return ok && passing.Passing()
 }
 
-// Explain returns the error, or one that says more of why a connection was lost, where the device's link can tell.
-func Explain(ctx context.Context, d Device, err error) error {
-	if e, ok := d.(interface {
-		Explain(context.Context, error) error
-	}); ok {
-		return e.Explain(ctx, err)
-	}
-	return err
-}
-
 // ExitError says that a command of Output ended with another exit code than 0.
 type ExitError struct {
 	Serial  string // of the device
@@ -145,20 +135,4 @@ type ExitError struct {
 // Error returns the message.
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("device %s: %s: exit code %d: %s", e.Serial, e.Command, e.Code, e.Said)
-}
-
-// FileError is a file operation that the device refused.
-type FileError struct {
-	Op      string // "push", "pull", "stat" or "list"
-	Path    string // on the device
-	Message string // the device's own words, or an errno's
-	Cause   error  // fs.ErrNotExist or fs.ErrPermission, where known
-}
-
-// Unwrap returns fs.ErrNotExist or fs.ErrPermission where the device said so.
-func (e *FileError) Unwrap() error { return e.Cause }
-
-// Error returns the message.
-func (e *FileError) Error() string {
-	return fmt.Sprintf("device: %s %s: %s", e.Op, e.Path, e.Message)
 }

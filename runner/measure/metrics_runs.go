@@ -38,7 +38,6 @@ func readRuns(spec Spec) (all []*Variant, err error) {
 		defer func() { err = errors.Join(err, f.Close()) }()
 		to = f
 	}
-	drawn := 0
 	for _, r := range spec.Runs {
 		b, err := boundedfile.Read(r.Stdout, maxFile)
 		if err != nil {
@@ -72,10 +71,7 @@ func readRuns(spec Spec) (all []*Variant, err error) {
 			for _, v := range series.Summary() {
 				one.Metrics = append(one.Metrics, Metric(v))
 			}
-			if one.note = series.Note; drawn < plotRuns {
-				one.series = &series
-				drawn++
-			}
+			one.note = series.Note
 		}
 		i := slices.IndexFunc(all, func(v *Variant) bool { return maps.Equal(v.Variant, r.Variant) })
 		if i < 0 {

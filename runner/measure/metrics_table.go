@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/session"
 )
 
@@ -29,7 +28,6 @@ type Spec struct {
 	Printed   string     `json:"printed,omitempty"`  // file to write: output of all runs
 	Out       string     `json:"out"`                // file to write: the table
 	Measured  string     `json:"measured,omitempty"` // file to write: values for pipelines
-	Plot      string     `json:"plot,omitempty"`     // file to write: the samples as SVG
 }
 
 // better returns the direction that a block sets for the metric.
@@ -76,7 +74,6 @@ type table struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 
 	breaches []string // of limits
-	courses  []course // to draw
 	measured any      // for pipelines: metrics by name, or by variant and name
 }
 
@@ -101,10 +98,9 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
-	spoke     bool           // the program printed metrics
-	note      string         // problem of its samples
-	series    *sample.Series // its samples, if they are drawn
-	simulated bool           // it ran on a simulated phone
+	spoke     bool   // the program printed metrics
+	note      string // problem of its samples
+	simulated bool   // it ran on a simulated phone
 }
 
 type row struct {
@@ -179,9 +175,6 @@ func (t *table) measure(spec Spec) error {
 		for _, r := range v.Runs {
 			runs = append(runs, r.Metrics)
 			silent = silent && !r.spoke
-			if r.series != nil {
-				t.courses = append(t.courses, course{Run{Name: v.Name, Repetition: r.Repetition}.String(), *r.series})
-			}
 		}
 		v.Stats = Summarize(runs)
 		for i := range v.Stats {

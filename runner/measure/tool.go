@@ -15,7 +15,7 @@ import (
 )
 
 // Tool is the tool's name and the version of its behavior.
-const Tool tool.Name[Spec] = "metrics/13"
+const Tool tool.Name[Spec] = "metrics/14"
 
 // maxFile is the largest file of a run that is read, in bytes.
 const maxFile = 64 << 20
@@ -45,9 +45,6 @@ func Metrics(_ context.Context, spec Spec, env tool.Env) error {
 	err = write(spec.Out, t)
 	if err == nil && spec.Measured != "" {
 		err = write(spec.Measured, t.measured)
-	}
-	if err == nil && spec.Plot != "" {
-		err = os.WriteFile(spec.Plot, t.plot(), 0o644)
 	}
 	if err != nil || len(t.breaches) == 0 {
 		return err

@@ -103,7 +103,7 @@ func (d Device) Attach(ctx context.Context, r Reach) (link.Device, error) {
 		}
 	}
 	if err == nil && !state.Usable() {
-		err = errors.New(strings.TrimSuffix("it is "+state.State+": "+StateRemedy(state.State), ": "))
+		err = errors.New(strings.TrimSuffix("it is "+state.State+": "+state.Remedy(), ": "))
 	}
 	return dev, err
 }
@@ -136,18 +136,4 @@ func (d Device) open(ctx context.Context, r Reach) (link.Device, devinfo.Info, e
 		err = fmt.Errorf("it has the SoC %s, devices.hcl says %s", info.SoC, d.SoC)
 	}
 	return dev, info, err
-}
-
-// StateRemedy says what to do about a device in a state in which it cannot be used; empty: nothing is known.
-func StateRemedy(state string) string {
-	switch {
-	case state == "unauthorized":
-		return "allow USB debugging in the dialog that the device shows"
-	case state == "offline":
-		return "unplug it and plug it in again, or device connect again"
-	case strings.HasPrefix(state, "no permissions"):
-		return "run `apt-get install android-sdk-platform-tools-common` and plug it in again; if its udev rule is " +
-			"there, `sudo usermod -aG plugdev $USER` and log in again"
-	}
-	return ""
 }

@@ -12,7 +12,6 @@ func FuzzAnswers(f *testing.F) {
 	a, b := strings.Repeat("ab", 32), strings.Repeat("01", 32)
 	f.Add(fmt.Sprintf("free 1000\n%s %s\n5,1 %s\n", blobStat(100), a, b))
 	f.Add("free 99999999999999999999\nfree -5\nfree\n")
-	f.Add(fmt.Sprintf("ok %s\nbad %s\nok\nok ../../x\n", a, b))
 	f.Add(fmt.Sprintf("100 %s\n7 .%s.part\n-1 x\n5 a/b\n 3\n9 \n", a, b))
 	f.Add("12345\n")
 	f.Add("-1")
@@ -29,11 +28,6 @@ func FuzzAnswers(f *testing.F) {
 		}
 		if free < -1 {
 			t.Errorf("%d bytes are free", free)
-		}
-		for sum := range parseVerdicts(out) {
-			if !strings.Contains(out, "ok "+sum) {
-				t.Errorf("%q is right", sum)
-			}
 		}
 		victims, freed := choose(out, blobs, 1000)
 		for _, v := range victims {

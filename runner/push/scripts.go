@@ -11,15 +11,17 @@ const (
 keep() {
 	if [ ! -e ".$1.part" ]; then [ -e "$1" ]; return; fi
 	s=$(sum ".$1.part")
-	[ "${s%% *}" = "$1" ] && chmod 555 ".$1.part" && mv -f ".$1.part" "$1" && : >` + layout.Used + `/$1 && return
+	if [ "${s%% *}" = "$1" ]; then
+		touch -d @1000000000 ".$1.part" 2>/dev/null || TZ=UTC0 touch -t 200109090146.40 ".$1.part"
+		chmod 555 ".$1.part" && mv -f ".$1.part" "$1" && : >` + layout.Used + `/$1 && return
+	fi
 	rm -f ".$1.part"
 	return 1
 }
 `
 
 	// Input: sums. Output: "free KILOBYTES", then "SIZE,TIME SUM"
-	// of each content that is there. It removes leftovers of crashed sessions: small files that were not verified
-	// (which have an old date) at once, others after a day.
+	// of each content that is there. It removes leftovers of crashed sessions after a day.
 	missingScript = layout.Guard + `mkdir -p ` + layout.CAS + ` ` + layout.Parts + ` ` + layout.Used + ` ` + layout.Runs + ` && cd ` + layout.CAS + ` || exit 1
 find ` + layout.Runs + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
 find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
@@ -44,12 +46,13 @@ b=$(now) && s=$(sha256sum .race) && c=$(now) && m=$(echo .race | "./$a" sum) && 
 rm -f .race
 exit 0`
 
-	// Input: sums. Output: "ok SUM" or "bad SUM".
-	commitScript = functions + `cd ` + layout.CAS + ` || exit 1
-while read -r h; do
-	[ -z "$h" ] && continue
-	if keep "$h"; then echo "ok $h"; else echo "bad $h"; fi
-done 2>/dev/null
+	// Input: sums, an empty line, and a tar archive of these contents. Output: sums of damaged contents.
+	togetherScript = functions + `cd ` + layout.CAS + ` || exit 1
+set --
+while read -r h && [ -n "$h" ]; do set -- "$@" "$h"; done
+said=$(tar -xof - 2>&1)
+case $said in *[Nn]o\ space*) echo "$said" >&2; exit 1 ;; esac
+for h; do keep "$h" 2>/dev/null || echo "$h"; done
 exit 0`
 
 	// Input: a sum. Output: how many bytes of the content are there.
@@ -66,9 +69,7 @@ dd if="$b" of=".$h.part" bs=1048576 skip="$from" seek="$to" count="$n" conv=notr
 	// Input: a sum, then the digests of the parts. Output: "ok" or "bad". The content is on the disk before it gets its
 	// name: else a device that loses power would keep a content of the right size with nothing in it.
 	finishScript = functions + `cd ` + layout.CAS + ` && read -r h || exit 1
-p=.$h.part
-{ touch -d @1000000000 $p || TZ=UTC0 touch -t 200109090146.40 $p; } 2>/dev/null
-{ fsync $p || sync $p; } 2>/dev/null
+{ fsync ".$h.part" || sync ".$h.part"; } 2>/dev/null
 keep "$h" || { echo bad; exit 0; }
 cat >` + layout.Parts + `/.$h && mv -f ` + layout.Parts + `/.$h ` + layout.Parts + `/$h && echo ok`
 

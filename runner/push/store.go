@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,16 +14,14 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
 	defaultWait = 30 * time.Second
-	serverWait  = 3 * time.Second // for an adb server that ended; hexmage starts its own again at once
-	maxSize     = 1 << 50         // larger than any file of a device
-	spare       = 1 << 20         // that a push leaves free for the run
+	maxSize     = 1 << 50 // larger than any file of a device
+	spare       = 1 << 20 // that a push leaves free for the run
 )
 
 // blobTime is the modification time of every blob, in seconds since 1970. It tells blobs that a program wrote to: a
@@ -65,24 +64,17 @@ type Store struct {
 
 // have sends the blobs that the device lacks.
 func (s *Store) have(ctx context.Context, blobs map[string]blob) error {
-	sums := slices.Sorted(maps.Keys(blobs))
-	out, err := s.output(ctx, missingScript, strings.Join(sums, "\n")+"\n")
+	left, free, err := s.missing(ctx, blobs)
 	if err != nil {
-		return fmt.Errorf("list contents of the device: %w", err)
+		return err
 	}
-	have, free := parseMissing(out, blobs)
-	t := &transfer{Store: s, blobs: blobs, left: slices.DeleteFunc(sums, func(sum string) bool { return have[sum] })}
-	s.pushed.Blobs, s.pushed.Missing = len(blobs), len(t.left)
-	for _, b := range blobs {
-		s.pushed.Size += b.size
-	}
-	for _, sum := range t.left {
-		t.total += blobs[sum].size
-	}
-	if len(t.left) == 0 {
+	t := &transfer{Store: s, blobs: blobs, left: left}
+	t.total = t.size(left)
+	s.pushed.Blobs, s.pushed.Missing = len(blobs), len(left)
+	s.pushed.Size = t.size(slices.Collect(maps.Keys(blobs)))
+	if len(left) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(t.left, func(a, b string) int { return int(blobs[a].size - blobs[b].size) })
 	if free >= 0 && free < t.total+spare {
 		if err := s.evict(ctx, blobs, t.total+spare-free); err != nil {
 			return err
@@ -92,6 +84,19 @@ func (s *Store) have(ctx context.Context, blobs map[string]blob) error {
 		s.race(ctx)
 	}
 	return t.repeat(ctx)
+}
+
+// missing returns the sums of blobs that the device lacks, small ones first, and its free space.
+func (s *Store) missing(ctx context.Context, blobs map[string]blob) (sums []string, free int64, err error) {
+	sums = slices.Sorted(maps.Keys(blobs))
+	out, err := s.output(ctx, missingScript, strings.Join(sums, "\n")+"\n")
+	if err != nil {
+		return nil, 0, fmt.Errorf("list contents of the device: %w", err)
+	}
+	have, free := parseMissing(out, blobs)
+	sums = slices.DeleteFunc(sums, func(sum string) bool { return have[sum] })
+	slices.SortStableFunc(sums, func(a, b string) int { return cmp.Compare(blobs[a].size, blobs[b].size) })
+	return sums, free, nil
 }
 
 // parseMissing reads "free KILOBYTES" and "SIZE,TIME SUM" lines. free is negative if the device does not tell
@@ -149,12 +154,10 @@ func (s *Store) reconnect(ctx context.Context) error {
 		if err == nil {
 			err = s.held.Check(ctx)
 		}
-		switch away := time.Since(began); {
+		switch {
 		case err == nil || !link.Retryable(err) || errors.Is(err, lease.ErrLost):
 			return err
-		case errors.Is(err, adb.ErrServer) && away > serverWait:
-			return err
-		case away > wait:
+		case time.Since(began) > wait:
 			return fmt.Errorf("the device did not come back within %v: %w", wait, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package push
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,14 +29,12 @@ const (
 // transfer is a push that may take several attempts.
 type transfer struct {
 	*Store
-	blobs       map[string]blob
-	left        []string // sums of blobs to send
-	arrived     []string // sums of blobs to verify
-	size        int64    // of those
-	known       map[string]place
-	total, done int64
-	progressed  bool // something arrived since the link broke
-	damaged     int  // times that a content arrived damaged
+	blobs      map[string]blob
+	left       []string // sums of blobs to send, small ones first
+	known      map[string]place
+	total      int64 // bytes to send
+	progressed bool  // something arrived since the link broke
+	damaged    int   // times that a content arrived damaged
 }
 
 // place is a part of a blob on the device.
@@ -79,10 +79,17 @@ func (t *transfer) repeat(ctx context.Context) error {
 		}
 		switch {
 		case link.Retryable(err):
-			t.Store.pushed.Dropped++
+			t.pushed.Dropped++
 		case errors.Is(err, errDamaged) && t.damaged < maxAttempts:
+			t.damaged++
 		default:
 			return err
+		}
+		if e := t.reconnect(ctx); e != nil {
+			return e
+		}
+		if left, _, e := t.missing(ctx, t.blobs); e == nil { // some of several contents may have arrived
+			t.left, t.progressed = left, t.progressed || len(left) < len(t.left)
 		}
 		if t.progressed {
 			failures = 0
@@ -90,93 +97,56 @@ func (t *transfer) repeat(ctx context.Context) error {
 		if failures++; failures >= maxAttempts {
 			return fmt.Errorf("given up after %d attempts: %w", failures, err)
 		}
-		if err := t.reconnect(ctx); err != nil {
-			return err
-		}
 	}
 }
 
 // attempt sends the blobs that are left until the first error.
 func (t *transfer) attempt(ctx context.Context) error {
-	if err := t.held.Check(ctx); err != nil {
-		return err
-	}
-	files, err := link.OpenFiles(ctx, t.dev)
-	if err != nil {
-		return err
-	}
-	defer files.Close()
 	for len(t.left) > 0 {
-		b := t.blobs[t.left[0]]
-		large := b.size > t.most()
-		if large || t.size >= maxSend {
-			if err := t.verify(ctx); err != nil {
-				return err
-			}
+		n, size := 0, int64(0)
+		for n < len(t.left) && size+t.blobs[t.left[n]].size <= t.most() {
+			size += t.blobs[t.left[n]].size
+			n++
 		}
-		if large {
-			err = t.inParts(ctx, b)
+		var err error
+		if n > 0 {
+			err = t.together(ctx, t.left[:n])
 		} else {
-			err = t.whole(ctx, files, b)
+			n, err = 1, t.inParts(ctx, t.blobs[t.left[0]])
 		}
 		if err != nil {
 			return err
 		}
-		t.left, t.done, t.progressed = t.left[1:], t.done+b.size, true
-	}
-	return t.verify(ctx)
-}
-
-// whole sends a small blob.
-func (t *transfer) whole(ctx context.Context, files link.Files, b blob) error {
-	r, err := b.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	to := t.dev.Place().Folder.CAS() + "/." + b.sum + ".part"
-	sent, err := files.Push(ctx, to, 0o755, time.Unix(blobTime, 0), r, t.report)
-	t.Store.pushed.Sent += sent
-	if err == nil {
-		t.arrived, t.size = append(t.arrived, b.sum), t.size+b.size
-	}
-	return err
-}
-
-// verify lets the device verify and name the small blobs that arrived.
-func (t *transfer) verify(ctx context.Context) error {
-	if len(t.arrived) == 0 {
-		return nil
-	}
-	out, err := t.script(ctx, commitScript, strings.NewReader(strings.Join(t.arrived, "\n")+"\n"))
-	if err != nil {
-		return err
-	}
-	right := parseVerdicts(out)
-	var wrong []string
-	for _, sum := range t.arrived {
-		if !right[sum] {
-			wrong, t.done = append(wrong, sum), t.done-t.blobs[sum].size
-		}
-	}
-	all := len(t.arrived)
-	t.arrived, t.size, t.left = nil, 0, append(wrong, t.left...)
-	if len(wrong) > 0 {
-		t.damaged++
-		return fmt.Errorf("%w: %d of %d files, the first with SHA-256 %s", errDamaged, len(wrong), all, wrong[0])
+		t.left, t.progressed = t.left[n:], true
+		t.report(0)
 	}
 	return nil
 }
 
-// parseVerdicts reads "ok SUM" lines.
-func parseVerdicts(out string) map[string]bool {
-	right := map[string]bool{}
-	for line := range strings.Lines(out) {
-		if sum, ok := strings.CutPrefix(strings.TrimSpace(line), "ok "); ok {
-			right[sum] = true
+// together sends small blobs as a tar archive. The device verifies and names them.
+func (t *transfer) together(ctx context.Context, sums []string) error {
+	in := bytes.NewBufferString(strings.Join(sums, "\n") + "\n\n")
+	archive := tar.NewWriter(in)
+	for _, sum := range sums {
+		b := t.blobs[sum]
+		data, err := b.read(0, b.size)
+		head := &tar.Header{Name: "." + sum + ".part", Size: b.size, Mode: 0o755, ModTime: time.Now()}
+		if err = errors.Join(err, archive.WriteHeader(head)); err != nil {
+			return err
 		}
+		_, _ = archive.Write(data) // a buffer takes everything
 	}
-	return right
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	out, err := t.timed(ctx, togetherScript, in.Bytes())
+	if err != nil {
+		return err
+	}
+	if wrong := strings.Fields(out); len(wrong) > 0 {
+		return fmt.Errorf("%w: %d of %d files, the first with SHA-256 %.64s", errDamaged, len(wrong), len(sums), wrong[0])
+	}
+	return nil
 }
 
 // inParts makes the device build a large blob in one file, from front to back. The length of that file tells where to
@@ -257,13 +227,18 @@ func (t *transfer) send(ctx context.Context, b blob, at, n int64) (string, error
 	if err != nil {
 		return "", err
 	}
-	slow := fmt.Errorf("%w: sending %s took more than %v", link.ErrDropped, bytesize.Decimal(n), sendWait)
+	script := strings.NewReplacer("SUM", b.sum, "AT", strconv.FormatInt(at/partSize, 10)).Replace(sendScript)
+	return t.timed(ctx, script, data)
+}
+
+// timed runs a script with contents for its input, and counts the bytes that the link took.
+func (t *transfer) timed(ctx context.Context, script string, data []byte) (string, error) {
+	slow := fmt.Errorf("%w: sending %s took more than %v", link.ErrDropped, bytesize.Decimal(int64(len(data))), sendWait)
 	ctx, cancel := context.WithTimeoutCause(ctx, sendWait, slow)
 	defer cancel()
 	in := &counted{data: data}
-	script := strings.NewReplacer("SUM", b.sum, "AT", strconv.FormatInt(at/partSize, 10)).Replace(sendScript)
 	out, err := t.script(ctx, script, in)
-	t.Store.pushed.Sent += in.n.Load()
+	t.pushed.Sent += in.n.Load()
 	if err != nil && context.Cause(ctx) == slow {
 		err = slow
 	}
@@ -293,7 +268,7 @@ func (t *transfer) copy(ctx context.Context, b blob, at, n int64, from place) (s
 	in := fmt.Sprintf("%s %s %d %d %d\n", b.sum, from.blob, from.part, at/partSize, count)
 	out, err := t.script(ctx, copyScript, strings.NewReader(in))
 	if next, e := b.reached(out); err == nil && e == nil && next == at+n {
-		t.Store.pushed.Reused += n
+		t.pushed.Reused += n
 		return out, nil
 	}
 	if link.Retryable(err) || ctx.Err() != nil {
@@ -318,7 +293,6 @@ func (t *transfer) finish(ctx context.Context, b blob) error {
 	if err := b.same(ctx); err != nil {
 		return err
 	}
-	t.damaged++
 	t.known = map[string]place{} // a blob that was copied from may be damaged
 	return fmt.Errorf("%w: SHA-256 %s, %s", errDamaged, b.sum, bytesize.Decimal(b.size))
 }
@@ -346,6 +320,14 @@ func parseParts(out string, pushed map[string]blob) map[string]place {
 // report tells how far the push is, with sent bytes of the blob under way.
 func (t *transfer) report(sent int64) {
 	if t.progress != nil && t.total > 0 {
-		t.progress(t.done+sent, t.total)
+		t.progress(t.total-t.size(t.left)+sent, t.total)
 	}
+}
+
+// size adds up blobs.
+func (t *transfer) size(sums []string) (n int64) {
+	for _, sum := range sums {
+		n += t.blobs[sum].size
+	}
+	return n
 }

@@ -119,7 +119,7 @@ func (s *Session) listens(ctx context.Context, socket string, ended <-chan struc
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return link.Explain(ctx, s.Device, err)
+			return err
 		case code == 0:
 			return nil
 		}

@@ -13,31 +13,20 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 )
 
-// Limits of one pull.
-const (
-	maxPullDepth = 64
-	maxPullFiles = 100_000
-	maxGrowth    = 64 << 20 // bytes above a file's size: a log may grow, and a file of /proc has no size
-)
+// maxGrowth is the number of bytes above a file's size that a pull takes: a log may grow, and a file of /proc has no
+// size.
+const maxGrowth = 64 << 20
 
 // pull copies the files of q.Pull that exist to q.PullDir.
 func (s *Session) pull(ctx context.Context, dir string, q Request) error {
-	if len(q.Pull) == 0 {
-		return nil
-	}
-	files, err := link.OpenFiles(ctx, s.Device)
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-	p := puller{files: files, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
+	p := puller{dev: s.Device, from: dir, to: q.PullDir, report: q.reporter("pull")}
 	for _, name := range q.Pull {
-		st, err := files.Lstat(ctx, path.Join(dir, name))
+		files, err := link.Find(ctx, s.Device, dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			err = p.any(ctx, name, st, 0)
+			err = p.copy(ctx, files)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -46,80 +35,72 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) error {
 	return nil
 }
 
+// puller copies files of a device's folder into a folder of this machine, at the same paths.
 type puller struct {
-	files        link.Files
-	device, host string
-	report       func(done, total int64)
-	done         int64
-	left         int // files up to the limit
+	dev      link.Device
+	from, to string
+	report   func(done, total int64) // may be nil
+	done     int64
 }
 
-// any pulls the file or folder at the slash path.
-func (p *puller) any(ctx context.Context, name string, st link.Stat, depth int) error {
-	if p.left--; p.left < 0 {
-		return fmt.Errorf("more than %d files", maxPullFiles)
-	}
-	if depth > maxPullDepth {
-		return fmt.Errorf("folders more than %d deep", maxPullDepth)
-	}
-	if st.Mode&fs.ModeSymlink != 0 {
-		to, err := p.files.Stat(ctx, path.Join(p.device, name))
+// copy copies files and folders that link.Find found.
+func (p *puller) copy(ctx context.Context, files []link.File) (err error) {
+	for _, f := range files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			return fmt.Errorf("%q is not a file name on this machine", f.Name)
+		}
+		if f.Mode&fs.ModeSymlink != 0 {
+			if f, err = p.follow(ctx, f.Name); err != nil {
+				return err
+			}
+		}
+		switch {
+		case f.Mode.IsDir():
+			err = os.MkdirAll(filepath.Join(p.to, filepath.FromSlash(f.Name)), 0o755)
+		case f.Mode.IsRegular():
+			err = p.file(ctx, f)
+		default:
+			err = fmt.Errorf("%s is neither a file nor a folder", f.Name)
+		}
 		if err != nil {
-			return fmt.Errorf("the link %s: %w", name, err)
-		}
-		if st = to; st.Mode.IsDir() {
-			return fmt.Errorf("%s is a link to a folder: have the program write a folder", name)
-		}
-	}
-	switch {
-	case st.Mode.IsDir():
-		return p.folder(ctx, name, depth)
-	case st.Mode.IsRegular():
-		return p.file(ctx, name, st)
-	}
-	return fmt.Errorf("%s is neither a file nor a folder", name)
-}
-
-func (p *puller) folder(ctx context.Context, name string, depth int) error {
-	if err := os.MkdirAll(filepath.Join(p.host, filepath.FromSlash(name)), 0o755); err != nil {
-		return err
-	}
-	entries, err := p.files.List(ctx, path.Join(p.device, name))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !filepath.IsLocal(e.Name) {
-			return fmt.Errorf("%q in %s is not a file name on this machine", e.Name, name)
-		}
-		if err := p.any(ctx, path.Join(name, e.Name), e.Stat, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *puller) file(ctx context.Context, name string, st link.Stat) error {
-	to := filepath.Join(p.host, filepath.FromSlash(name))
+// follow describes the file that a link leads to, with the name of the link.
+func (p *puller) follow(ctx context.Context, name string) (link.File, error) {
+	f, err := link.Stat(ctx, p.dev, path.Join(p.from, name))
+	if err == nil && f.Mode.IsDir() {
+		err = errors.New("it leads to a folder: have the program write a folder")
+	}
+	if err != nil {
+		return f, fmt.Errorf("the link %s: %w", name, err)
+	}
+	f.Name = name
+	return f, nil
+}
+
+func (p *puller) file(ctx context.Context, file link.File) error {
+	to := filepath.Join(p.to, filepath.FromSlash(file.Name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|st.Mode.Perm()&0o111)
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|file.Mode.Perm()&0o111)
 	if err != nil {
 		return err
 	}
 	var got int64
-	err = p.files.Pull(ctx, path.Join(p.device, name), &sized{w: f, left: st.Size + maxGrowth}, func(n int64) {
+	w := &sized{w: f, left: file.Size + maxGrowth}
+	err = link.Pull(ctx, p.dev, path.Join(p.from, file.Name), w, func(n int64) {
 		got = n
 		if p.report != nil {
 			p.report(p.done+n, 0)
 		}
 	})
-	if e := f.Close(); err == nil {
-		err = e
-	}
 	p.done += got
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // sized takes a limited number of bytes, so that a device cannot fill this machine's disk.
@@ -146,18 +127,18 @@ func Pull(ctx context.Context, dev link.Device, from, dir string, report func(do
 		return "", fmt.Errorf("invalid device path %q: give an absolute path of a file or folder", from)
 	}
 	name := path.Base(from)
-	if !filepath.IsLocal(name) {
-		return "", fmt.Errorf("%q is not a file name on this machine", name)
-	}
-	files, err := link.OpenFiles(ctx, dev)
+	f, err := link.Stat(ctx, dev, from)
 	if err != nil {
 		return "", err
 	}
-	defer files.Close()
-	st, err := files.Stat(ctx, from)
+	p := puller{dev: dev, from: path.Dir(from), to: dir, report: report}
+	at := name
+	if f.Mode.IsDir() { // from may be a link to the folder
+		p.from, p.to, at = from, filepath.Join(dir, name), "."
+	}
+	files, err := link.Find(ctx, dev, p.from, at)
 	if err != nil {
 		return "", err
 	}
-	p := puller{files: files, device: path.Dir(from), host: dir, report: report, left: maxPullFiles}
-	return name, p.any(ctx, name, st, 0)
+	return name, p.copy(ctx, files)
 }

@@ -106,7 +106,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
 		res, err := s.runOnce(ctx, st, w, sums, false)
 		if err != nil {
-			return res, fmt.Errorf("warm up: %w", link.Explain(ctx, s.Device, err))
+			return res, fmt.Errorf("warm up: %w", err)
 		}
 		if warmups = append(warmups, res.Duration); res.ExitCode != 0 {
 			res.Warmups, res.Started, res.Pushed = warmups, time.Time{}, st.Pushed()
@@ -115,7 +115,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	}
 	res, err := s.runOnce(ctx, st, q, sums, true)
 	res.Warmups, res.Pushed = warmups, st.Pushed()
-	return res, link.Explain(ctx, s.Device, err)
+	return res, err
 }
 
 func giveTo(w io.Writer, b []byte) error {
@@ -249,9 +249,7 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	took := time.Since(start)
 	series := samples()
 	if err != nil {
-		err = link.Explain(ctx, s.Device, err) // before the link reconnects
-		s.after(ctx, killScript, dir)
-		return Result{}, err
+		return Result{}, errors.Join(err, s.after(ctx, killScript, dir))
 	}
 	if code == notFound {
 		if absent, err := s.Device.Shell(ctx, q.settings(dir)+"command -v "+q.argument(dir, 0), link.Streams{}); err == nil && absent != 0 {
@@ -316,15 +314,16 @@ func (q Request) commandLine(dir string) (string, error) {
 }
 
 // after runs a script even if the caller's context has ended. If the device is gone, a later session cleans up.
-func (s *Session) after(ctx context.Context, script, dir string) {
+func (s *Session) after(ctx context.Context, script, dir string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
 	_, err := link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
 	if link.Retryable(err) {
-		if s.Device.Reconnect(ctx) == nil {
-			_, _ = link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
+		if err = s.Device.Reconnect(ctx); err == nil {
+			_, err = link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
 		}
 	}
+	return err
 }
 
 const afterWait = 20 * time.Second

@@ -137,7 +137,6 @@ func TestOfficialClient(t *testing.T) {
 		{"shell stat -c %Y /data/local/tmp/folder/a.txt", "1600000000", 0},
 		{"shell exit 3", "", 3},
 		{"shell ls /nowhere", "No such file or directory", 1},
-		{"exec-out cat /data/local/tmp/folder/a.txt", "first\n", 0},
 		{"pull -a /data/local/tmp/folder back", "2 files pulled", 0},
 		{"pull /nowhere", "No such file or directory", 1},
 		{"root", "unable to connect for root: closed", 1},

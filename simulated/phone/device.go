@@ -14,12 +14,12 @@ import (
 type Options struct {
 	// Self is a program and its arguments that call Init: this binary with a hidden command.
 	Self  []string
-	Image string    // folder made by BuildImage
+	Image string    // folder made by RunTool
 	Dir   string    // an existing private folder, which the device's root is mounted on; nobody else sees the mount
-	Data  string    // existing host folder that is the device's /data, kept between runs; empty: in memory, gone with the device
+	Data  string    // existing host folder that is the device's /data, kept between runs; empty: in memory
 	Log   io.Writer // what the device prints: its daemon and its DSP; nil discards it
-	// Listen is where its adb daemon listens, "127.0.0.1:5555", of this machine's own addresses: it asks nobody for a key. Empty: a free port.
-	Listen   string
+	// Port of 127.0.0.1 is where its adb daemon listens, which asks for no key. 0: a free one.
+	Port     int
 	Serialno string // its property ro.serialno; empty: one made of the port
 	Faults
 }
@@ -46,8 +46,8 @@ type setup struct {
 	Faults   Faults `json:"faults"`
 }
 
-// DebugStub has a program for AArch64 that is started with these variables stand before its first instruction until a debugger comes to the socket, a path in the folder where it
-// starts. They are qemu's own, which has the stub and passes on neither of them.
+// DebugStub returns variables with which a program for AArch64 waits at its first instruction for a debugger at the
+// socket, a path in the folder where it starts. They are qemu's own, which passes on neither of them.
 func DebugStub(socket string) map[string]string {
 	return map[string]string{"QEMU_GDB": socket, "QEMU_UNSET_ENV": "QEMU_GDB,QEMU_UNSET_ENV"}
 }
@@ -86,9 +86,6 @@ func (e *Device) Done() <-chan struct{} { return e.done }
 
 // Unplug cuts the device's links, as pulling its cable does, and lets nobody connect for so long.
 func (e *Device) Unplug(d time.Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("simulated phone: unplug for %v: want a time", d)
-	}
 	return e.order(order{Unplug: d})
 }
 

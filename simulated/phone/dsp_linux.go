@@ -52,8 +52,8 @@ func (d *device) client(c *net.UnixConn) error {
 		d.kill(peer(c))
 		return nil
 	}
-	if fault := d.wedged.Load(); fault != nil {
-		return d.wedge(c, *fault)
+	if d.dspState.Load() != dspWell {
+		return d.wedge(c)
 	}
 	return d.protectionDomain(c)
 }
@@ -73,7 +73,7 @@ func (d *device) protectionDomain(c *net.UnixConn) error {
 	// qemu is not in the device's file system: it is run by the descriptor that was opened before. Its only CPU is v67, and it must be
 	// told so, since it refuses files that are marked for a newer one.
 	qemu := fmt.Sprintf("/proc/self/fd/%d", d.qemu.Fd())
-	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.silicon().Arch)
+	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.soc.Arch)
 	cmd.Dir = "/"
 	cmd.Env = d.environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, d.logger("adsprpc")

@@ -1,34 +1,35 @@
 package phone
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
-	"time"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/simulated/phone/linux"
 )
 
+// Tool is the name of the tool that puts the image of a simulated phone together, and its behavior version.
+const Tool tool.Name[Image] = "phone-image/6"
+
 // Image says what a device consists of. Paths are of the host.
 type Image struct {
-	Busybox      string   // static, for the machine that runs the simulated phone: it is the device's shell and tools
-	QemuAArch64  string   // static qemu-aarch64
-	QemuHexagon  string   // static qemu-hexagon
-	FastRPCShell string   // static Hexagon program that serves one DSP connection; empty: the device has no DSP
-	Linux        Linux    // the zero value: the device runs only static programs for AArch64
-	SoC          SoCProps //
+	SoC          SoCProps `json:"soc"`
+	Busybox      string   `json:"busybox"`         // static, of the host's machine: the phone's shell and tools
+	Qemu         string   `json:"qemu"`            // folder with qemu-aarch64-static and qemu-hexagon-static
+	FastRPCShell string   `json:"dsp"`             // static, serves one DSP connection; empty: no DSP
+	Linux        *Linux   `json:"linux,omitempty"` // nil: the device runs only static programs for AArch64
+	Out          string   `json:"out"`             // folder to write
 }
 
 // Linux is what a device has for programs of arm64 Linux.
@@ -62,65 +63,52 @@ const (
 //go:embed files
 var scripts embed.FS
 
-// skewed has functions that the shells of a device with a wrong clock begin with. They, and adbd, add CLOCK_SKEW to every time that they tell,
-// and take it from every time that they are told; what the kernel writes down by itself is the host's time, so that all of it agrees.
-// Programs that ask the kernel see the host's clock: none can be set in a namespace. They are functions because busybox prefers its own
-// commands to those of the search path.
-const skewed = "system/etc/skewed"
-
-// BuildImage writes the image folder dir, which must not exist or be empty. The same Image gives the same files.
-func BuildImage(ctx context.Context, dir string, m Image) error {
-	if err := m.build(ctx, dir); err != nil {
-		return fmt.Errorf("phone image %s: %w", dir, err)
+// RunTool writes an image. The same Image gives the same files.
+func RunTool(ctx context.Context, m Image, _ tool.Env) error {
+	if err := m.build(ctx); err != nil {
+		return fmt.Errorf("phone image %s: %w", m.Out, err)
 	}
 	return nil
 }
 
-func (m Image) build(ctx context.Context, dir string) error {
+func (m Image) build(ctx context.Context) error {
 	if err := m.SoC.check(); err != nil {
 		return err
 	}
-	if old, err := os.ReadDir(dir); err == nil && len(old) > 0 {
-		return errors.New("the folder is not empty")
+	applets, err := exec.CommandContext(ctx, m.Busybox, "--list").Output()
+	if err != nil {
+		return fmt.Errorf("%s --list: %w", m.Busybox, err)
 	}
-	b := &builder{dir: dir}
+	info, err := json.Marshal(m.SoC)
+	if err != nil {
+		return err
+	}
+	b := &builder{dir: m.Out}
 	b.copy("system/bin/busybox", m.Busybox, 0o755)
-	b.copy(hiddenDir+"/"+qemuAArch64, m.QemuAArch64, 0o755)
-	b.copy(hiddenDir+"/"+qemuHexagon, m.QemuHexagon, 0o755)
+	for _, name := range []string{qemuAArch64, qemuHexagon} {
+		b.copy(hiddenDir+"/"+name, filepath.Join(m.Qemu, name), 0o755)
+	}
 	if m.FastRPCShell != "" {
 		b.copy(shellPath, m.FastRPCShell, 0o755)
 	}
+	for _, name := range []string{"getprop", "logcat"} {
+		text, err := scripts.ReadFile("files/" + name)
+		b.write("system/bin/"+name, string(text), 0o755)
+		b.err = errors.Join(b.err, err)
+	}
 	b.linux(m.Linux)
-	b.own("system/bin/getprop", 0o755)
-	b.own("system/bin/logcat", 0o755)
-	b.own(skewed, 0o644)
 	b.write("system/build.prop", strings.Join(m.SoC.properties(), "\n")+"\n", 0o644)
 	b.write("vendor/etc/open_soc", m.SoC.openSoC(), 0o644)
-	libs := vendorLibraries(m.SoC.Arch, vendorQNN)
-	for _, name := range sortedKeys(libs) {
-		b.write(name, string(libs[name]), 0o644)
+	for name, library := range vendorLibraries(m.SoC.Arch) {
+		b.write(name, string(library), 0o644)
 	}
 	b.link("bin", "system/bin")
 	b.link("etc", "system/etc")
 	b.write("system/etc/hosts", "127.0.0.1 localhost\n", 0o644)
-	if b.err != nil {
-		return b.err
+	for name := range strings.FieldsSeq(string(applets)) {
+		b.link("system/bin/"+name, "busybox")
 	}
-	applets, err := listApplets(ctx, m.Busybox)
-	if err != nil {
-		return err
-	}
-	for _, a := range applets {
-		if _, err := os.Lstat(filepath.Join(dir, "system/bin", a)); err == nil {
-			continue // our own
-		}
-		b.link("system/bin/"+a, "busybox")
-	}
-	info, err := json.MarshalIndent(m.SoC, "", "  ")
-	if err != nil {
-		return err
-	}
-	b.write(imageFile, string(info)+"\n", 0o644)
+	b.write(imageFile, string(info), 0o644)
 	return b.err
 }
 
@@ -128,7 +116,7 @@ func (m Image) build(ctx context.Context, dir string) error {
 func ReadSoC(dir string) (SoCProps, error) {
 	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(imageFile)))
 	if err != nil {
-		return SoCProps{}, fmt.Errorf("%s is not a phone image (BuildImage makes them): %w", dir, err)
+		return SoCProps{}, fmt.Errorf("%s is not a phone image: %w", dir, err)
 	}
 	var s SoCProps
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -145,30 +133,6 @@ func (s SoCProps) check() error {
 		return fmt.Errorf("soc %q: a model has no line ends, '=' or ';'", s.Model)
 	}
 	return nil
-}
-
-// listApplets asks busybox which commands it has.
-func listApplets(ctx context.Context, busybox string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, busybox, "--list").Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s --list: %w", busybox, err)
-	}
-	var names []string
-	for name := range strings.Lines(string(out)) {
-		name = strings.TrimSpace(name)
-		if name != "" && !strings.Contains(name, "/") && name != "." && name != ".." {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	for _, need := range []string{"sh", "ls", "cat", "mkdir", "mv", "ln", "cp", "rm", "chmod", "stat", "sha256sum", "find", "kill"} {
-		if !bytes.Contains(out, []byte(need+"\n")) {
-			return nil, fmt.Errorf("%s has no applet %q: use a full busybox, for example Debian's busybox-static", busybox, need)
-		}
-	}
-	return names, nil
 }
 
 // builder writes files and remembers the first error.
@@ -195,72 +159,37 @@ func (b *builder) write(name, content string, mode os.FileMode) {
 	}
 }
 
-// own writes one of the device's own files, which is called as in scripts.
-func (b *builder) own(name string, mode os.FileMode) {
-	text, err := scripts.ReadFile("files/" + path.Base(name))
-	if b.err == nil {
-		b.err = err
-	}
-	b.write(name, string(text), mode)
-}
-
+// link makes a symbolic link, unless there is a file already.
 func (b *builder) link(name, target string) {
 	p := b.path(name)
 	if b.err == nil {
-		b.err = os.Symlink(target, p)
+		if err := os.Symlink(target, p); !errors.Is(err, fs.ErrExist) {
+			b.err = err
+		}
 	}
 }
 
+// copy copies a host file.
+func (b *builder) copy(name, from string, mode os.FileMode) {
+	content, err := os.ReadFile(from)
+	if b.err == nil {
+		b.err = err
+	}
+	b.write(name, string(content), mode)
+}
+
 // linux adds what programs of arm64 Linux need.
-func (b *builder) linux(l Linux) {
-	if l == (Linux{}) {
+func (b *builder) linux(l *Linux) {
+	if l == nil {
 		return
 	}
-	libs := linux.Libraries()
-	for _, name := range sortedKeys(libs) {
-		b.copy(path.Join(linux.Folder, name), filepath.Join(l.Root, filepath.FromSlash(libs[name])), 0o755)
+	for name, from := range linux.Libraries() {
+		b.copy(path.Join(linux.Folder, name), filepath.Join(l.Root, filepath.FromSlash(from)), 0o755)
 	}
 	b.link(linux.Loader, linux.LoaderTo)
 	b.copy(rpcFolder+"/lib64/"+linux.Library, l.Cdsprpc, 0o755)
 	b.link(path.Join(linux.Folder, linux.Library), "../../"+rpcFolder+"/lib64/"+linux.Library)
 	b.copy("vendor/bin/"+linux.Program, l.Load, 0o755)
-}
-
-// copy copies a host file.
-func (b *builder) copy(name, from string, mode os.FileMode) {
-	p := b.path(name)
-	if b.err != nil {
-		return
-	}
-	if from == "" {
-		b.err = fmt.Errorf("no host file was given for %s", name)
-		return
-	}
-	b.err = copyFile(p, from, mode)
-}
-
-func copyFile(to, from string, mode os.FileMode) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	fi, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if !fi.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", from)
-	}
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	return errors.Join(out.Chmod(mode), out.Close())
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

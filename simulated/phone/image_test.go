@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
@@ -69,7 +69,7 @@ func TestImageIsDeterministic(t *testing.T) {
 
 func TestImagesThatCannotBe(t *testing.T) {
 	t.Parallel()
-	good := phone.Image{Busybox: "/bin/true", QemuAArch64: "/bin/true", QemuHexagon: "/bin/true", SoC: phonetest.SM8750()}
+	good := phone.Image{Busybox: "/bin/true", Qemu: "/nowhere/qemu", SoC: phonetest.SM8750()}
 	for _, c := range []struct {
 		name   string
 		change func(*phone.Image)
@@ -78,31 +78,17 @@ func TestImagesThatCannotBe(t *testing.T) {
 		{"no SoC", func(m *phone.Image) { m.SoC.Model = "" }, "SM8750"},
 		{"no arch", func(m *phone.Image) { m.SoC.Arch = "79" }, "v79"},
 		{"a SoC that would forge a property", func(m *phone.Image) { m.SoC.Model = "SM\nro.x=y" }, "line ends"},
-		{"no qemu", func(m *phone.Image) { m.QemuHexagon = "" }, "no host file"},
-		{"qemu is not there", func(m *phone.Image) { m.QemuAArch64 = "/nowhere/qemu" }, "/nowhere/qemu"},
-		{"a folder for a file", func(m *phone.Image) { m.FastRPCShell = "/" }, "not a regular file"},
-		{"busybox that is none", func(m *phone.Image) {}, "applet"},
+		{"no busybox", func(m *phone.Image) { m.Busybox = "/nowhere/busybox" }, "/nowhere/busybox"},
+		{"qemu is not there", func(m *phone.Image) {}, "/nowhere/qemu"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := good
 			c.change(&m)
-			err := phone.BuildImage(t.Context(), filepath.Join(t.TempDir(), "image"), m)
+			m.Out = t.TempDir()
+			err := phone.RunTool(t.Context(), m, tool.Env{})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want it to say %q", err, c.want)
 			}
 		})
-	}
-	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := phone.BuildImage(t.Context(), full, good); err == nil || !strings.Contains(err.Error(), "not empty") {
-		t.Errorf("a folder that is not empty: %v", err)
-	}
-}
-
-func TestImageMistakes(t *testing.T) {
-	if _, stderr, code := tooltest.Run(t, phone.Tool, phone.RunTool, phone.Spec{Out: "x"}); code != 1 || !strings.Contains(stderr, "are needed") {
-		t.Errorf("%d, %q", code, stderr)
 	}
 }

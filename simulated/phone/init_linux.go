@@ -71,7 +71,7 @@ type device struct {
 	dsp      *net.UnixListener // nil: no DSP
 	qemu     *os.File          // qemu-hexagon, which is not in the device's file system
 
-	wedged    atomic.Pointer[DSPFault] // nil: the DSP is well
+	dspState  atomic.Int32
 	killAtDSP atomic.Bool
 	rebooting sync.Mutex
 }
@@ -89,8 +89,8 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 		return nil, fmt.Errorf("read the setup: %w", err)
 	}
 	d := &device{faults: s.Faults, serialno: s.Serialno, out: os.Stderr, off: make(chan struct{})}
-	if s.Faults.DSP != DSPWell {
-		d.wedged.Store(&s.Faults.DSP)
+	if s.Faults.WedgeDSP {
+		d.dspState.Store(dspCrashes)
 	}
 	d.killAtDSP.Store(s.Faults.KillAtDSP)
 	if d.soc, err = ReadSoC(s.Image); err != nil {
@@ -108,7 +108,7 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if d.state, err = d.enterRoot(s); err != nil {
 		return nil, err
 	}
-	if err := d.state.sensors(cmp.Or(s.Faults.Celsius, ambient)); err != nil {
+	if err := d.state.heat(cmp.Or(s.Faults.Celsius, ambient)); err != nil {
 		return nil, err
 	}
 	if d.main, err = openLog(); err != nil {
@@ -144,29 +144,13 @@ func (d *device) serve() error {
 		Start:  d.procs.Start,
 		Wait:   d.procs.Wait,
 		Reboot: d.reboot,
-		Skew:   d.faults.Skew,
 		Log:    d.log,
 	})
 }
 
-// silicon is what the device's DSP belongs to.
-func (d *device) silicon() SoCProps {
-	if d.faults.Silicon != nil {
-		return *d.faults.Silicon
-	}
-	return d.soc
-}
-
 // environ is what a phone's adb shell has.
 func (d *device) environ() []string {
-	var more []string
-	if d.faults.Skew != 0 {
-		more = append(more, fmt.Sprintf("CLOCK_SKEW=%d", int64(d.faults.Skew.Seconds())))
-	}
-	if d.faults.VendorQNN != "" {
-		more = append(more, "LD_LIBRARY_PATH=/vendor/lib64", "ADSP_LIBRARY_PATH=/vendor/dsp/cdsp")
-	}
-	return append(more,
+	return []string{
 		"ANDROID_DATA=/data",
 		"ANDROID_ROOT=/system",
 		"HOME=/",
@@ -177,12 +161,14 @@ func (d *device) environ() []string {
 		"TERM=dumb",
 		"TMPDIR=/data/local/tmp",
 		"USER=shell",
-	)
+	}
 }
 
 func (d *device) shellCommand(line string) *exec.Cmd {
 	if d.faults.Skew != 0 && line != "" {
-		line = ". /" + skewed + "\n" + line
+		// Programs that ask the kernel see the host's clock: it cannot be set in a namespace.
+		const date = "date() { /system/bin/date -d \"@$(($(/system/bin/date +%%s) + %.0f))\" \"$@\"; }\n"
+		line = fmt.Sprintf(date, d.faults.Skew.Seconds()) + line
 	}
 	cmd := exec.Command("/system/bin/sh", "-c", line)
 	if line == "" {

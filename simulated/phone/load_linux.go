@@ -17,8 +17,8 @@ func (d *device) coolDown() {
 	start := time.Now()
 	for celsius := d.faults.Celsius; celsius > ambient+0.05; time.Sleep(heatTick) {
 		celsius = ambient + (d.faults.Celsius-ambient)*math.Exp(-time.Since(start).Seconds()/coolTime.Seconds())
-		if err := d.state.sensors(celsius); err != nil {
-			d.log.Printf("sensors: %v", err)
+		if err := d.state.heat(celsius); err != nil {
+			d.log.Printf("temperature: %v", err)
 		}
 	}
 }

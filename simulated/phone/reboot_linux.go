@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/signal"
@@ -65,14 +66,12 @@ func (d *device) reboot(reason string) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	d.wedged.Store(nil)
+	d.dspState.Store(dspWell)
 	if err := d.main.Truncate(0); err != nil {
 		d.log.Printf("reboot: %v", err)
 	}
-	if reason = strings.TrimSpace(reason); reason == "" {
-		reason = "reboot"
-	}
-	if err := d.state.boot(d.soc, d.serialno, strings.ReplaceAll(reason, "\n", " ")); err != nil {
+	reason = cmp.Or(strings.Join(strings.Fields(reason), " "), "reboot")
+	if err := d.state.boot(d.soc, d.serialno, reason); err != nil {
 		d.log.Printf("reboot: %v", err)
 	}
 	time.Sleep(time.Until(up))

@@ -20,19 +20,16 @@ const startWait = 20 * time.Second
 
 // Start starts a device and returns when its adb daemon listens.
 func Start(ctx context.Context, o Options) (*Device, error) {
-	if len(o.Self) == 0 {
-		return nil, errors.New("simulated phone: Options.Self is empty: it must name the program that calls phone.Init")
-	}
 	s, err := o.setup()
 	if err != nil {
 		return nil, err
 	}
-	l, err := listen(o.Listen)
+	l, err := listen(o.Port)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close() // the child has its own
-	if s.Serialno = o.Serialno; s.Serialno == "" {
+	if s.Serialno == "" {
 		s.Serialno = fmt.Sprintf("EMU%05d", l.Addr().(*net.TCPAddr).Port)
 	}
 	f, err := l.File()
@@ -47,68 +44,41 @@ func Start(ctx context.Context, o Options) (*Device, error) {
 	return e, nil
 }
 
-// listen listens for adb's server at an address of this machine alone.
-func listen(at string) (*net.TCPListener, error) {
-	if at == "" {
-		at = "127.0.0.1:0"
-	}
-	addr, err := net.ResolveTCPAddr("tcp4", at)
-	if err != nil {
-		return nil, fmt.Errorf("simulated phone: %q is no address: want for example 127.0.0.1:5555: %w", at, err)
-	}
-	if !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("simulated phone: the device cannot listen at %s: whoever can reach it is root on it, so it listens at addresses of this machine alone, such as 127.0.0.1:%d", at, addr.Port)
-	}
-	l, err := net.ListenTCP("tcp4", addr)
-	for try := 0; err == nil && addr.Port == 0 && try < 10; try++ {
-		// The device may stop to listen for a while, and only who has asked for a port by its number keeps it then.
-		free := l.Addr().(*net.TCPAddr)
-		l.Close()
-		if l, err = net.ListenTCP("tcp4", free); err == nil {
+// listen listens for adb's server, at this machine alone.
+func listen(port int) (*net.TCPListener, error) {
+	addr := net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+	for {
+		l, err := net.ListenTCP("tcp4", &addr)
+		switch {
+		case err == nil && addr.Port != 0:
 			return l, nil
+		case err == nil: // a socket that stops to listen for a while keeps its port only if it asked for that one
+			addr.Port = l.Addr().(*net.TCPAddr).Port
+			l.Close()
+		case port == 0 && errors.Is(err, syscall.EADDRINUSE): // another process was faster
+			addr.Port = 0
+		default:
+			return nil, fmt.Errorf("simulated phone: listen for adb: %w", err)
 		}
-		l, err = net.ListenTCP("tcp4", addr) // somebody was faster
 	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("simulated phone: the port of %s is taken, perhaps by another simulated phone: choose another one: %w", at, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("simulated phone: listen for adb: %w", err)
-	}
-	return l, nil
 }
 
 func (o Options) setup() (setup, error) {
+	s := setup{Faults: o.Faults, Serialno: o.Serialno}
 	if _, err := ReadSoC(o.Image); err != nil {
-		return setup{}, fmt.Errorf("simulated phone: %w", err)
+		return s, fmt.Errorf("simulated phone: %w", err)
 	}
 	if strings.ContainsAny(o.Serialno, "\n=") {
-		return setup{}, fmt.Errorf("simulated phone: serial number %q: it has no line ends or '='", o.Serialno)
+		return s, fmt.Errorf("simulated phone: serial number %q: it has no line ends or '='", o.Serialno)
 	}
-	if o.Silicon != nil {
-		if err := o.Silicon.check(); err != nil {
-			return setup{}, fmt.Errorf("simulated phone: the SoC that it really is: %w", err)
-		}
-	}
-	s := setup{Faults: o.Faults}
-	for _, p := range []struct {
-		to   *string
-		from string
-	}{{&s.Image, o.Image}, {&s.Root, o.Dir}, {&s.Data, o.Data}} {
-		if p.from == "" && p.to == &s.Data {
+	for to, from := range map[*string]string{&s.Image: o.Image, &s.Root: o.Dir, &s.Data: o.Data} {
+		if from == "" {
 			continue
 		}
-		abs, err := filepath.Abs(p.from)
-		if err != nil {
-			return setup{}, fmt.Errorf("simulated phone: %w", err)
+		var err error
+		if *to, err = filepath.Abs(from); err != nil {
+			return s, fmt.Errorf("simulated phone: %w", err)
 		}
-		if fi, err := os.Stat(abs); err != nil || !fi.IsDir() {
-			return setup{}, fmt.Errorf("simulated phone: %q is not a folder", abs)
-		}
-		*p.to = abs
-	}
-	if s.Data != "" && o.DiskBytes > 0 {
-		return setup{}, errors.New("simulated phone: Data and Faults.DiskBytes exclude each other: only a disk in memory can have a size")
 	}
 	return s, nil
 }

@@ -1,69 +1,46 @@
 package phone
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 )
 
-// Parts of the protocol of the DSP's socket: cdsp/README.md.
+// States of the DSP.
 const (
-	frameMagic   = 0x31505246
-	frameHeader  = 16
-	framePayload = 64 << 20
-	frameReply   = 1 << 31
-	unableToLoad = 0x80000406
+	dspWell    = iota
+	dspCrashes // at the next call
+	dspRefuses
 )
 
-// wedge serves a client of the DSP in the way of the fault, for as long as the client is there.
-func (d *device) wedge(c *net.UnixConn, fault DSPFault) error {
+// frame is the head of a request or an answer at the DSP's socket: cdsp/README.md.
+type frame struct{ Magic, Kind, Sequence, Size uint32 }
+
+// unableToLoad is what a DSP answers after a crash.
+const unableToLoad = 0x80000406
+
+// wedge serves a client of a DSP that crashes or has crashed, for as long as the client is there.
+func (d *device) wedge(c *net.UnixConn) error {
 	defer c.Close()
-	r := bufio.NewReader(c)
-	if fault == DSPCrashes {
-		_, _, _, err := readFrame(r)
-		refuses := dspRefuses
-		d.wedged.Store(&refuses)
-		d.say("remoteproc-cdsp", 'E', "fatal error received: the protection domain of a client has gone")
-		return err
-	}
 	for {
-		kind, sequence, n, err := readFrame(r)
-		if errors.Is(err, io.EOF) {
+		var f frame
+		if err := binary.Read(c, binary.LittleEndian, &f); err != nil {
+			return nil // it has gone
+		}
+		if d.dspState.CompareAndSwap(dspCrashes, dspRefuses) {
+			d.say("remoteproc-cdsp", 'E', "fatal error received: the protection domain of a client has gone")
 			return nil
 		}
-		if err != nil {
+		if _, err := io.CopyN(io.Discard, c, int64(f.Size)); err != nil {
 			return err
 		}
-		if _, err := io.CopyN(io.Discard, r, n); err != nil {
-			return err
+		const why = "no session on domain 3"
+		d.say("adsprpc", 'E', "Error 0x%x: %s (cdsp)", uint32(unableToLoad), why)
+		answer := frame{f.Magic, f.Kind | 1<<31, f.Sequence, uint32(8 + len(why))}
+		for _, part := range []any{answer, [2]uint32{unableToLoad, uint32(len(why))}, []byte(why)} {
+			if err := binary.Write(c, binary.LittleEndian, part); err != nil {
+				return err
+			}
 		}
-		d.say("adsprpc", 'E', "Error 0x%x: no session on domain 3 (cdsp)", uint32(unableToLoad))
-		if _, err := c.Write(refusal(kind, sequence, "no session on domain 3")); err != nil {
-			return err
-		}
 	}
-}
-
-// readFrame reads the head of a frame, n bytes of payload follow.
-func readFrame(r io.Reader) (kind, sequence uint32, n int64, err error) {
-	var h [frameHeader]byte
-	if _, err := io.ReadFull(r, h[:]); err != nil {
-		return 0, 0, 0, err
-	}
-	n = int64(binary.LittleEndian.Uint32(h[12:]))
-	if binary.LittleEndian.Uint32(h[0:]) != frameMagic || n > framePayload {
-		return 0, 0, 0, errors.New("a client of the DSP sent no frame")
-	}
-	return binary.LittleEndian.Uint32(h[4:]), binary.LittleEndian.Uint32(h[8:]), n, nil
-}
-
-// refusal is the answer to a frame: that nothing can be loaded.
-func refusal(kind, sequence uint32, why string) []byte {
-	var b []byte
-	for _, v := range []uint32{frameMagic, kind | frameReply, sequence, uint32(8 + len(why)), unableToLoad, uint32(len(why))} {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	return append(b, why...)
 }

@@ -41,18 +41,11 @@ func (r Release) entries(world *qnn.Facts) ([]entry, error) {
 		t.ndk()
 	case "mllm":
 		t.mllm()
-	default:
-		t.fail(fmt.Errorf("%s: %w", r.Name, ErrUnknown))
 	}
 	if t.err != nil {
 		return nil, t.err
 	}
 	slices.SortFunc(t.entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
-	for i := range t.entries {
-		if i > 0 && t.entries[i].path == t.entries[i-1].path {
-			return nil, fmt.Errorf("%s: two files at one path", t.entries[i].path)
-		}
-	}
 	for i := range t.entries {
 		t.entries[i].path = r.Prefix + "/" + t.entries[i].path
 	}
@@ -84,7 +77,7 @@ func (t *tree) add(name string, data []byte, mode fs.FileMode) {
 }
 
 // link adds a symbolic link; target is relative to the link's folder.
-func (t *tree) link(name, target string) { t.add(name, []byte(target), symlink) }
+func (t *tree) link(name, target string) { t.add(name, []byte(target), fs.ModeSymlink|0o777) }
 
 // copy adds a source file or all files of a source folder, below sdk/, with values filled in. A file that starts with
 // "#!" becomes executable: embedding keeps no modes.
@@ -107,9 +100,9 @@ func (t *tree) copyFrom(files fs.FS, root, to string, edits ...func(name, text s
 		for _, edit := range edits {
 			text = edit(name, text)
 		}
-		mode := plainFile
+		mode := fs.FileMode(0o644)
 		if strings.HasPrefix(text, "#!") {
-			mode = executable
+			mode = 0o755
 		}
 		t.add(name, []byte(text), mode)
 		return nil
@@ -121,13 +114,13 @@ func (t *tree) copyFrom(files fs.FS, root, to string, edits ...func(name, text s
 
 func (t *tree) qairt(r Release) {
 	t.copy("", "qairt", func(name, text string) string {
-		if r.spelling != bothSpellings || path.Base(name) != "tensor.h" {
+		if !r.old() || path.Base(name) != "tensor.h" {
 			return text
 		}
 		return tensorNames.ReplaceAllString(text, "$0\n${1}get_$2")
 	})
-	for _, lib := range qairtLibraries(r, t.world) {
-		t.add(lib.path, lib.elf(), plainFile)
+	for name, library := range r.libraries(t.world) {
+		t.add(name, library, 0o644)
 	}
 }
 
@@ -143,7 +136,7 @@ func (t *tree) hexagon(r Release) {
 	t.link(tools+"/bin/hexagon-clang++", "hexagon-clang")
 	t.copy(tools+"/libnative/include", "hexagon/tools/libnative/include")
 	t.copy(tools+"/libnative/bin", "hexagon/tools/libnative/bin")
-	t.add(tools+"/libnative/lib/libnative.a", emptyArchive(), plainFile)
+	t.add(tools+"/libnative/lib/libnative.a", emptyArchive(), 0o644)
 	t.copy(tools+"/target/hexagon/include", "freestanding")
 	for _, a := range r.arches(t.world) {
 		t.copy("rtos/qurt/computev"+a+"/include", "hexagon/rtos")

@@ -42,7 +42,9 @@ func TestDocsAreFresh(t *testing.T) {
 func tables(c *diagnose.Catalogue) string {
 	var b strings.Builder
 	titles := map[string]string{
-		"build.hcl": "Compilers, linkers, Makefiles", "dsp.hcl": "The DSP", "fetch.hcl": "Getting SDKs", "graphs.hcl": "Graphs and contexts", "metrics.hcl": "Measurements",
+		"build.hcl": "Compilers, linkers, Makefiles", "dsp.hcl": "The DSP", "executorch.hcl": "ExecuTorch", "fetch.hcl": "Getting SDKs",
+		"graphs.hcl": "Graphs and contexts", "linux.hcl": "Linux boards and hosts", "litert.hcl": "LiteRT", "llamacpp.hcl": "llama.cpp",
+		"metrics.hcl": "Measurements", "onnxruntime.hcl": "ONNX Runtime", "qairt.hcl": "Tools of QAIRT and SNPE",
 		"phone.hcl": "The phone and its files", "tools.hcl": "Tools on the host", "versions.hcl": "Versions and SoCs",
 	}
 	file := ""

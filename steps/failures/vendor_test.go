@@ -5,6 +5,7 @@ package failures_test
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/cdsp"
+	"github.com/hexmage/hexmage/simulated/phone/linux"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -42,7 +45,8 @@ func TestVendorRuntime(t *testing.T) {
 	t.Parallel()
 	known := shipped(t)
 	libs := runtimes(t)
-	image := phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell, m.Linux = phonetest.DSP(t), phonetest.Linux(t) })
+	shell, arm64 := dspProgram(t), arm64Linux(t)
+	image := phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell, m.Linux = shell, arm64 })
 	server := phonetest.Server(t)
 	disk := t.TempDir() // which all the phones have as their /data
 	all := []string{"libQnnHtp.so", "libQnnSystem.so", "libQnnHtpV79Stub.so", "libQnnHtpV79Skel.so"}
@@ -56,7 +60,15 @@ func TestVendorRuntime(t *testing.T) {
 	device := func(fault string) *adb.Device {
 		if phones[fault] == nil {
 			at := image
-			if fault == "no libcdsprpc" { // as in an app that does not declare it
+			switch fault {
+			case "soc=unknown", "soc=SM8650": // the former as in a container without the board's /sys
+				at = phonetest.Image(t, func(m *phone.Image) {
+					m.FastRPCShell, m.Linux = shell, arm64
+					if m.SoC.SoCID = 99999; fault == "soc=SM8650" {
+						m.SoC = phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}
+					}
+				})
+			case "no libcdsprpc": // as in an app that does not declare it
 				at = filepath.Join(t.TempDir(), "image")
 				if out, err := exec.Command("cp", "-al", image, at).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
@@ -70,13 +82,7 @@ func TestVendorRuntime(t *testing.T) {
 				if fault == "" || at != image {
 					return
 				}
-				err := o.Set(fault, func(string) (phone.SoCProps, error) {
-					if fault == "soc=unknown" { // as in a container without the board's /sys
-						return phone.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 99999, VTCMMB: 8}, nil
-					}
-					return phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}, nil
-				})
-				if err != nil {
+				if err := o.Set(fault); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -180,4 +186,46 @@ func into(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// arm64Linux compiles what an image has for programs of arm64 Linux.
+func arm64Linux(t testing.TB) *phone.Linux {
+	t.Helper()
+	dir, root := t.TempDir(), toolchaintest.Root(t, "linux_arm64")
+	if err := os.CopyFS(dir, linux.Sources()); err != nil {
+		t.Fatal(err)
+	}
+	wire, err := fs.ReadFile(cdsp.Sources(), cdsp.Wire)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, cdsp.Wire), wire, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
+	for _, argv := range [][]string{linux.LibraryArgs(clang, root, linux.Library),
+		linux.ProgramArgs(clang, root, linux.Program)} {
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Fatalf("%v: %v\n%s", argv, err, out)
+		}
+	}
+	return &phone.Linux{Root: root, Cdsprpc: filepath.Join(dir, linux.Library), Load: filepath.Join(dir, linux.Program)}
+}
+
+// dspProgram compiles the program of a device's DSP.
+func dspProgram(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, cdsp.Sources()); err != nil {
+		t.Fatal(err)
+	}
+	argv := cdsp.Args(toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), cdsp.Program)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", argv, err, out)
+	}
+	return filepath.Join(dir, cdsp.Program)
 }

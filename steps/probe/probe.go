@@ -1,6 +1,8 @@
-// Package probe compiles sources of an op package where that may fail, and says what came of it: for a table of SDKs and targets.
+// Package probe compiles sources of an op package where that may fail, and reports the result: for a table of SDKs and
+// targets.
 //
-// One enters it with three tools: one runs a compiler, one gathers what was said for an SDK, one makes the table. It does not know how a source is compiled.
+// It has three tools: one runs a compiler, one sums up the results for an SDK, one makes the table. The package does not
+// know how a source is compiled.
 package probe
 
 import (
@@ -9,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -23,41 +26,30 @@ import (
 
 // The tools' names, and their behaviour versions: raise them whenever an output changes.
 const (
-	Compile tool.Name[CompileSpec] = "probe-compile/1"
-	Gather  tool.Name[GatherSpec]  = "probe-gather/1"
+	Compile tool.Name[CompileSpec] = "probe-compile/2"
+	Gather  tool.Name[GatherSpec]  = "probe-gather/2"
 	Matrix  tool.Name[MatrixSpec]  = "probe-matrix/1"
 )
 
-// maxSaid bounds what is kept of a compiler's words, and maxResult a result's file, in bytes.
+// maxSaid bounds what is kept of a compiler's output, and maxCells a file, in bytes.
 const (
-	maxSaid   = 1 << 20
-	maxResult = 4 << 20
+	maxSaid  = 1 << 20
+	maxCells = 4 << 20
 )
 
-// Result is what came of one source for one target.
-type Result struct {
-	Target string `json:"target"`
-	Source string `json:"source"` // in the package
-	OK     bool   `json:"ok"`
-	First  string `json:"first,omitempty"` // the first error, FILE:LINE:COLUMN: text
-	Rule   string `json:"rule,omitempty"`  // what mends it, where that is known
-}
-
-// Cell is what came of all sources for one target.
+// Cell is the result of one source, or of all, for one target.
 type Cell struct {
 	Compiled int    `json:"compiled"`
 	Of       int    `json:"of"`
-	First    string `json:"first,omitempty"`
-	Rule     string `json:"rule,omitempty"`
+	First    string `json:"first,omitempty"` // the first error, FILE:LINE:COLUMN: text
+	Rule     string `json:"rule,omitempty"`  // the rule that fixes it, if one is known
 }
 
 // CompileSpec says what to compile.
 type CompileSpec struct {
-	Args   []string `json:"args"`
-	Target string   `json:"target"`
-	Source string   `json:"source"`
-	Rules  string   `json:"rules"` // patches.Digest: rules are in results
-	Out    string   `json:"out"`   // the file that the Result is written to
+	Args  []string `json:"args"`
+	Rules string   `json:"rules"` // patches.Digest: rules are in results
+	Out   string   `json:"out"`   // the file for the Cell
 }
 
 // words keeps the first maxSaid bytes.
@@ -70,9 +62,6 @@ func (w *words) Write(p []byte) (int, error) {
 
 // RunCompile is the tool that compiles. A compiler that fails is no failure of it; one that cannot be started is.
 func RunCompile(ctx context.Context, s CompileSpec, env tool.Env) error {
-	if len(s.Args) == 0 {
-		return errors.New("there is nothing to run")
-	}
 	var said words
 	cmd := exec.CommandContext(ctx, s.Args[0], s.Args[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env.Vars, &said, &said
@@ -82,11 +71,10 @@ func RunCompile(ctx context.Context, s CompileSpec, env tool.Env) error {
 	}
 	text := said.String()
 	fmt.Fprint(env.Stderr, text)
-	r := Result{Target: s.Target, Source: s.Source, OK: err == nil}
 	if err != nil {
-		r.First, r.Rule = first(text), rule(text)
+		return write(s.Out, Cell{Of: 1, First: first(text), Rule: rule(text)})
 	}
-	return write(s.Out, r)
+	return write(s.Out, Cell{Of: 1, Compiled: 1})
 }
 
 // place finds a compiler's error, and where it is.
@@ -113,32 +101,28 @@ func rule(said string) string {
 	return ""
 }
 
-// GatherSpec says what to gather.
+// GatherSpec says what to sum up.
 type GatherSpec struct {
-	Results []string `json:"results"` // files with a Result each
-	Out     string   `json:"out"`     // the file for the Cells, by target
+	Results map[string][]string `json:"results"` // by target: files with a Cell each
+	Out     string              `json:"out"`     // the file for the Cells, by target
 }
 
-// RunGather is the tool that makes cells of results.
+// RunGather is the tool that sums up cells.
 func RunGather(_ context.Context, s GatherSpec, _ tool.Env) error {
-	cells := map[string]*Cell{}
-	for _, name := range s.Results {
-		var r Result
-		if err := read(name, &r); err != nil {
-			return err
+	cells := map[string]Cell{}
+	for target, results := range s.Results {
+		var sum Cell
+		for _, name := range results {
+			var c Cell
+			if err := read(name, &c); err != nil {
+				return err
+			}
+			sum.Compiled, sum.Of = sum.Compiled+c.Compiled, sum.Of+c.Of
+			if sum.First == "" {
+				sum.First, sum.Rule = c.First, c.Rule
+			}
 		}
-		c := cells[r.Target]
-		if c == nil {
-			c = &Cell{}
-			cells[r.Target] = c
-		}
-		c.Of++
-		switch {
-		case r.OK:
-			c.Compiled++
-		case c.First == "":
-			c.First, c.Rule = r.First, r.Rule
-		}
+		cells[target] = sum
 	}
 	return write(s.Out, cells)
 }
@@ -158,60 +142,52 @@ type MatrixSpec struct {
 
 // RunMatrix is the tool that makes the table.
 func RunMatrix(_ context.Context, s MatrixSpec, _ tool.Env) error {
-	all := make([]map[string]Cell, len(s.SDKs))
-	var targets []string
+	all, known := make([]map[string]Cell, len(s.SDKs)), map[string]bool{}
 	for i, of := range s.SDKs {
 		if err := read(of.Cells, &all[i]); err != nil {
 			return err
 		}
 		for t := range all[i] {
-			if !slices.Contains(targets, t) {
-				targets = append(targets, t)
-			}
+			known[t] = true
 		}
 	}
-	slices.Sort(targets)
-	type column struct {
-		Name  string `json:"name"`
-		Label string `json:"label"`
-		Unit  string `json:"unit"`
-	}
-	columns := []column{{"sdk", "SDK", ""}}
+	targets := slices.Sorted(maps.Keys(known))
+	columns := []map[string]string{{"name": "sdk", "label": "SDK"}}
 	for _, t := range targets {
-		columns = append(columns, column{t, t, ""})
+		columns = append(columns, map[string]string{"name": t, "label": t})
 	}
 	var lines [][]string
-	var red []string
-	blank := false
+	var notes []string
+	complete := true
 	for i, of := range s.SDKs {
 		line := []string{of.SDK}
 		for _, t := range targets {
 			c, ok := all[i][t]
+			cell := fmt.Sprintf("%d of %d", c.Compiled, c.Of)
 			switch {
 			case !ok:
-				line, blank = append(line, ""), true
-			case c.Compiled == c.Of:
-				line = append(line, fmt.Sprintf("%d of %d", c.Compiled, c.Of))
-			default:
-				line = append(line, fmt.Sprintf("%d of %d: no", c.Compiled, c.Of))
-				text := fmt.Sprintf("%s, %s: %s", of.SDK, t, c.First)
+				cell, complete = "", false
+			case c.Compiled < c.Of:
+				cell, complete = cell+": no", false
+				note := fmt.Sprintf("%s, %s: %s", of.SDK, t, c.First)
 				if c.Rule != "" {
-					text += " (" + c.Rule + ")"
+					note += " (" + c.Rule + ")"
 				}
-				red = append(red, text)
+				notes = append(notes, note)
 			}
+			line = append(line, cell)
 		}
 		lines = append(lines, line)
 	}
-	if len(red) == 0 && !blank {
-		red = []string{"All sources compile everywhere."}
+	if complete {
+		notes = []string{"All sources compile everywhere."}
 	}
-	note := strings.Join(red, "\n")
+	note := strings.Join(notes, "\n")
 	return write(s.Out, map[string]any{"title": s.Title, "columns": columns, "lines": lines, "note": note})
 }
 
 func read(name string, to any) error {
-	raw, err := boundedfile.Read(name, maxResult)
+	raw, err := boundedfile.Read(name, maxCells)
 	if err != nil {
 		return err
 	}

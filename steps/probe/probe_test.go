@@ -17,7 +17,7 @@ func TestMatrix(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	try := func(name, script string) {
 		t.Helper()
-		s := probe.CompileSpec{Args: []string{"/bin/sh", "-c", script}, Target: "htp_v79", Source: "src/ops/" + name + ".cpp", Out: at(name)}
+		s := probe.CompileSpec{Args: []string{"/bin/sh", "-c", script}, Out: at(name)}
 		if _, stderr, code := tooltest.Run(t, probe.Compile, probe.RunCompile, s); code != 0 {
 			t.Fatalf("%s: exit code %d, %s", name, code, stderr)
 		}
@@ -26,7 +26,7 @@ func TestMatrix(t *testing.T) {
 	try("old", `echo "x.h:1:1: note: here"; echo "steps/git/x.dir/P/src/ops/Old.cpp:2:44: error: no member named 'get_interface_scale' in 'Tensor'" >&2; exit 1`)
 	try("odd", `echo "there is no room"; exit 3`)
 	for sdk, results := range map[string][]string{"new": {at("good"), at("old"), at("odd")}, "none": {at("good")}} {
-		if _, stderr, code := tooltest.Run(t, probe.Gather, probe.RunGather, probe.GatherSpec{Results: results, Out: at(sdk)}); code != 0 {
+		if _, stderr, code := tooltest.Run(t, probe.Gather, probe.RunGather, probe.GatherSpec{Results: map[string][]string{"htp_v79": results}, Out: at(sdk)}); code != 0 {
 			t.Fatal(stderr)
 		}
 	}
@@ -56,7 +56,7 @@ func TestMatrix(t *testing.T) {
 	if code == 0 || !strings.Contains(stderr, "no such compiler") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	if _, stderr, code := tooltest.Run(t, probe.Gather, probe.RunGather, probe.GatherSpec{Results: []string{at("none such")}, Out: at("o")}); code == 0 {
+	if _, stderr, code := tooltest.Run(t, probe.Gather, probe.RunGather, probe.GatherSpec{Results: map[string][]string{"htp_v79": {at("none such")}}, Out: at("o")}); code == 0 {
 		t.Errorf("a result that is not there: %s", stderr)
 	}
 }

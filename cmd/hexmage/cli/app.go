@@ -88,7 +88,10 @@ func newApp(g globalFlags, env Env, in *interrupts) (*app, error) {
 	a.Cache = cache
 	a.Live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
 	a.Root = findUp(a.WorkDir, "pipelines")
-	return a, nil
+	if a.Remote != "" { // a run that finds nothing to do reads no settings
+		_, err = a.chosenRemote()
+	}
+	return a, err
 }
 
 // misspelt refuses a variable that is meant for hexmage, and would be passed over.

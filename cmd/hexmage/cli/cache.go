@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/internal/runlog"
 )
 
 // cacheCmd is `hexmage cache …`.
@@ -32,15 +30,8 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return cacheError(ctx, err)
 	}
-	tally := runlog.Count(a.places().State().RunLogs())
-	all := countedCache{Stats: s, Saved: saving{Runs: tally.Runs}}
-	found, saved := tally.Saved(s.Took)
-	all.Saved.Found, all.Saved.Seconds = found, saved.Seconds()
-	if !tally.Since.IsZero() {
-		all.Saved.Since = &tally.Since
-	}
 	if a.JSON {
-		return a.printJSON(all)
+		return a.printJSON(s)
 	}
 	w := a.Env.Stdout
 	fmt.Fprintf(w, "%s: %s\n\n", s.Root, bytesize.Decimal(s.Bytes))
@@ -48,96 +39,11 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 	if s.Broken > 0 {
 		fmt.Fprintf(w, "\n%d of the results cannot be used; `hexmage cache gc` removes them.\n", s.Broken)
 	}
-	fmt.Fprintf(w, "\n%-14s %9s %9s %10s\n", "LAST USED", "RESULTS", "BLOBS", "SIZE")
-	for i, g := range s.Ages {
-		label := fmt.Sprintf("< %d days", g.Days)
-		switch {
-		case g.Days == 1:
-			label = "< 1 day"
-		case g.Days == 0:
-			label = fmt.Sprintf("≥ %d days", s.Ages[i-1].Days)
-		}
-		fmt.Fprintf(w, "%-14s %9d %9d %10s\n", label, g.Results, g.Blobs, bytesize.Decimal(g.Bytes))
+	if s.Seconds > 0 {
+		fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(s.Seconds),
+			took(s.Seconds*1e9/float64(s.Bytes)))
 	}
-	fmt.Fprintf(w, "%d of the blobs are named by no result.\n", s.Unnamed)
-	if len(s.Biggest) > 0 {
-		fmt.Fprintf(w, "\n%-16s %8s %10s  %-16s %s\n", "BIGGEST FOLDERS", "FILES", "SIZE", "USED", "HOLDS")
-	}
-	for _, f := range s.Biggest {
-		_, hex, _ := strings.Cut(f.Digest, ":")
-		top := strings.Join(f.Top[:min(4, len(f.Top))], " ")
-		if len(f.Top) > 4 {
-			top += " …"
-		}
-		if f.Unpacked != "" {
-			top += "  (unpacked)"
-		}
-		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, bytesize.Decimal(f.Bytes),
-			f.Used.Local().Format("2006-01-02 15:04"), top)
-	}
-	all.printWorth(a, &tally)
 	return nil
-}
-
-// countedCache is what `cache stats` prints.
-type countedCache struct {
-	gc.Stats
-	Saved saving `json:"saved"`
-}
-
-// saving is what runs did without, as their results were in the cache.
-type saving struct {
-	Runs    int        `json:"runs"` // on record
-	Since   *time.Time `json:"since,omitempty"`
-	Found   int        `json:"found_results"`
-	Seconds float64    `json:"seconds"` // that their commands took when they ran
-}
-
-// printWorth prints the time that the cached results took, and the time that they saved.
-func (c *countedCache) printWorth(a *app, tally *runlog.Tally) {
-	if c.Seconds == 0 {
-		return
-	}
-	w := a.Env.Stdout
-	perGB := func(seconds float64) string { return took(seconds * 1e9 / float64(c.Bytes)) }
-	printDearest(a, tally, []dearest{{"", c.Dearest}})
-	fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(c.Seconds),
-		perGB(c.Seconds))
-	if c.Saved.Seconds > 0 {
-		fmt.Fprintf(w, "The runs on record, %d since %s, found what took %s: %s for each GB.\n", c.Saved.Runs,
-			c.Saved.Since.Local().Format("2006-01-02"), took(c.Saved.Seconds), perGB(c.Saved.Seconds))
-	}
-}
-
-// dearest are results that took long to make, and what became of them.
-type dearest struct {
-	are string
-	all []gc.Made
-}
-
-func printDearest(a *app, tally *runlog.Tally, groups []dearest) {
-	steps := map[string]string{}
-	for key, step := range tally.Step {
-		steps[key.String()] = step
-	}
-	title := "DEAREST RESULTS"
-	for _, g := range groups {
-		for _, m := range g.all {
-			if title != "" {
-				fmt.Fprintf(a.Env.Stdout, "\n%-16s %8s %10s  %s\n", title, "", "SIZE", "STEP")
-				title = ""
-			}
-			step, ok := steps[m.Key]
-			if !ok {
-				step = strings.Join(m.Command, " ")
-				if r := []rune(step); len(r) > 80 {
-					step = string(r[:80]) + "…"
-				}
-			}
-			fmt.Fprintf(a.Env.Stdout, "%-16s %8s %10s  %s\n", took(m.Seconds), g.are, bytesize.Decimal(m.Bytes),
-				ansi.Visible(step, false))
-		}
-	}
 }
 
 // took is a time that may be hours: 2 h 21 min.
@@ -179,7 +85,6 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	if o.MaxAge, err = parseAge(c.MaxAge); err != nil {
 		return usageError("--max-age: %w", err)
 	}
-	tally := runlog.Count(a.places().State().RunLogs()) // before they are removed: they name the results' steps
 	sum, err := gc.Collect(ctx, a.Cache, o)
 	if err != nil {
 		return cacheError(ctx, err)
@@ -188,13 +93,12 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(sum)
 	}
 	printGroups(a, sum.Groups)
-	verb, goes := "removed", "went"
+	verb := "removed"
 	if c.DryRun {
-		verb, goes = "would remove", "goes"
+		verb = "would remove"
 	}
 	was := ""
 	if sum.RemovedSeconds > 0 {
-		printDearest(a, &tally, []dearest{{goes, sum.DearestRemoved}, {"stays", sum.DearestKept}})
 		was = fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
 	}
 	fmt.Fprintf(a.Env.Stdout, "%s %s%s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), was,

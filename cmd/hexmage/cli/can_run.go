@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/engine"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/devinfo"
@@ -22,10 +23,22 @@ import (
 const sectionPlan = "plan"
 
 // canRun returns why this machine cannot run the plan's actions (doctor.Missing), or may fail to (doctor.Optional):
-// memory, disk, the kernel, devices. It does not repeat what the plan's instances miss.
-func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace string) ([]doctor.Finding, error) {
+// checks that fail whatever the steps give, memory, disk, the kernel, devices. It does not repeat what the plan's
+// instances miss.
+func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace string) (
+	found []doctor.Finding, err error,
+) {
+	for _, c := range w.p.Checks {
+		if c.Settled != nil && c.Settled.Known && !c.Settled.Passed {
+			f := doctor.Finding{Section: sectionPlan, Name: c.At, Status: doctor.Missing, Detail: c.Settled.Message}
+			if c.Severity == plan.SeverityWarning {
+				f.Status = doctor.Optional
+			}
+			found = append(found, f)
+		}
+	}
 	if !slices.ContainsFunc(w.seen.Actions, func(v engine.Previewed) bool { return pending(&v) }) {
-		return nil, nil
+		return found, nil
 	}
 	d, err := a.domain(workspace)
 	if err != nil {
@@ -33,7 +46,7 @@ func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace str
 	}
 	o := a.doctorOptions(d)
 	simulated, targets := w.devices()
-	found := append(doctor.Prevents(o, simulated), e.memoryFindings(doctor.Memory(o))...)
+	found = slices.Concat(found, doctor.Prevents(o, simulated), e.memoryFindings(doctor.Memory(o)))
 	if full := e.full(); full != "" {
 		found = append(found, doctor.Finding{Section: sectionPlan, Name: "disk", Status: doctor.Missing, Detail: full,
 			Remedy: qnn.Sentence(makeRoom), Command: doctor.Quoted(makeRoom)})

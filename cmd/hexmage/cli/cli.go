@@ -8,13 +8,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -70,17 +67,10 @@ func run(args []string, env Env) (code int) {
 	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
 	ctx, stop := in.watch(context.Background())
 	defer stop()
-	finish, err := profile(env)
-	if err != nil {
-		return exitWith(ctx, err, env, global.JSON)
-	}
 	app, err := newApp(*global, env, in)
 	if err == nil {
 		kctx.BindTo(ctx, (*context.Context)(nil))
 		err = kctx.Run(app)
-	}
-	if e := finish(); err == nil {
-		err = e
 	}
 	return exitWith(ctx, err, env, global.JSON)
 }
@@ -91,73 +81,35 @@ type commands struct {
 	Global      globalFlags `embed:""`
 	ShowVersion versionFlag `name:"version" help:"Print the version, as hexmage version does."`
 
-	Init       initCmd       `cmd:"" help:"Write a first pipeline for your ops, model, SDK or phone."`
-	Run        runCmd        `cmd:"" help:"Build a pipeline: fetch, patch, compile, run on a device."`
-	Watch      watchCmd      `cmd:"" help:"Build a pipeline after each save of a file that it reads."`
-	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and what is missing."`
-	Explain    explainCmd    `cmd:"" help:"Say why a step will run: what differs from its last run."`
+	Init       initCmd       `cmd:"" takes:"soc" help:"Write a first pipeline for your ops, model, SDK or phone."`
+	Run        runCmd        `cmd:"" takes:"plan,fresh,net,build" help:"Build a pipeline: fetch, patch, compile, run on a device."`
+	Watch      watchCmd      `cmd:"" takes:"plan,net,build" help:"Build a pipeline after each save of a file that it reads."`
+	Plan       planCmd       `cmd:"" takes:"plan,fresh,net,jobs,verbose" help:"Print what a pipeline would run, and what is missing."`
+	Explain    explainCmd    `cmd:"" takes:"plan,fresh,net" help:"Say why a step will run: what differs from its last run."`
 	Runs       runsCmd       `cmd:"" help:"List recorded runs."`
 	Compare    compareCmd    `cmd:"" help:"Compare two runs: inputs, tools, times, metrics, outputs."`
 	Report     reportCmd     `cmd:"" help:"Write a run as one HTML page."`
-	Show       showCmd       `cmd:"" help:"Show a pipeline, module, kind, SoC, toolchain or error."`
-	Graph      graphCmd      `cmd:"" help:"Print the steps of a pipeline as a Mermaid graph."`
-	Validate   validateCmd   `cmd:"" help:"Check pipeline files."`
+	Show       showCmd       `cmd:"" takes:"plan,net" help:"Show a pipeline, module, kind, SoC, toolchain or error."`
+	Graph      graphCmd      `cmd:"" takes:"plan" help:"Print the steps of a pipeline as a Mermaid graph."`
+	Validate   validateCmd   `cmd:"" takes:"plan" help:"Check pipeline files."`
 	Fmt        fmtCmd        `cmd:"" help:"Format pipeline files."`
-	Lock       lockCmd       `cmd:"" help:"Pin toolchains in hexmage.lock.hcl."`
-	Patch      patchCmd      `cmd:"" help:"Patch op sources for an SDK: check, apply, diff."`
+	Lock       lockCmd       `cmd:"" takes:"plan,offline" help:"Pin toolchains in hexmage.lock.hcl."`
+	Patch      patchCmd      `cmd:"" takes:"profile,net" help:"Patch op sources for an SDK: check, apply, diff."`
 	Makefile   makefileCmd   `cmd:"" help:"Write a Makefile for an op package, or compare one."`
-	IDE        ideCmd        `cmd:"" name:"ide" help:"Write settings for clangd and VS Code."`
-	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
+	IDE        ideCmd        `cmd:"" takes:"plan,net,build" name:"ide" help:"Write settings for clangd and VS Code."`
+	LSP        lspCmd        `cmd:"" takes:"profile" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
 	Inspect    inspectCmd    `cmd:"" help:"Describe a library, context binary, model or SDK."`
-	Toolchain  toolchainCmd  `cmd:"" help:"List, fetch and verify toolchains."`
-	Compat     compatCmd     `cmd:"" help:"Print which SDK releases work together for a SoC."`
-	Env        envCmd        `cmd:"" help:"Print the SDKs' environment variables for a shell."`
+	Toolchain  toolchainCmd  `cmd:"" takes:"profile,net" help:"List, fetch and verify toolchains."`
+	Compat     compatCmd     `cmd:"" takes:"soc" help:"Print which SDK releases work together for a SoC."`
+	Env        envCmd        `cmd:"" takes:"plan,net,build" help:"Print the SDKs' environment variables for a shell."`
 	Device     deviceCmd     `cmd:"" help:"Use devices: list, push, pull, shell, log, connect."`
 	Diagnose   diagnoseCmd   `cmd:"" help:"Find the failure in a log, its cause and its remedy."`
-	Doctor     doctorCmd     `cmd:"" help:"Print what this machine lacks, and how to get it."`
+	Doctor     doctorCmd     `cmd:"" takes:"plan,net" help:"Print what this machine lacks, and how to get it."`
 	Cache      cacheCmd      `cmd:"" help:"Count, clean up and verify the cache."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
 	Help       helpCmd       `cmd:"" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
-}
-
-// profile starts the profiles that the environment asks for. The function that it returns ends and writes them.
-func profile(env Env) (func() error, error) {
-	cpu, mem := env.Var(envCPUProfile), env.Var(envMemProfile)
-	if cpu == "" && mem == "" {
-		return func() error { return nil }, nil
-	}
-	var f *os.File
-	if cpu != "" {
-		var err error
-		if f, err = os.Create(absolute(env.Dir, cpu)); err != nil {
-			return nil, usageError("%s: %w", envCPUProfile, err)
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-	}
-	return func() error {
-		var errs []error
-		if f != nil {
-			pprof.StopCPUProfile()
-			errs = append(errs, f.Close())
-		}
-		if mem != "" {
-			errs = append(errs, writeMemProfile(absolute(env.Dir, mem)))
-		}
-		return errors.Join(errs...)
-	}, nil
-}
-
-func writeMemProfile(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	runtime.GC() // what is in use is counted as of the last collection
-	return errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
 }
 
 // helpCmd is `hexmage help [COMMAND…]`.

@@ -15,7 +15,7 @@ import (
 
 // compareCmd is `hexmage compare A B`.
 type compareCmd struct {
-	A string `arg:"" optional:"" help:"A run: an id that hexmage runs lists, its first digits, @1 for the newest, or a file, or the https address of one, that hexmage runs --export wrote. Default: the run of B's pipeline and profile before B."`
+	A string `arg:"" optional:"" help:"A run: an id that hexmage runs lists, its first digits, @1 for the newest, or a file that hexmage runs --export wrote. Default: the run of B's pipeline and profile before B."`
 	B string `arg:"" optional:"" default:"@1" help:"The other run, likewise."`
 }
 

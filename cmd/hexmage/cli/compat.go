@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,13 +98,18 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		want = *s.Target()
 		head = s.Name + ", Hexagon " + s.Arch
 	}
-	files := map[string]push.File{}
+	set := pushSet{files: map[string]push.File{}}
 	for _, name := range names {
-		if err := pushed(files, absolute(a.WorkDir, name)); err != nil {
-			return err
+		at := absolute(a.WorkDir, name)
+		name = filepath.Base(at)
+		if isFolder(at) {
+			name = "."
+		}
+		if err := set.add(at, name); err != nil {
+			return usageError("%w", err)
 		}
 	}
-	set, err := check.Together(ctx, files, want)
+	found, err := check.Together(ctx, set.files, want)
 	if err != nil {
 		return engineError(err)
 	}
@@ -115,46 +117,14 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		err = a.printJSON(struct {
 			SoC string `json:"soc,omitempty"`
 			*check.Set
-		}{want.SoC, set})
+		}{want.SoC, found})
 	} else {
-		a.printSet(head, len(files), set)
+		a.printSet(head, len(set.files), found)
 	}
-	if err == nil && len(set.Problems) > 0 {
+	if err == nil && len(found.Problems) > 0 {
 		err = &exitError{Code: ExitFailed}
 	}
 	return err
-}
-
-// pushed adds a file, or those in a folder, by the names that they will have on the device.
-func pushed(files map[string]push.File, at string) error {
-	add := func(name, from string, size int64) error {
-		if _, ok := files[name]; ok {
-			return usageError("two files are called %s: on the device they cannot both be", name)
-		}
-		files[name] = push.File{Size: size, Open: func() (io.ReadCloser, error) { return os.Open(from) }}
-		return nil
-	}
-	info, err := os.Stat(at)
-	switch {
-	case err != nil:
-		return usageError("%w", err)
-	case !info.IsDir():
-		return add(filepath.Base(at), at, info.Size())
-	}
-	return filepath.WalkDir(at, func(p string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return usageError("%w", err)
-		}
-		info, err := os.Stat(p)
-		if err != nil || !info.Mode().IsRegular() {
-			return nil // a link that leads nowhere is not pushed
-		}
-		rel, err := filepath.Rel(at, p)
-		if err != nil {
-			return err
-		}
-		return add(filepath.ToSlash(rel), p, info.Size())
-	})
 }
 
 func (a *app) printSet(head string, n int, s *check.Set) {

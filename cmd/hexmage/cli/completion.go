@@ -200,7 +200,7 @@ func (l *completedLine) complete(ctx context.Context, words []string) error {
 			return l.value(f, value)
 		}
 		for _, f := range flagsOf(node) {
-			if f.Hidden {
+			if f.Hidden || !takes(node, f) {
 				continue
 			}
 			l.offers = append(l.offers, offer{"--" + f.Name, f.Help})

@@ -22,7 +22,8 @@ import (
 func completed() map[string]string {
 	return map[string]string{
 		"val\tgree\t":                            "<hexmage><validate><greetings>",
-		"plan greetings --no-stat\t":             "<hexmage><plan><greetings><--no-status>",
+		"plan greetings --verb\t":                "<hexmage><plan><greetings><--verbose>",
+		"validate greetings --verb\t":            "<hexmage><validate><greetings><--verb>",
 		"plan greetings --soc=SM875\t":           "<hexmage><plan><greetings><--soc=SM8750>",
 		"plan greetings --soc SM8650,+SM875\t":   "<hexmage><plan><greetings><--soc><SM8650,+SM8750>",
 		"run greetings --var greet\tHi":          "<hexmage><run><greetings><--var><greeting=Hi>",

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +31,8 @@ type deviceCmd struct {
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
-	Debug    debugCmd          `cmd:"" help:"Start a pipeline's program under a debug server for LLDB."`
-	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, and keep it until Ctrl-C."`
+	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Start a pipeline's program under a debug server for LLDB."`
+	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" help:"Start a simulated phone, and keep it until Ctrl-C."`
 	Clean    deviceCleanCmd    `cmd:"" help:"Remove all files of hexmage from a device."`
 }
 
@@ -170,7 +170,7 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	isData(a.Env.Stdout, a.Env.Stderr)
 	code, err := dev.Shell(ctx, line, link.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
 	if err != nil {
-		return engineError(link.Explain(ctx, dev, err))
+		return engineError(err)
 	}
 	if code != 0 {
 		return &exitError{Code: code}
@@ -408,14 +408,19 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	}
 	out := a.Env.Stdout
 	if len(c.Filter) == 0 && !c.All {
-		of := &linesOf{to: out, has: regexp.MustCompile("(?i)" + session.LogWords)}
-		defer of.end()
-		out = of
+		lines, to := io.Pipe()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			copyLines(a.Env.Stdout, lines, regexp.MustCompile("(?i)"+session.LogWords))
+		}()
+		defer func() { to.Close(); <-done }()
+		out = to
 	}
 	isData(a.Env.Stdout, a.Env.Stderr)
 	code, err := dev.Shell(ctx, line, link.Streams{Stdout: out, Stderr: a.Env.Stderr})
 	if err != nil {
-		return engineError(link.Explain(ctx, dev, err))
+		return engineError(err)
 	}
 	if code != 0 {
 		return &exitError{Code: ExitFailed}
@@ -423,41 +428,16 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// linesOf passes on each line that has a word, as soon as it has come: a device's own grep keeps them back, or cannot
-// do otherwise.
-type linesOf struct {
-	to   io.Writer
-	has  *regexp.Regexp
-	rest []byte // of a line whose end has not come
-}
-
-// longLine is what a line is cut into that has no end.
-const longLine = 64 << 10
-
-func (l *linesOf) Write(b []byte) (int, error) {
-	l.rest = append(l.rest, b...)
-	for {
-		n := bytes.IndexByte(l.rest, '\n') + 1
-		if n == 0 && len(l.rest) >= longLine {
-			n = longLine
+// copyLines passes on each line that has a word, as soon as it has come: a device's own grep keeps lines back.
+func copyLines(to io.Writer, from io.Reader, has *regexp.Regexp) {
+	for in := bufio.NewReaderSize(from, 64<<10); ; {
+		line, err := in.ReadSlice('\n') // or a part of a very long one
+		if has.Match(line) {
+			_, _ = to.Write(line)
 		}
-		if n == 0 {
-			return len(b), nil
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
 		}
-		line := l.rest[:n]
-		l.rest = l.rest[n:]
-		if l.has.Match(line) {
-			if _, err := l.to.Write(line); err != nil {
-				return 0, err
-			}
-		}
-	}
-}
-
-// end passes on what came without an end of line.
-func (l *linesOf) end() {
-	if len(l.rest) > 0 && l.has.Match(l.rest) {
-		_, _ = l.to.Write(l.rest)
 	}
 }
 

@@ -62,7 +62,8 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	defer held.Release()
 	into := strings.HasSuffix(remote, "/") || len(local) > 1
 	if !into {
-		if into, err = folderOn(ctx, dev, remote); err != nil {
+		st, err := link.Stat(ctx, dev, remote)
+		if into = err == nil && st.Mode.IsDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return engineError(err)
 		}
 	}
@@ -123,7 +124,7 @@ func pushText(p push.Pushed) string {
 // pushSet is what is to be pushed, by path in the folder on the device.
 type pushSet struct {
 	files map[string]push.File
-	stats *statcache.Cache
+	stats *statcache.Cache // nil: files are not hashed
 }
 
 // add adds a file, or what is below a folder. Links are followed, but not out of files into folders.
@@ -139,18 +140,24 @@ func (p pushSet) add(from, name string) error {
 		if !st.Mode().IsRegular() {
 			return fmt.Errorf("%s is neither a file nor a folder", at)
 		}
-		d, err := p.stats.Hash(at, stat.Of(st))
-		if err != nil {
-			return err
-		}
 		rel, err := filepath.Rel(from, at)
 		if err != nil {
 			return err
 		}
-		p.files[path.Join(name, filepath.ToSlash(rel))] = push.File{
-			Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(), Key: d.String(),
-			Executable: st.Mode()&0o111 != 0,
+		file := push.File{Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(),
+			Executable: st.Mode()&0o111 != 0}
+		if p.stats != nil {
+			d, err := p.stats.Hash(at, stat.Of(st))
+			if err != nil {
+				return err
+			}
+			file.Key = d.String()
 		}
+		rel = path.Join(name, filepath.ToSlash(rel))
+		if _, ok := p.files[rel]; ok {
+			return fmt.Errorf("two files are called %s: on the device they cannot both be", rel)
+		}
+		p.files[rel] = file
 		return nil
 	})
 }
@@ -171,20 +178,6 @@ func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, e
 		return nil, engineError(err)
 	}
 	return held, nil
-}
-
-// folderOn asks whether there is a folder on the device.
-func folderOn(ctx context.Context, dev link.Device, at string) (bool, error) {
-	files, err := link.OpenFiles(ctx, dev)
-	if err != nil {
-		return false, err
-	}
-	defer files.Close()
-	st, err := files.Stat(ctx, at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && st.Mode.IsDir(), err
 }
 
 // devicePullCmd is `hexmage device pull REMOTE… [LOCAL]`.
@@ -234,7 +227,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	})
 	bar.end()
 	if err != nil {
-		return engineError(link.Explain(ctx, dev, err))
+		return engineError(err)
 	}
 	from := filepath.Join(tmp, name)
 	if st, err := os.Lstat(to); err == nil && st.IsDir() {

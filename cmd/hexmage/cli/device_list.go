@@ -17,9 +17,7 @@ import (
 )
 
 // deviceListCmd is `hexmage device list`.
-type deviceListCmd struct {
-	Watch bool `help:"Print each change of a device's state, until Ctrl-C."`
-}
+type deviceListCmd struct{}
 
 // Help has the examples of `hexmage device list --help`.
 func (*deviceListCmd) Help() string {
@@ -28,9 +26,11 @@ func (*deviceListCmd) Help() string {
 Examples:
 
     hexmage device list
-    hexmage device list --watch
     hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'`
 }
+
+// stateUnusable is the state of a device of devices.hcl that cannot be used.
+const stateUnusable = "unusable"
 
 // deviceRow is one device of the list.
 type deviceRow struct {
@@ -60,10 +60,7 @@ func (r *deviceRow) describe(c *toolchains.Catalogue, info devinfo.Info) {
 const describeWait = 10 * time.Second
 
 // Run lists.
-func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
-	if l.Watch {
-		return a.watchDevices(ctx)
-	}
+func (*deviceListCmd) Run(ctx context.Context, a *app) error {
 	listed, err := a.deviceFile()
 	if err != nil {
 		return err
@@ -100,7 +97,7 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
 		if s.Err != nil {
-			r.State, r.Detail = "unusable", s.Err.Error()
+			r.State, r.Detail = stateUnusable, s.Err.Error()
 		} else {
 			r.describe(catalogue, s.Info)
 		}
@@ -130,7 +127,7 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 	var wg sync.WaitGroup
 	for i, dev := range all {
 		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State,
-			Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: pool.StateRemedy(dev.State)}
+			Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: dev.Remedy()}
 		if !dev.Usable() {
 			continue
 		}
@@ -175,55 +172,4 @@ func (a *app) printDevices(rows []deviceRow, pool bool) error {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "\t"), "\t"))
 	}
 	return w.Flush()
-}
-
-// stateGone is what device list --watch says of a device that the adb server no longer lists.
-const stateGone = "gone"
-
-// watchDevices prints every device of the user's adb server, and from then on each whose state changes, a line at a
-// time, until Ctrl-C or the end of the server.
-func (a *app) watchDevices(ctx context.Context) error {
-	c, err := a.adbServer(ctx)
-	if err != nil {
-		return err
-	}
-	last := map[string]string{}
-	for all, err := range c.Track(ctx) {
-		if err != nil {
-			return engineError(err)
-		}
-		for _, d := range changes(last, all) {
-			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "),
-				Detail: pool.StateRemedy(d.State)}
-			if a.JSON {
-				if err := a.printJSON(row); err != nil {
-					return err
-				}
-				continue
-			}
-			fmt.Fprintln(a.Env.Stdout,
-				strings.TrimRight(strings.Join([]string{row.Serial, row.State, row.Model, row.Detail}, "  "), " "))
-		}
-	}
-	return nil
-}
-
-// changes returns the devices whose state is another than the last one, and notes it.
-func changes(last map[string]string, all []adb.Info) []adb.Info {
-	var changed []adb.Info
-	now := map[string]bool{}
-	for _, d := range all {
-		now[d.Serial] = true
-		if last[d.Serial] != d.State {
-			last[d.Serial] = d.State
-			changed = append(changed, d)
-		}
-	}
-	for serial := range last {
-		if !now[serial] {
-			delete(last, serial)
-			changed = append(changed, adb.Info{Serial: serial, State: stateGone})
-		}
-	}
-	return changed
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/simulated/phone"
@@ -26,8 +24,7 @@ import (
 
 // deviceSimulateCmd is `hexmage device simulate`.
 type deviceSimulateCmd struct {
-	Serial   string   `short:"s" placeholder:"HOST:PORT" help:"Address on this machine, which is the phone's serial for adb. Default: 127.0.0.1 and a free port."`
-	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
+	Port     uint16   `placeholder:"N" help:"Listen at 127.0.0.1:N, the phone's serial for adb. Default: a free port."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
 	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
 	Linux    bool     `help:"Also run programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
@@ -57,7 +54,7 @@ Examples:
     hexmage device simulate --soc SM8650 --port 5555 --data ~/phone
     hexmage device simulate --fault drop-every=20MB --fault refuse=2s         a bad cable
     hexmage device simulate --linux                                           and on it: qnn-load libQnnHtp.so
-    hexmage device simulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
+    hexmage device simulate --fault wedge-dsp                                 adb reboot brings the DSP back
     hexmage device simulate --stdin                                           then type: unplug 10s
     (sleep 60; echo unplug 5s; sleep 60) | hexmage device simulate --stdin --json`)
 	return b.String()
@@ -72,7 +69,7 @@ type simulated struct {
 	Arch     string   `json:"arch"`
 	VTCMMB   int      `json:"vtcm_mb,omitempty"`
 	Data     string   `json:"data,omitempty"` // "": not kept
-	Faults   []string `json:"faults"`
+	Faults   []string `json:"faults,omitempty"`
 }
 
 // Run starts the phone and waits.
@@ -155,37 +152,12 @@ func disconnect(ctx context.Context, server *adb.Client, addr string) {
 
 // options are how to start the phone, as far as the command line says it.
 func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
-	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Listen: c.Serial, Serialno: c.Serialno}
+	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Port: int(c.Port), Serialno: c.Serialno}
 	if c.Log {
 		o.Log = a.Env.Stderr
 	}
-	if c.Port != 0 {
-		at := "127.0.0.1:" + strconv.Itoa(c.Port)
-		if c.Serial != "" && c.Serial != at {
-			return o, usageError("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
-		}
-		if c.Port < 0 || c.Port > 65535 {
-			return o, usageError("--port %d: want a number from 1 to 65535", c.Port)
-		}
-		o.Listen = at
-	}
-	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
-		return o, usageError("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone "+
-			"on the network; for the property ro.serialno there is --serialno", c.Serial)
-	}
-	d, err := a.domain(a.here())
-	if err != nil {
-		return o, err
-	}
-	soc := func(name string) (phone.SoCProps, error) {
-		s, err := d.catalogue().FindSoC(name)
-		if err != nil {
-			return phone.SoCProps{}, err
-		}
-		return propsOf(s), nil
-	}
 	for _, text := range c.Fault {
-		if err := o.Set(text, soc); err != nil {
+		if err := o.Set(text); err != nil {
 			return o, usageError("--fault %s: %w", text, err)
 		}
 	}
@@ -200,14 +172,6 @@ func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
 		return o, engineError(err)
 	}
 	return o, nil
-}
-
-func propsOf(s *qnn.SoC) phone.SoCProps {
-	p := phone.SoCProps{Model: s.Name, SoCModel: s.SoCModel, Arch: s.Arch, VTCMMB: s.VTCMMB}
-	if len(s.AndroidIDs) > 0 {
-		p.SoCID = s.AndroidIDs[0]
-	}
-	return p
 }
 
 // image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its
@@ -267,42 +231,14 @@ func (c *deviceSimulateCmd) announce(a *app, p *phone.Device, o phone.Options) e
 		return engineError(err)
 	}
 	t := simulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch,
-		VTCMMB: s.VTCMMB, Faults: o.On()}
+		VTCMMB: s.VTCMMB, Faults: c.Fault}
 	if c.Data != "" {
 		t.Data = o.Data
 	}
-	if a.JSON {
-		if t.Faults == nil {
-			t.Faults = []string{}
-		}
-		return a.printJSON(t)
+	if err := a.showRecord(t); err != nil || a.JSON {
+		return err
 	}
-	line := func(name, text string) { fmt.Fprintf(a.Env.Stdout, "%-12s %s\n", name, text) }
-	line("serial", t.Serial)
-	soc := t.SoC + ": Hexagon " + t.Arch
-	if t.VTCMMB > 0 {
-		soc += fmt.Sprintf(", VTCM %d MB", t.VTCMMB)
-	}
-	line("SoC", soc)
-	if t.Data != "" {
-		line("/data", t.Data)
-	} else {
-		line("/data", "empty; goes with the phone")
-	}
-	if len(t.Faults) > 0 {
-		line("faults", strings.Join(t.Faults, ", "))
-	}
-	if c.Connect {
-		line("connected", "hexmage device info -s "+t.Serial)
-	} else {
-		line("connect", "adb connect "+t.Serial+", or hexmage device connect "+t.Serial)
-	}
-	if c.Stdin {
-		line("orders", "unplug [DURATION], reboot")
-		line("end", "Ctrl-C, or the end of standard input")
-	} else {
-		line("end", "Ctrl-C")
-	}
+	fmt.Fprintf(a.Env.Stdout, "connect by: hexmage device connect %s\nend by: Ctrl-C\n", t.Serial)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,8 +23,7 @@ import (
 
 // diagnoseCmd is `hexmage diagnose FILE|-`.
 type diagnoseCmd struct {
-	File string   `arg:"" optional:"" help:"A log of a compiler, a tool, a run or logcat; - is standard input."`
-	Code []string `placeholder:"NUMBER" sep:"none" help:"Say what a QNN, FastRPC or Windows code means, such as 0x80000406 or 14001. May be repeated."`
+	File string `arg:"" help:"A log of a compiler, a tool, a run or logcat; - is standard input."`
 }
 
 // Help has the examples of `hexmage diagnose --help`.
@@ -41,7 +39,7 @@ Examples:
     hexmage diagnose build.log
     adb logcat -d | hexmage diagnose -
     hexmage diagnose run.log --json | jq -r '.findings[0].remedy'
-    hexmage diagnose --code=0x80000406 --code=-2147482611`
+    hexmage show error 0x80000406                      what a code of QNN, FastRPC or Windows means`
 }
 
 // Run diagnoses.
@@ -50,18 +48,9 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.File == "" && len(c.Code) == 0 {
-		return usageError("name a log file, or - for standard input; --code=NUMBER says what a number means")
-	}
-	if err := c.codes(a, cat); err != nil || c.File == "" {
-		return err
-	}
 	in, name := a.Env.Stdin, "standard input"
 	if c.File != "-" {
-		name = c.File
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(a.WorkDir, name)
-		}
+		name = absolute(a.WorkDir, c.File)
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return usageError("there is no file %s: name a log file, or - for standard input", c.File)
@@ -96,27 +85,6 @@ func wrong(r *diagnose.Report) bool {
 		slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning() })
 }
 
-// codes tells what numbers mean.
-func (c *diagnoseCmd) codes(a *app, cat *diagnose.Catalogue) error {
-	for _, s := range c.Code {
-		found := cat.Codes.Decode(s)
-		if len(found) == 0 {
-			return usageError("%s is no code that is known; give it as it was printed: 0x80000406, 14001, "+
-				"-2147482618", s)
-		}
-		if a.JSON {
-			if err := a.printJSON(found); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, code := range found {
-			fmt.Fprintln(a.Env.Stdout, code)
-		}
-	}
-	return nil
-}
-
 // printReport tells people: the first finding whole, the others shorter.
 func (a *app) printReport(r *diagnose.Report) {
 	w := a.Env.Stdout
@@ -134,7 +102,7 @@ func (a *app) printReport(r *diagnose.Report) {
 			fmt.Fprint(w, "\nAlso, probably since the first failed:\n\n")
 		}
 		fmt.Fprintf(w, "  line %-5d %s: %s\n", f.Number, f.ID, f.Cause)
-		if f.Entry.Rank == diagnose.Cause {
+		if f.Entry.Rank == diagnose.Cause && !f.Explained {
 			fmt.Fprintf(w, "  %10s remedy: %s\n", "", f.Remedy)
 		}
 	}
@@ -142,6 +110,9 @@ func (a *app) printReport(r *diagnose.Report) {
 		fmt.Fprint(w, "\nLines that look like errors and are in no catalogue:\n\n"[btoi(len(r.Findings) == 0):])
 		for _, l := range r.Unknown {
 			fmt.Fprintf(w, "  line %-5d %s\n", l.Number, l.Text)
+			for _, c := range l.Codes {
+				fmt.Fprintf(w, "  %10s %s\n", "", c)
+			}
 		}
 		if r.More > 0 {
 			fmt.Fprintf(w, "  and %d more\n", r.More)

@@ -156,7 +156,7 @@ func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor
 		return of, err
 	}
 	of.Download = w.download
-	of.Findings, err = a.canRun(ctx, w, w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache), workspace)
+	of.Findings, err = a.canRun(ctx, w, w.expect(ctx, a.Jobs, freeFor(a.Cache), a.Cache), workspace)
 	return of, err
 }
 

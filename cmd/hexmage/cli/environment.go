@@ -27,8 +27,6 @@ func environment() []environmentVariable {
 		{fetch.EnvMirrors, "what to ask in place of other addresses: FROM=TO, with spaces between pairs"},
 		{fetch.EnvNetrc, "the file with logins of hosts; else ~/.netrc"},
 		{"HEXMAGE_DIGEST", "the function that names content in the cache: blake3 or sha256"},
-		{envCPUProfile, "a file to write a profile of hexmage's own time to (pprof)"},
-		{envMemProfile, "a file to write what hexmage itself allocated to (pprof)"},
 		{"XDG_CACHE_HOME", "where the cache is, without HEXMAGE_CACHE"},
 		{"XDG_CONFIG_HOME", "where config.hcl is, and devices.hcl without HEXMAGE_DEVICES"},
 		{"XDG_RUNTIME_DIR", "a folder for a secret's file of an action, and for sockets of ssh connections"},

@@ -26,7 +26,6 @@ type explainCmd struct {
 	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Step     string `arg:"" help:"The step (KIND.NAME, module.NAME.KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
 	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
-	Against  string `placeholder:"RUN" help:"Say in what the step differs from another run, of whoever and whatever machine: a file that hexmage runs --export wrote, its https address, or a run that hexmage runs lists."`
 }
 
 // Help has the examples of `hexmage explain --help`.
@@ -38,7 +37,7 @@ Examples:
     hexmage explain qwen3-aot-v79 module.aot.oppackage.llama       every action of the step that is not cached
     hexmage explain qwen3-aot-v79 module.aot.context.llm --json    for programs
     hexmage explain wide 'exec.obj["src/a.c"]'                     one copy of a step with for_each
-    hexmage explain wide exec.obj --against theirs.json            why is it another here than for whoever exported that`
+    hexmage compare theirs.json @1                                 why was it another here than in a run that somebody exported`
 }
 
 // explanation is what there is to say about one action.
@@ -50,14 +49,12 @@ type explanation struct {
 	Key         string          `json:"key,omitempty"`
 	Last        *earlierRun     `json:"last_run,omitempty"`
 	LastSuccess *earlierRun     `json:"last_success,omitempty"` // only when the last run failed
-	Against     *earlierRun     `json:"against,omitempty"`      // the run that was asked for, in place of these
 	Waits       []*actionStatus `json:"waits,omitempty"`
 }
 
 // earlierRun is an earlier run of an action, and in what it differs.
 type earlierRun struct {
-	Run     string        `json:"run,omitempty"` // its id, of one that was asked for
-	Started time.Time     `json:"started"`       // the run
+	Started time.Time     `json:"started"` // the run
 	Outcome event.Outcome `json:"outcome"`
 	Seconds float64       `json:"seconds"` // the action
 	Worker  string        `json:"worker,omitempty"`
@@ -116,11 +113,6 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	if len(found) == 0 {
 		return c.notThere(copies, names)
 	}
-	if c.Against != "" {
-		if w.against, err = a.against(ctx, c.Against, w, found); err != nil {
-			return err
-		}
-	}
 	return a.showExplained(ctx, w, found)
 }
 
@@ -143,11 +135,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Pre
 	var all []*explanation
 	cached, more := 0, 0
 	for _, v := range found {
-		boring := v.Status == engine.WillUse
-		if w.against != nil {
-			boring = w.against.same(v)
-		}
-		if len(found) > 1 && boring && !a.JSON {
+		if len(found) > 1 && v.Status == engine.WillUse && !a.JSON {
 			cached++
 			continue
 		}
@@ -177,24 +165,13 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Pre
 		e.text(&b, said)
 	}
 	if more > 0 {
-		kind := "are not cached"
-		if w.against != nil {
-			kind = "differ"
-		}
-		fmt.Fprintf(&b, "\nand %d more that %s: name one of them\n", more, kind)
+		fmt.Fprintf(&b, "\nand %d more that are not cached: name one of them\n", more)
 	}
 	if cached > 0 {
 		if len(all) > 0 {
 			b.WriteString("\n")
 		}
-		kind := "are cached"
-		if w.against != nil {
-			kind = "are as in run " + w.against.theirs.ID
-		}
-		fmt.Fprintf(&b, "%d of %d actions %s\n", cached, len(found), kind)
-	}
-	if w.against != nil {
-		w.against.next(&b, w, all)
+		fmt.Fprintf(&b, "%d of %d actions are cached\n", cached, len(found))
 	}
 	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
 	return nil
@@ -222,10 +199,6 @@ func (w *reasons) explain(ctx context.Context, v *engine.Previewed) (*explanatio
 		return e, nil
 	}
 	e.Key = v.Key.Hex()
-	if w.against != nil {
-		e.Against = w.against.compare(v)
-		return e, nil
-	}
 	run, last := w.book.Last(w.p.Profile, e.Step, e.Name)
 	if last == nil {
 		return e, nil
@@ -267,8 +240,6 @@ func (e *explanation) name() string { return strings.TrimSpace(e.Step + " " + e.
 func (e *explanation) text(b *strings.Builder, said map[string]bool) {
 	line := string(e.Status)
 	switch {
-	case e.Against != nil:
-		line = e.Against.verdict()
 	case e.Status == engine.WillUse && e.Last == nil:
 		line += ": its result is known, though no run of it is on record here"
 	case e.Status == engine.WillUse && e.Last.Same:
@@ -288,9 +259,6 @@ func (e *explanation) text(b *strings.Builder, said map[string]bool) {
 	}
 	e.Last.text(b, "last run")
 	e.LastSuccess.text(b, "last success")
-	if e.Against != nil && e.Against.Outcome != "" {
-		e.Against.text(b, "run "+e.Against.Run)
-	}
 }
 
 func (t *earlierRun) text(b *strings.Builder, what string) {
@@ -340,7 +308,6 @@ type reasons struct {
 	versions map[string]string      // of toolchains, now
 	loaded   map[string]loadedAction
 	where    func(*action.Action) string // says where an action will run; nil: all run here
-	against  *against                    // nil: earlier runs of this pipeline here
 	download int64                       // bytes that are to be downloaded
 }
 

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
@@ -61,33 +59,24 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	if err != nil {
 		return &exitError{Code: ExitUsage, Err: err}
 	}
-	shown := func(file string) string {
-		if rel, err := filepath.Rel(a.Env.Dir, file); err == nil {
-			return rel
-		}
-		return file
-	}
 	for _, f := range changed {
+		if rel, err := filepath.Rel(a.Env.Dir, f); err == nil {
+			f = rel
+		}
 		if !a.JSON {
-			fmt.Fprintln(a.Env.Stdout, shown(f))
-		} else if err := a.printJSON(fmtChanged{shown(f)}); err != nil {
+			fmt.Fprintln(a.Env.Stdout, f)
+		} else if err := a.printJSON(fmtChanged{f}); err != nil {
 			return err
 		}
 	}
 	if diags.HasErrors() {
-		sources := map[string]*hcl.File{}
+		sources := map[string][]byte{}
 		for _, d := range diags {
-			if d.Subject == nil {
-				continue
+			if d.Subject != nil {
+				sources[d.Subject.Filename], _ = os.ReadFile(d.Subject.Filename) // without it no line is shown
 			}
-			at := *d.Subject
-			if at.Filename = shown(at.Filename); sources[at.Filename] == nil {
-				b, _ := os.ReadFile(d.Subject.Filename) // it was read just now; without it no line is shown
-				sources[at.Filename] = &hcl.File{Bytes: b}
-			}
-			d.Subject = &at
 		}
-		return a.printDiags(diags, sources)
+		return a.printData(diags, a.Env.Dir, sources)
 	}
 	if c.Check && len(changed) > 0 {
 		return &exitError{Code: ExitFailed}

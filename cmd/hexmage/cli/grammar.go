@@ -86,16 +86,17 @@ func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help is 
 
 // newParser makes kong's model of commands, or of a part of them.
 func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
-	return kong.Must(grammar, append(more,
+	return kong.Must(grammar, append([]kong.Option{
 		kong.Name("hexmage"),
-		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. "+
+		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. " +
 			"Nothing is done twice. To begin: hexmage init"),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.UsageOnError(),
+		kong.Help(help),
+		kong.WithAfterApply(checkFlags),
 		kong.TypeMapper(reflect.TypeFor[stepsFlag](), stepsMapper{}),
-	)...)
+	}, more...)...)
 }
 
 // exitCode is what kong's --help and --version want to end with.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"embed"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
-	"golang.org/x/term"
 
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/action"
@@ -50,12 +48,12 @@ type initCmd struct {
 
 // Help has the examples of `hexmage init --help`.
 func (*initCmd) Help() string {
-	return `It writes a short pipeline of your own, which runs at once, and says how. No file that is there is touched. On a
-terminal, without a flag that says what you have, it asks.
+	return `It writes a short pipeline of your own, which runs at once, and says how. No file that is there is touched.
+Flags say what you have; without any, it writes a small example.
 
 Examples:
 
-    hexmage init                                       asks; elsewhere: you have nothing yet
+    hexmage init                                       you have nothing yet
     hexmage init --op Scale                            starts an op, in the workspace's op package or in a new one
     hexmage init --op LLaMAPackage --soc SM8650        compiles the op package in that folder
     hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT
@@ -69,7 +67,7 @@ Examples:
 type newFile struct{ Path, Text string }
 
 // Run writes a pipeline, and what belongs to it.
-func (c *initCmd) Run(ctx context.Context, a *app) error {
+func (c *initCmd) Run(_ context.Context, a *app) error {
 	root := a.here()
 	if c.In != "" {
 		root = absolute(a.WorkDir, c.In)
@@ -80,11 +78,6 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	soc, err := a.oneSoC("")
 	if err != nil {
 		return err
-	}
-	if in, ok := a.Env.Stdin.(*os.File); ok && !c.pipeline() && c.CI == "" && !a.JSON && term.IsTerminal(int(in.Fd())) {
-		if soc, err = c.ask(ctx, a, soc); err != nil {
-			return err
-		}
 	}
 	w := &starter{c: c, a: a, root: root, soc: cmp.Or(soc, defaultSoC)}
 	if err := w.collect(); err != nil {
@@ -110,79 +103,7 @@ func (c *initCmd) pipeline() bool {
 	return c.Op != "" || c.Model != "" || len(c.SDK) > 0 || c.Lab || c.Name != ""
 }
 
-// ask asks what the user has, and for which SoC, which it returns. What is not answered is as if nothing had been
-// asked.
-func (c *initCmd) ask(ctx context.Context, a *app, soc string) (string, error) {
-	answer := answers(ctx, a.Env)
-	var path *string
-	for path == nil && !c.Lab {
-		have, err := answer(menu)
-		switch {
-		case err != nil:
-			return "", err
-		case have == "" || have == "1":
-			path = new(string)
-		case have == "2":
-			path = &c.Op
-		case have == "3":
-			path = &c.Model
-		case have == "4":
-			c.SDK = make([]string, 1)
-			path = &c.SDK[0]
-		case have == "5":
-			c.Lab = true
-		default:
-			fmt.Fprintln(a.Env.Stderr, "A number from 1 to 5, please.")
-		}
-		question := "Where is it? "
-		if path == &c.Op {
-			question = "Where is it, or what is the new op called? "
-		}
-		for path != nil && *path == "" && have > "1" {
-			if *path, err = answer(question); err != nil {
-				return "", err
-			}
-		}
-	}
-	if soc != "" {
-		return soc, nil
-	}
-	return answer("Which SoC? `hexmage compat` lists them. [" + defaultSoC + "] ")
-}
-
-const (
-	defaultSoC = "SM8750"
-	menu       = `What do you have?
-  1  nothing yet
-  2  an op package, or a plan for an op
-  3  a model: a Hugging Face folder, a GGUF or an .onnx file
-  4  an SDK that is installed
-  5  phones to measure on
-[1] `
-)
-
-// answers returns what asks a question, and returns the line that is the answer.
-func answers(ctx context.Context, env Env) func(question string) (string, error) {
-	lines, end := make(chan string), make(chan error, 1)
-	go func() { // which a read keeps, when the command is interrupted
-		in := bufio.NewScanner(env.Stdin)
-		for in.Scan() {
-			lines <- strings.TrimSpace(in.Text())
-		}
-		end <- cmp.Or(in.Err(), errors.New("no more answers: nothing was written"))
-	}()
-	return func(question string) (string, error) {
-		fmt.Fprint(env.Stderr, question)
-		select {
-		case line := <-lines:
-			return line, nil
-		case err := <-end:
-			return "", usageError("%w", err)
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}
-}
+const defaultSoC = "SM8750"
 
 // starter has what init is about to write.
 type starter struct {

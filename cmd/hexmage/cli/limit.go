@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -16,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/settings"
 )
 
-// limitEvery is how often a run holds the cache to its limit, unless the disk fills up.
+// limitEvery is how often a run holds the cache to its limit.
 const limitEvery = time.Hour
 
 // limitTime is how long a run takes at its end, at most, to hold the cache to its limit.
@@ -43,13 +41,9 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 	if size == 0 || ctx.Err() != nil {
 		return
 	}
-	note, free := a.places().State().Limit(), freeFor(a.Cache)
+	note := a.places().State().Limit()
 	if info, err := os.Stat(note); err == nil && time.Since(info.ModTime()) <= limitEvery {
-		b, err := os.ReadFile(note)
-		was, perr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-		if err == nil && perr == nil && was-free < size/20 {
-			return
-		}
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, limitTime)
 	defer cancel()
@@ -77,7 +71,6 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 		a.say(text)
 	}
 	if os.MkdirAll(filepath.Dir(note), 0o755) == nil {
-		// where that fails it is looked again
-		_ = atomicfile.PlaceFile(note, []byte(strconv.FormatInt(freeFor(a.Cache), 10)+"\n"), 0o644)
+		_ = atomicfile.PlaceFile(note, nil, 0o644) // where that fails it is looked again
 	}
 }

@@ -74,7 +74,7 @@ func (r *oneRun) hasRoom(ctx context.Context, p *planned) error {
 	if err != nil {
 		return err
 	}
-	if full := w.expect(ctx, r.workspace, r.a.Jobs, free, r.a.Cache).full(); full != "" {
+	if full := w.expect(ctx, r.a.Jobs, free, r.a.Cache).full(); full != "" {
 		return usageError("%s: %s", full, makeRoom)
 	}
 	return nil

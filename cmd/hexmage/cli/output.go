@@ -89,12 +89,6 @@ func isData(outputs ...io.Writer) {
 	}
 }
 
-// onTerminal tells whether what is printed there is seen on a terminal.
-func onTerminal(w io.Writer) bool {
-	o, ok := w.(*output)
-	return ok && o.terminal
-}
-
 // screen is standard error for those who move the cursor themselves, and make visible what they show.
 func (e Env) screen() io.Writer { return unfiltered(e.Stderr) }
 

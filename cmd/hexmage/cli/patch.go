@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/patches/series"
 )
 
 // patchCmd is `hexmage patch …`.
@@ -77,7 +75,7 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 func (a *app) sdkHeaders(ctx context.Context, name string) (string, error) {
 	root := absolute(a.WorkDir, name)
 	if parseWanted(name).name == "qairt" && !isFolder(root) {
-		l, err := a.find(ctx, name, "")
+		l, err := a.find(ctx, name)
 		if err != nil {
 			return "", err
 		}
@@ -101,10 +99,9 @@ func isFolder(p string) bool {
 
 // patched is what check and apply tell programs.
 type patched struct {
-	OK        bool               `json:"ok"`
-	Error     string             `json:"error,omitempty"`
-	Conflicts []*series.Conflict `json:"conflicts,omitempty"`
-	Out       string             `json:"out,omitempty"` // the folder that was changed or written
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Out   string `json:"out,omitempty"` // the folder that was changed or written
 	patches.Report
 }
 
@@ -113,7 +110,7 @@ func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out 
 	if a.JSON {
 		p := patched{OK: err == nil, Report: rep}
 		if err != nil {
-			p.Error, p.Conflicts = err.Error(), conflicts(err)
+			p.Error = err.Error()
 		} else {
 			p.Out = out
 		}
@@ -161,23 +158,6 @@ func summary(rep patches.Report, out string) string {
 		return "would change " + what
 	}
 	return "changed " + what + " in " + out
-}
-
-// conflicts returns the conflicts that an error joins.
-func conflicts(err error) (out []*series.Conflict) {
-	switch e := err.(type) {
-	case *series.Conflict:
-		return []*series.Conflict{e}
-	case interface{ Unwrap() []error }:
-		for _, one := range e.Unwrap() {
-			out = append(out, conflicts(one)...)
-		}
-		return out
-	}
-	if next := errors.Unwrap(err); next != nil {
-		return conflicts(next)
-	}
-	return nil
 }
 
 // patchCheckCmd is `hexmage patch check SOURCE --sdk SDK`.
@@ -240,48 +220,6 @@ func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 		}{string(diff), rep})
 	}
 	isData(a.Env.Stdout)
-	if a.colourOut() {
-		diff = paintDiff(diff)
-	}
 	_, err = a.Env.Stdout.Write(diff)
 	return err
-}
-
-// colourOut says whether what goes to standard output is to be coloured.
-func (a *app) colourOut() bool {
-	if a.Colour != "auto" {
-		return a.Colour == "always"
-	}
-	return onTerminal(a.Env.Stdout) && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
-}
-
-// paintDiff colours a unified diff as git does.
-func paintDiff(diff []byte) []byte {
-	var out bytes.Buffer
-	inHunk := false
-	for line := range bytes.Lines(diff) {
-		code := ""
-		switch {
-		case bytes.HasPrefix(line, []byte("diff --git ")):
-			inHunk, code = false, "1"
-		case bytes.HasPrefix(line, []byte("@@ ")):
-			inHunk, code = true, "36"
-		case !inHunk:
-			code = "1"
-		case line[0] == '+':
-			code = "32"
-		case line[0] == '-':
-			code = "31"
-		}
-		text, end := bytes.TrimSuffix(line, []byte("\n")), ""
-		if len(text) < len(line) {
-			end = "\n"
-		}
-		if code == "" {
-			out.Write(line)
-		} else {
-			fmt.Fprintf(&out, "\x1b[%sm%s\x1b[0m%s", code, text, end)
-		}
-	}
-	return out.Bytes()
 }

@@ -221,7 +221,6 @@ func (a *app) sendDiags(diags hcl.Diagnostics) {
 type planCmd struct {
 	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
-	Status   bool     `default:"true" negatable:"" help:"Say what is cached and what will run, and why. It reads what changed of the workspace's files; --no-status does without."`
 }
 
 // Help has the examples of `hexmage plan --help`.
@@ -247,26 +246,18 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	var s *planStatus
-	var last func(step, name string) lastTime
-	if c.Status {
-		w, err := a.preview(ctx, p, workspace, nil)
-		if err != nil {
-			return err
-		}
-		s, last = w.status(ctx), func(step, name string) lastTime { return w.took(ctx, step, name) }
-		s.Expected = w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache)
-		if s.Findings, err = a.canRun(ctx, w, s.Expected, workspace); err != nil {
-			return err
-		}
+	w, err := a.preview(ctx, p, workspace, nil)
+	if err != nil {
+		return err
+	}
+	s := w.status(ctx)
+	s.Expected = w.expect(ctx, a.Jobs, freeFor(a.Cache), a.Cache)
+	if s.Findings, err = a.canRun(ctx, w, s.Expected, workspace); err != nil {
+		return err
 	}
 	switch {
 	case a.JSON:
-		var status any
-		if s != nil {
-			status = s
-		}
-		b, err := plan.JSON(p.Plan, status)
+		b, err := plan.JSON(p.Plan, s)
 		if err != nil {
 			return engineError(err)
 		}
@@ -274,10 +265,11 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	case a.Verbose:
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes())+s.lacks(), false))
 	default:
-		short := &shortPlan{p: p.Plan, status: s, took: last, width: cmp.Or(a.Env.Width, 120)}
+		short := &shortPlan{p: p.Plan, status: s, width: a.width(),
+			took: func(step, name string) (time.Duration, bool) { return w.took(ctx, step, name) }}
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
-	if cannotRun(p.Plan, s) {
+	if len(p.Missing()) > 0 || s.cannot() {
 		return &exitError{Code: ExitUsage} // what is missing was said
 	}
 	return nil
@@ -509,9 +501,6 @@ func (s *actionStatus) String() string {
 
 // lacks has a line for each finding, and one for what to do.
 func (s *planStatus) lacks() string {
-	if s == nil {
-		return ""
-	}
 	var b strings.Builder
 	for _, f := range s.Findings {
 		label := map[doctor.Status]string{doctor.Missing: "missing", doctor.Optional: "warning"}[f.Status]
@@ -523,17 +512,14 @@ func (s *planStatus) lacks() string {
 	return b.String()
 }
 
-// cannot tells whether a finding keeps the plan from running.
+// cannot tells whether an action or a finding keeps the plan from running.
 func (s *planStatus) cannot() bool {
-	missing := func(f doctor.Finding) bool { return f.Status == doctor.Missing }
-	return s != nil && slices.ContainsFunc(s.Findings, missing)
+	return s.Cannot > 0 ||
+		slices.ContainsFunc(s.Findings, func(f doctor.Finding) bool { return f.Status == doctor.Missing })
 }
 
 // notes are the lines to print with the plan.
 func (s *planStatus) notes() plan.Notes {
-	if s == nil {
-		return plan.Notes{}
-	}
 	return plan.Notes{
 		Spec: func(n *plan.Instance, spec string) string {
 			if to := s.by[n.At.Short()+"\x00"+spec]; to != nil && to.known {

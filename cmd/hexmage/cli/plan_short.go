@@ -16,9 +16,9 @@ import (
 // took when it last ran.
 type shortPlan struct {
 	p      *plan.Plan
-	status *planStatus                      // nil: nobody asked
-	took   func(step, name string) lastTime // nil: likewise
-	width  int                              // of the screen, in characters
+	status *planStatus
+	took   func(step, name string) (took time.Duration, known bool)
+	width  int // of the screen, in characters
 }
 
 // planRow is a step of the plan, with all of its copies.
@@ -64,10 +64,6 @@ func (s *shortPlan) rows() []*planRow {
 				r.missing = append(r.missing, m)
 			}
 		}
-		if s.status == nil {
-			r.actions += len(n.Specs)
-			continue
-		}
 		for _, a := range s.status.groups[n.At.Short()] {
 			r.status.add(a)
 			if a.known {
@@ -78,8 +74,8 @@ func (s *shortPlan) rows() []*planRow {
 			}
 			if mayRun(a) {
 				r.may++
-				if last := s.took(a.Step, a.Name); last.known {
-					r.took += last.took
+				if took, known := s.took(a.Step, a.Name); known {
+					r.took += took
 					r.known++
 				}
 			}
@@ -117,13 +113,7 @@ func (s *shortPlan) text() string {
 	}
 	rows := s.rows()
 	b.WriteString("\n")
-	if s.status == nil {
-		for _, r := range rows {
-			fmt.Fprintf(&b, "  %-*s  %s\n", s.wide(rows), r.name(), report.Count(r.actions, "action"))
-		}
-	} else {
-		s.states(&b, rows)
-	}
+	s.states(&b, rows)
 	s.ends(&b, rows)
 	return b.String()
 }
@@ -225,18 +215,8 @@ func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 		fmt.Fprintf(b, "  missing: %s: %s\n", some(lacking[m], 2), m)
 	}
 	b.WriteString(s.status.lacks())
-	if s.status == nil {
-		return
-	}
 	b.WriteString("-v shows each action, with its command, inputs and outputs\n")
 	e := s.status.Expected
-	if line := e.disk(); line != "" {
-		b.WriteString(line + "\n")
-	}
+	b.WriteString(e.disk())
 	fmt.Fprintf(b, "%s%s%s\n", s.status.counts(), e.cost(s.status), s.status.budget())
-}
-
-// cannotRun tells whether something of the plan cannot be run on this machine.
-func cannotRun(p *plan.Plan, s *planStatus) bool {
-	return len(p.Missing()) > 0 || s != nil && s.Cannot > 0 || s.cannot()
 }

@@ -144,12 +144,4 @@ func absolute(dir, path string) string {
 const prefix = "HEXMAGE_"
 
 // variables are the names, without prefix, of variables that people set.
-var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE", "MIRRORS", "PROFILE", "REMOTE",
-	"SANDBOX"}
-
-// Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to
-// write.
-const (
-	envCPUProfile = "HEXMAGE_CPUPROFILE"
-	envMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run
-)
+var variables = []string{"CACHE", "DEVICES", "DIGEST", "MIRRORS", "PROFILE", "REMOTE", "SANDBOX"}

@@ -48,20 +48,12 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	}
 	began := time.Now()
 	a.Serial, a.events = c.Serial, true
-	workspace, err := a.workspace(c.Pipeline)
-	if err != nil {
-		return err
-	}
-	r := &oneRun{c: c, a: a, workspace: workspace}
-	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
-	if err := r.startTrace(); err != nil {
-		return err
-	}
+	r := &oneRun{c: c, a: a}
 	defer r.close()
 	if err := r.startJUnit(); err != nil {
 		return err
 	}
-	err = r.endJUnit(ctx, c.outcome(ctx, r))
+	err := r.endJUnit(ctx, c.outcome(ctx, r))
 	r.close()
 	if r.executed > 0 {
 		a.holdToLimit(ctx, r.limit, began)
@@ -70,8 +62,15 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 }
 
 // outcome builds, and shows what came of it.
-func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
+func (c *runCmd) outcome(ctx context.Context, r *oneRun) (err error) {
 	a := r.a
+	if r.workspace, err = a.workspace(c.Pipeline); err != nil {
+		return err
+	}
+	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
+	if err := r.startTrace(); err != nil {
+		return err
+	}
 	res, err := r.attempt(ctx)
 	r.executed = res.Executed
 	if r.over {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/explain"
-	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
 	"github.com/hexmage/hexmage/internal/runlog"
@@ -28,7 +25,7 @@ import (
 type runsCmd struct {
 	Pipeline string `arg:"" optional:"" help:"Only runs of this pipeline."`
 	Number   int    `short:"n" default:"20" help:"How many, at most; 0 for all."`
-	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage explain --against, compare and report on another machine."`
+	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage compare and report on another machine."`
 }
 
 // Help has the examples of `hexmage runs --help`.
@@ -145,12 +142,8 @@ func (a *app) recorded() (all []recordedRun) {
 // leastID is how many digits of an id name a run.
 const leastID = 4
 
-// document returns the run that a command line names: one of the run log, a file that --export wrote, or the address
-// of one. With of, it has what keys were made of, as --export writes it.
+// document returns the run that a command line names: one of the run log, or a file that --export wrote. With of, it has what keys were made of, as --export writes it.
 func (a *app) document(ctx context.Context, name string, of bool) (*history.Document, error) {
-	if strings.Contains(name, "://") {
-		return a.downloaded(ctx, name)
-	}
 	if strings.HasSuffix(name, ".json") || strings.ContainsAny(name, `/\`) {
 		return a.exported(name)
 	}
@@ -193,7 +186,7 @@ func (a *app) hider() *explain.Hider {
 func (a *app) findRun(name string) (recordedRun, error) {
 	all := a.recorded()
 	at, numbered := strings.CutPrefix(name, "@")
-	if len(all) == 0 && (numbered || a.elsewhere(name) == "") {
+	if len(all) == 0 {
 		return recordedRun{}, usageError("no run is on record here: `hexmage run PIPELINE` makes one")
 	}
 	if numbered {
@@ -213,37 +206,14 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	switch len(found) {
 	case 0:
-		if folder := a.elsewhere(name); folder != "" {
-			return recordedRun{}, usageError("run %s is a run of the workspace %s: add -C %[2]s", name, folder)
-		}
-		return recordedRun{}, usageError("there is no run %q: give an id that `hexmage runs` lists or its first %d "+
-			"digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` "+
-			"wrote (*.json)", name, leastID)
+		return recordedRun{}, usageError("there is no run %q in this workspace: give an id that `hexmage runs` lists "+
+			"or its first %d digits, @1 for the newest run, or the path of a file that `hexmage runs --export` wrote "+
+			"(*.json)", name, leastID)
 	case 1:
 		return found[0], nil
 	}
 	return recordedRun{}, usageError(
 		"%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
-}
-
-// elsewhere returns another workspace with a run whose id begins with the name, "" if there is none.
-func (a *app) elsewhere(name string) string {
-	if len(name) < leastID {
-		return ""
-	}
-	logs := a.places().State().RunLogs()
-	dirs, _ := os.ReadDir(logs)
-	for _, d := range dirs {
-		for _, r := range runlog.Open(filepath.Join(logs, d.Name())).Refs() {
-			if !strings.HasPrefix(r.ID, name) {
-				continue
-			}
-			if run := r.Run(); run != nil && run.Folder != a.here() {
-				return run.Folder
-			}
-		}
-	}
-	return ""
 }
 
 // exported reads a file that --export wrote, here or elsewhere.
@@ -255,46 +225,9 @@ func (a *app) exported(name string) (*history.Document, error) {
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	return parsed(name, b)
-}
-
-// parsed reads what --export wrote, or is said to have written.
-func parsed(name string, b []byte) (*history.Document, error) {
 	d, err := history.Parse(b)
 	if err != nil {
 		return nil, usageError("%s is not what `hexmage runs --export` writes: %w", name, err)
 	}
 	return d, nil
-}
-
-// downloaded gets what --export wrote from a server.
-func (a *app) downloaded(ctx context.Context, addr string) (*history.Document, error) {
-	u, err := url.Parse(addr)
-	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, usageError("a run is taken from an address that begins with https://; download other files " +
-			"yourself, and name the file")
-	}
-	if u.User != nil {
-		return nil, usageError("the address has a login in it, which the shell's history keeps: write it into "+
-			"~/.netrc, for machine %s", u.Hostname())
-	}
-	m, err := fetch.MachineOf(func(name string) string {
-		if name == fetch.EnvNetrc {
-			return a.netrc()
-		}
-		return a.Env.Var(name)
-	})
-	if err != nil {
-		return nil, usageError("%w", err)
-	}
-	b, _, err := fetch.Client{Offline: a.Offline || m.Offline, Logins: m.Logins}.Small(ctx,
-		fetch.Source{URLs: []string{fetch.Rewrite(addr, m.Mirrors)}}, history.MaxFile)
-	switch {
-	case errors.Is(err, fetch.ErrOffline):
-		return nil, engineError(errors.New("a run cannot be downloaded with --offline: name a file that has it"))
-	case err != nil:
-		return nil, engineError(err)
-	}
-	u.RawQuery = ""
-	return parsed(u.String(), b)
 }

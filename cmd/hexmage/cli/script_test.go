@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"encoding/pem"
-	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -61,7 +59,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm,
-			"phone": attachPhone, "gitserver": gitServer, "tlsserver": tlsServer, "hffolder": hfFolder},
+			"phone": attachPhone, "gitserver": gitServer, "hffolder": hfFolder},
 	})
 }
 
@@ -89,18 +87,6 @@ func gitServer(ts *testscript.TestScript, _ bool, args []string) {
 	t.Cleanup(srv.Close)
 	ts.Setenv("GITSERVER", srv.URL)
 	ts.Value("values").(map[any]any)["gitserver"] = srv
-}
-
-// tlsServer is a command of scripts: the files of a folder are served over https, at $TLSSERVER, by a server that the
-// machine trusts.
-func tlsServer(ts *testscript.TestScript, _ bool, args []string) {
-	srv := httptest.NewTLSServer(http.FileServer(http.Dir(args[0])))
-	ts.Value("t").(testing.TB).Cleanup(srv.Close)
-	file := ts.MkAbs(".server.pem")
-	ts.Check(os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
-		0o600))
-	ts.Setenv("SSL_CERT_FILE", file)
-	ts.Setenv("TLSSERVER", srv.URL)
 }
 
 // llvm is a command of scripts: the compilers are installed, and in the search path.

@@ -21,7 +21,7 @@ import (
 // `hexmage show [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
 	What    string `arg:"" help:"A pipeline; kinds; or module, kind, soc, arch, toolchain or error before a name; or an unambiguous name alone."`
-	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name, a folder, or git::URL."`
+	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name or a folder."`
 }
 
 // Help has the examples of `hexmage show --help`.
@@ -41,7 +41,7 @@ Examples:
     hexmage show arch v79                              a Hexagon arch: what it can do, who knows it, which SoCs have it
     hexmage show toolchain qairt                       its releases, and how the default one is had
     hexmage show kinds                                 all kinds of step, one a line
-    hexmage show kind oppackage                        its arguments, outputs, an example, the pipelines that use it
+    hexmage show kind oppackage                        its arguments, outputs, an example
     hexmage show kinds --json | jq -r .kind            for editors: every argument's name, type, values and default
     hexmage show 0x80000406                            what a code means, and what to do
     hexmage show error skel-not-loaded                 a failure that diagnose knows`

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,28 +154,49 @@ func nearOrFew(there, name string, names []string) string {
 	return orList(there, name, few(names))
 }
 
-// groundShown says how sure something is, and where it is known from.
-type groundShown struct {
-	Confidence string `json:"confidence"`
-	Source     string `json:"source"`
-}
-
-// groundsOf are those of some attributes of a record.
-func groundsOf(fact func(attribute string) qnn.Fact, attributes ...string) map[string]groundShown {
-	all := map[string]groundShown{}
+// groundsOf says of some attributes of a record how sure each is, and where it is known from.
+func groundsOf(fact func(attribute string) qnn.Fact, attributes ...string) map[string]string {
+	all := map[string]string{}
 	for _, name := range attributes {
 		f := fact(name)
-		all[name] = groundShown{f.Confidence, f.Source}
+		all[name] = f.Confidence + ": " + f.Source
 	}
 	return all
 }
 
-func groundsText(all map[string]groundShown) string {
-	var rows [][]string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		rows = append(rows, []string{"  " + name, all[name].Confidence, all[name].Source})
+// showRecord prints a record: as JSON, or the fields that its JSON has for people.
+func (a *app) showRecord(record any) error {
+	if a.JSON {
+		return a.printJSON(record)
 	}
-	return "\nknown from\n" + columns(rows)
+	b, err := json.Marshal(record)
+	if err != nil {
+		return engineError(err)
+	}
+	var text strings.Builder
+	writeFields(&text, json.NewDecoder(bytes.NewReader(b)), "")
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(strings.TrimPrefix(text.String(), "\n")+"\n", false))
+	return nil
+}
+
+// writeFields writes a JSON value that was encoded just now: each field and each element on a line of its own, and what
+// is in it indented.
+func writeFields(b *strings.Builder, dec *json.Decoder, indent string) {
+	value, _ := dec.Token()
+	if _, nested := value.(json.Delim); !nested {
+		fmt.Fprintf(b, " %v", value)
+		return
+	}
+	for dec.More() {
+		var name any = "-"
+		if value == json.Delim('{') {
+			name, _ = dec.Token()
+			name = fmt.Sprint(name, ":")
+		}
+		fmt.Fprintf(b, "\n%s%v", indent, name)
+		writeFields(b, dec, indent+"  ")
+	}
+	_, _ = dec.Token()
 }
 
 // showSoC shows what the catalogue has of a SoC.
@@ -186,58 +209,38 @@ func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 	if diags.HasErrors() {
 		return a.printDiags(diags, nil)
 	}
-	record, known := recordOf(c, s), []string{"arch", "soc_model"}
+	known := []string{"arch", "soc_model"}
 	for attribute, is := range map[string]bool{"vtcm_mb": s.VTCMMB > 0, "soc_ids": len(s.AndroidIDs) > 0,
 		"min_sdk": s.MinSDK != "", "bandwidth_gbs": s.Bandwidth > 0} {
 		if is {
 			known = append(known, attribute)
 		}
 	}
-	grounds := groundsOf(func(attribute string) qnn.Fact { return s.Fact(&c.Facts, attribute) }, known...)
-	if a.JSON {
-		return a.printJSON(struct {
-			Format  string                 `json:"format"`
-			SoC     socRecord              `json:"soc"`
-			Needs   facts.Needs            `json:"needs"`
-			Grounds map[string]groundShown `json:"known_from"`
-		}{"hexmage-show/0", record, needs, grounds})
-	}
-	var b strings.Builder
-	b.WriteString(record.head(a))
-	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "%s: %s\n", name, text)
-		}
-	}
-	line("also", strings.Join(s.Aliases, ", "))
-	line("missing features", strings.Join(s.MissingFeatures, ", "))
-	if s.Bandwidth > 0 {
-		line("its memory gives", fmt.Sprintf("%g GB/s at most", s.Bandwidth))
-	}
-	line("first QAIRT", needs.QAIRT)
-	line("first Hexagon SDK", needs.Hexagon)
-	line("note", s.Note)
-	b.WriteString(groundsText(grounds))
-	fmt.Fprintf(&b, "\nWhich SDKs go together for it: hexmage compat --soc %s. Its arch: hexmage show arch %s\n",
-		s.Name, s.Arch)
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.coloured()))
-	return nil
+	return a.showRecord(struct {
+		Format string `json:"format"`
+		socRecord
+		MissingFeatures []string          `json:"missing_features,omitempty"`
+		Bandwidth       float64           `json:"bandwidth_gbs,omitempty"`
+		Needs           facts.Needs       `json:"needs"`
+		Grounds         map[string]string `json:"known_from"`
+	}{"hexmage-show/0", recordOf(c, s), s.MissingFeatures, s.Bandwidth, needs,
+		groundsOf(func(attribute string) qnn.Fact { return s.Fact(&c.Facts, attribute) }, known...)})
 }
 
 // archShown is what there is to know of a Hexagon arch.
 type archShown struct {
-	Format    string                 `json:"format"`
-	Arch      string                 `json:"arch"`
-	HTP       bool                   `json:"htp"`
-	CompileAs string                 `json:"compile_as,omitempty"`
-	Features  []string               `json:"features,omitempty"`
-	Since     map[string]string      `json:"since,omitempty"`
-	Seen      map[string]string      `json:"seen,omitempty"`
-	ContextMB int                    `json:"context_mb,omitempty"`
-	ProcessMB int                    `json:"process_mb,omitempty"`
-	SoCs      []string               `json:"socs,omitempty"`
-	Note      string                 `json:"note,omitempty"`
-	Grounds   map[string]groundShown `json:"known_from"`
+	Format    string            `json:"format"`
+	Arch      string            `json:"arch"`
+	HTP       bool              `json:"htp"`
+	CompileAs string            `json:"compile_as,omitempty"`
+	Features  []string          `json:"features,omitempty"`
+	Since     map[string]string `json:"since,omitempty"`
+	Seen      map[string]string `json:"seen,omitempty"`
+	ContextMB int               `json:"context_mb,omitempty"`
+	ProcessMB int               `json:"process_mb,omitempty"`
+	SoCs      []string          `json:"socs,omitempty"`
+	Note      string            `json:"note,omitempty"`
+	Grounds   map[string]string `json:"known_from"`
 }
 
 // showArch shows what the catalogue has of a Hexagon arch, with the SoCs that have it.
@@ -250,16 +253,13 @@ func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	}
 	s := archShown{"hexmage-show/0", x.Name, x.HasHTP(), x.CompileAs, x.Features, x.Since, x.Seen, x.ContextMB,
 		x.ProcessMB, nil, x.Note, nil}
-	var socs []string
 	for _, soc := range c.SortedSoCs() {
 		if soc.Arch == x.Name {
 			s.SoCs = append(s.SoCs, soc.Name)
-			name := also(soc.MarketingName != "", "("+soc.MarketingName+")")
-			socs = append(socs, strings.TrimSpace(soc.Name+" "+name))
 		}
 	}
 	var known []string
-	for _, of := range slices.Sorted(maps.Keys(x.Since)) {
+	for of := range x.Since {
 		known = append(known, "since."+of)
 	}
 	for attribute, is := range map[string]bool{"features": len(x.Features) > 0, "context_mb": x.ContextMB > 0,
@@ -269,32 +269,7 @@ func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 		}
 	}
 	s.Grounds = groundsOf(func(attribute string) qnn.Fact { return x.Fact(&c.Facts, attribute) }, known...)
-	if a.JSON {
-		return a.printJSON(s)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  Hexagon arch%s\n", a.painted("1", x.Name), also(!x.HasHTP(), ", without an HTP"))
-	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "%s: %s\n", name, text)
-		}
-	}
-	line("its HTP can", strings.Join(x.Features, ", "))
-	line("compiled as", x.CompileAs)
-	for _, of := range slices.Sorted(maps.Keys(x.Since)) {
-		line("known to "+of, x.Since[of]+" and newer"+also(x.Seen[of] != "", ", seen in "+x.Seen[of]))
-	}
-	if x.ContextMB > 0 {
-		line("a context takes at most", fmt.Sprintf("%d MiB", x.ContextMB))
-	}
-	if x.ProcessMB > 0 {
-		line("a process maps at most", fmt.Sprintf("%d MiB", x.ProcessMB))
-	}
-	line("SoCs", strings.Join(socs, ", "))
-	line("note", x.Note)
-	b.WriteString(groundsText(s.Grounds))
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.coloured()))
-	return nil
+	return a.showRecord(s)
 }
 
 // failureShown is a failure that the catalogue knows.
@@ -319,8 +294,8 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 		codes, entries = nil, []*diagnose.Entry{e}
 	}
 	if len(codes)+len(entries) == 0 {
-		return givenError{usageError("%s is no code that is known (give it as it was printed: 0x80000406, 14001), "+
-			"and no failure of the catalogue. %s", name, nearOrFew("Some are", name, offered(failureOffers(cat))))}
+		return givenError{usageError("%s is neither a code nor a failure of the catalogue: give a code as it was printed, "+
+			"such as 0x80000406 or 14001. %s", name, nearOrFew("Some failures are", name, offered(failureOffers(cat))))}
 	}
 	shown := []failureShown{}
 	for _, e := range entries {

@@ -194,19 +194,17 @@ func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []too
 	}
 	var named []string
 	for _, f := range cfg.Files {
-		body, ok := f.Body.(*hclsyntax.Body)
-		if !ok {
-			continue
-		}
-		_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics {
-			if t, ok := node.(*hclsyntax.ScopeTraversalExpr); ok && t.Traversal.RootName() == addrs.Toolchain &&
-				len(t.Traversal) > 1 {
-				if attr, ok := t.Traversal[1].(hcl.TraverseAttr); ok {
-					named = append(named, attr.Name)
+		if body, ok := f.Body.(*hclsyntax.Body); ok {
+			_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics {
+				if t, ok := node.(*hclsyntax.ScopeTraversalExpr); ok && t.Traversal.RootName() == addrs.Toolchain &&
+					len(t.Traversal) > 1 {
+					if attr, ok := t.Traversal[1].(hcl.TraverseAttr); ok {
+						named = append(named, attr.Name)
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
+		}
 	}
 	slices.Sort(named)
 	for _, name := range slices.Compact(named) {

@@ -1,16 +1,14 @@
 package cli
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -33,7 +31,7 @@ import (
 // toolchainCmd is `hexmage toolchain …`.
 type toolchainCmd struct {
 	List   toolchainListCmd   `cmd:"" help:"List releases: their sources, and which are here."`
-	Fetch  toolchainFetchCmd  `cmd:"" help:"Download, verify and unpack releases into the store."`
+	Fetch  toolchainFetchCmd  `cmd:"" takes:"var,build" help:"Download, verify and unpack releases into the store."`
 	Verify toolchainVerifyCmd `cmd:"" help:"Check a release in the store, or an SDK folder."`
 	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a release."`
 }
@@ -58,13 +56,6 @@ type wanted struct {
 func parseWanted(s string) wanted {
 	name, version, _ := strings.Cut(s, "@")
 	return wanted{name: name, version: version}
-}
-
-func (w wanted) String() string {
-	if w.version == "" {
-		return w.name
-	}
-	return w.name + "@" + w.version
 }
 
 // toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline
@@ -109,22 +100,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 
 // planText plans a pipeline that no file has.
 func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, error) {
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf) // a file system in memory
-	out, err := z.Create(workspace.Folder + "/" + name + ".hcl")
-	if err == nil {
-		_, err = out.Write(text)
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
-		return nil, nil, engineError(err)
-	}
-	fsys, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	if err != nil {
-		return nil, nil, engineError(err)
-	}
+	fsys := fstest.MapFS{workspace.Folder + "/" + name + ".hcl": {Data: text}}
 	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
 		return nil, diags, nil
@@ -334,13 +310,12 @@ func rounds[T any](all []T, name func(T) string) (out [][]T) {
 
 // toolchainPathCmd is `hexmage toolchain path NAME[@VERSION]`.
 type toolchainPathCmd struct {
-	Name   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
-	Source string `placeholder:"KIND" help:"Only from this source. Default: as the profile says."`
+	Name string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
 }
 
 // Run prints the folder and nothing else.
 func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
-	l, err := a.find(ctx, c.Name, c.Source)
+	l, err := a.find(ctx, c.Name)
 	if err != nil {
 		return err
 	}
@@ -353,9 +328,8 @@ func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
 }
 
 // find locates one release; the error, with exit code 2, says how to get it.
-func (a *app) find(ctx context.Context, name, source string) (located, error) {
+func (a *app) find(ctx context.Context, name string) (located, error) {
 	w := parseWanted(name)
-	w.source = source
 	p, err := a.toolchainPlan([]wanted{w})
 	if err != nil {
 		return located{}, err
@@ -376,9 +350,6 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		cmd := []string{"hexmage", "toolchain", "fetch", w.name + "@" + n.Version}
 		if a.Profile != "" {
 			cmd = append(cmd, "--profile", a.Profile)
-		}
-		if source != "" {
-			cmd = append(cmd, "--source", source)
 		}
 		return located{}, usageError("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
 	}
@@ -612,7 +583,6 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (here []*plan.Instance, 
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Fresh = nil
 	p.extend(&o)
 	seen, err := engine.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
@@ -640,18 +610,18 @@ func stored(seen *engine.Previews, n *plan.Instance) bool {
 	return found
 }
 
-// toolchainShown is the JSON output of `hexmage show toolchain`.
+// toolchainShown is what there is to know of a release of a toolchain.
 type toolchainShown struct {
-	Name         string          `json:"name"`
-	Description  string          `json:"description"`
-	DownloadPage string          `json:"download_page,omitempty"`
-	Licence      string          `json:"licence,omitempty"`
-	Default      string          `json:"default"`
-	Note         string          `json:"note,omitempty"`      // of the release that was asked for
-	Variables    []string        `json:"variables,omitempty"` // that `hexmage env` sets
-	PushSets     []pushSetShown  `json:"push_sets,omitempty"`
-	Releases     []*toolchainRow `json:"releases"`          // only the one that was asked for, if one was
-	Sources      []sourceShown   `json:"sources,omitempty"` // of that one, else of the default
+	Name         string         `json:"name"`
+	Description  string         `json:"description"`
+	Default      string         `json:"default"` // release
+	DownloadPage string         `json:"download_page,omitempty"`
+	Licence      string         `json:"licence,omitempty"`
+	Note         string         `json:"note,omitempty"`
+	Variables    []string       `json:"variables,omitempty"` // that `hexmage env` sets
+	PushSets     []pushSetShown `json:"push_sets,omitempty"`
+	Release      *toolchainRow  `json:"release"`
+	Sources      []sourceShown  `json:"sources,omitempty"`
 }
 
 // pushSetShown is a push set; {arch} in it is the number of an arch.
@@ -680,83 +650,24 @@ func (a *app) showToolchain(ctx context.Context, name string) error {
 		return &exitError{Code: ExitUsage, Err: err}
 	}
 	only := *t
-	if w.version != "" {
-		only.Releases = []*toolchains.Release{r}
-	}
+	only.Releases = []*toolchains.Release{r}
 	rows, err := a.toolchainRows(ctx, d, []*toolchains.Toolchain{&only})
 	if err != nil {
 		return err
 	}
-	s := toolchainShown{Name: t.Name, Description: t.Description, DownloadPage: t.DownloadPage, Licence: t.Licence,
-		Default: t.Default, Releases: rows}
+	s := toolchainShown{Name: t.Name, Description: t.Description, Default: t.Default, DownloadPage: t.DownloadPage,
+		Licence: t.Licence, Note: r.Note, Release: rows[0], Sources: sourcesOf(d, t, r)}
 	for _, v := range t.EnvVars {
 		s.Variables = append(s.Variables, v.Name)
 	}
 	for _, p := range t.Pushes {
 		shown := pushSetShown{Name: p.Name, Files: p.Files}
-		if p.PerArch() && w.version != "" {
+		if p.PerArch() {
 			shown.Arches = d.catalogue().PushArches(t, r)
 		}
 		s.PushSets = append(s.PushSets, shown)
 	}
-	s.Sources = sourcesOf(d, t, r)
-	if w.version != "" {
-		s.Note = r.Note
-	}
-	if a.JSON {
-		return a.printJSON(s)
-	}
-	a.printShown(&only, s, w.version != "")
-	return nil
-}
-
-func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
-	w := a.Env.Stdout
-	field := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(w, "  %-10s %s\n", name, text)
-		}
-	}
-	sources := func() {
-		for _, src := range s.Sources {
-			digest := src.Digest
-			if src.Locked {
-				digest = strings.TrimSpace(digest + " (pinned in the lock)")
-			}
-			field(src.Kind, src.Detail)
-			field("", digest)
-		}
-	}
-	rest := func() {
-		field("download page", s.DownloadPage)
-		field("licence", s.Licence)
-		field("variables", strings.Join(s.Variables, " "))
-		for _, p := range s.PushSets {
-			field("push set", strings.TrimSpace(p.Name+"  "+strings.Join(p.Arches, " ")))
-			for _, name := range slices.Sorted(maps.Keys(p.Files)) {
-				field("", name+" = "+p.Files[name])
-			}
-		}
-	}
-	if !one {
-		a.printRows([]*toolchains.Toolchain{t}, s.Releases)
-		fmt.Fprintln(w)
-		rest()
-		fmt.Fprintf(w, "\nhow %s, the default, is had\n", s.Default)
-		sources()
-		return
-	}
-	r := s.Releases[0]
-	fmt.Fprintf(w, "%s %s  %s\n", a.painted("1", s.Name), r.Version, s.Description)
-	field("state", strings.TrimSpace(a.stateText(r.State))+" (profile "+r.Profile+")")
-	if r.State == toLock || r.State == notPlanned { // of others, the sources say it
-		field("", r.Detail)
-	}
-	field("note", s.Note)
-	field("installed", r.Installed)
-	field("arches", strings.Join(r.Arches, " "))
-	sources()
-	rest()
+	return a.showRecord(s)
 }
 
 // sourcesOf says of each source of a release what it is, and by which digest what comes is known.
@@ -772,12 +683,8 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 			if len(s.Env) > 0 {
 				shown.Detail += "; set " + strings.Join(s.Env, " or ") + " to its root"
 			}
-		case err != nil: // what it says of the source itself
+		case err != nil:
 			shown.Detail = err.Error()
-			if _, own, ok := strings.Cut(shown.Detail, "; "); ok {
-				shown.Detail, _, _ = strings.Cut(own, "; where a copy")
-				shown.Detail, _, _ = strings.Cut(shown.Detail, "; its page is ")
-			}
 		case s.Kind == "installed" && ch.Host != "":
 			shown.Detail = ch.Host
 		case s.Kind == "installed":
@@ -791,7 +698,7 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 			}
 			shown.Detail = strings.Join(ps, ", ")
 		default:
-			shown.Detail = strings.Join(ch.Spec.URLs, "\n             ")
+			shown.Detail = strings.Join(ch.Spec.URLs, ", ")
 		}
 		if err == nil {
 			for _, sum := range [][2]string{{"sha256", ch.Spec.SHA256}, {"sha1", ch.Spec.SHA1}, {"md5", ch.Spec.MD5}} {

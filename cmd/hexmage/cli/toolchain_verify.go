@@ -17,9 +17,8 @@ import (
 
 // toolchainVerifyCmd is `hexmage toolchain verify NAME|DIR`.
 type toolchainVerifyCmd struct {
-	What   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION, or a folder."`
-	Source string `placeholder:"KIND" help:"Of a toolchain of the catalogue, that from this source. Default: as the profile says."`
-	As     string `placeholder:"NAME[@VERSION]" help:"The release that the folder must hold. Default: what its own files say it is."`
+	What string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION, or a folder."`
+	As   string `placeholder:"NAME[@VERSION]" help:"The release that the folder must hold. Default: what its own files say it is."`
 }
 
 // verified is what verify says, for programs.
@@ -91,7 +90,7 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	if strings.ContainsAny(c.What, `/\`) {
 		return verify.Checks{}, usageError("%s: no such folder", c.What)
 	}
-	l, err := a.find(ctx, c.What, c.Source)
+	l, err := a.find(ctx, c.What)
 	if err != nil {
 		return verify.Checks{}, err
 	}

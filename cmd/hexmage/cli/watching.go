@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -228,64 +228,47 @@ func (a *app) showOutputs(outs []event.OutputReady) error {
 	if a.JSON {
 		return nil
 	}
+	parts := map[string]int{} // of an output
+	for _, o := range outs {
+		parts[partOf(o)]++
+	}
 	var text strings.Builder
-	w := bufio.NewWriter(&text)
-	for i, n := range parts(outs) {
-		switch {
-		case n == 0:
-			outs[i].Name = "" // it is one of those that the first stands for
-		case n > maxParts:
-			name, _, _ := strings.Cut(outs[i].Name, ".")
-			outs[i].Name = name + ".*"
-			outs[i].Path = fmt.Sprintf("%s (%d outputs)", filepath.Join(filepath.Dir(outs[i].Path), name+".*"), n)
+	var rows [][]string
+	said := map[string]bool{}
+	for _, o := range outs {
+		of := partOf(o)
+		path, err := filepath.Rel(a.Env.Dir, o.Path)
+		if err != nil {
+			path = o.Path
 		}
-	}
-	wide := 0
-	for _, o := range outs {
-		wide = max(wide, len(o.Name))
-	}
-	for _, o := range outs {
 		switch {
-		case o.Name == "":
 		case o.Show == "table":
-			if err := showTable(w, o); err != nil {
+			text.WriteString(columns(rows))
+			rows = nil
+			if err := showTable(&text, o); err != nil {
 				return err
 			}
-		default:
-			rel, err := filepath.Rel(a.Env.Dir, o.Path)
-			if err != nil {
-				rel = o.Path
-			}
-			fmt.Fprintf(w, "  %-*s  %s\n", wide, o.Name, rel)
+		case of == "" || parts[of] <= maxParts:
+			rows = append(rows, []string{"  " + o.Name, path})
+		case !said[of]:
+			said[of] = true
+			rows = append(rows, []string{"  " + of + ".*",
+				fmt.Sprintf("%s (%d outputs)", filepath.Join(filepath.Dir(path), of+".*"), parts[of])})
 		}
 	}
-	_ = w.Flush() // into memory
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(text.String(), false))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(text.String()+columns(rows), false))
 	return nil
 }
 
-// parts returns for each output how many lines it stands for: 1 for itself, more for the first of many parts of one
-// output of the pipeline, 0 for the others of these.
-func parts(outs []event.OutputReady) []int {
-	n := make([]int, len(outs))
-	for i := 0; i < len(outs); {
-		name, _, part := strings.Cut(outs[i].Name, ".")
-		end := i + 1
-		for part && outs[i].Show == "" && end < len(outs) && outs[end].Show == "" &&
-			strings.HasPrefix(outs[end].Name, name+".") {
-			end++
-		}
-		if n[i] = end - i; n[i] <= maxParts {
-			for k := i; k < end; k++ {
-				n[k] = 1
-			}
-		}
-		i = end
+// partOf returns the output of the pipeline that o is a part of, or "".
+func partOf(o event.OutputReady) string {
+	if name, _, part := strings.Cut(o.Name, "."); part && o.Show == "" {
+		return name
 	}
-	return n
+	return ""
 }
 
-func showTable(w *bufio.Writer, o event.OutputReady) error {
+func showTable(w io.Writer, o event.OutputReady) error {
 	b, err := os.ReadFile(o.Path)
 	if err != nil {
 		return engineError(err)

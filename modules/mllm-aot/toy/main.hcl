@@ -1,7 +1,7 @@
 # A toy model on a simulated phone: seeded weights, a simulation of mllm's compiler and runner, and the tokens that the phone must print.
 
 module {
-  description = "A toy model in mllm's scheme, compiled by a simulation for a simulated phone"
+  description = "A toy model, compiled by a simulation for a simulated phone"
 }
 
 variable "architecture" {
@@ -28,29 +28,22 @@ toolchain "mllm" {} # the simulation of mllm's programs
 toolchain "qemu" {}
 toolchain "busybox" {}
 
-step "model" "toy" {
+step "toy_model" "toy" {
   description  = "a toy model of the same architecture"
   seed         = 79
   architecture = var.architecture
   block_size   = var.block_size
 }
 
-step "quantize" "toy" {
-  model        = step.model.toy.outputs.dir
-  architecture = var.architecture
-  block_size   = var.block_size
-  tensors      = "simulated"
-}
-
 step "convert" "toy" {
-  model = step.quantize.toy.outputs.dir
+  model = step.toy_model.toy.outputs.dir
   name  = var.architecture
 }
 
 step "context" "toy" {
   description = "a context that the simulated phone alone can run"
   model       = step.convert.toy.outputs.model
-  config      = "${step.quantize.toy.outputs.dir}/config.json"
+  config      = "${step.toy_model.toy.outputs.dir}/config.json"
   compiler    = "${toolchain.mllm.dir}/bin/${var.compiler}"
 }
 
@@ -58,7 +51,7 @@ step "reference" "toy" {
   description = "the tokens that the phone must print"
   model       = step.convert.toy.outputs.model
   config      = step.context.toy.outputs.config
-  tokenizer   = "${step.quantize.toy.outputs.dir}/tokenizer.json"
+  tokenizer   = "${step.toy_model.toy.outputs.dir}/tokenizer.json"
   prompt      = var.prompt
 }
 
@@ -76,11 +69,11 @@ step "simulated_phone" "phone" {
 
 output "folder" {
   description = "the toy model, in float"
-  value       = step.model.toy.outputs.dir
+  value       = step.toy_model.toy.outputs.dir
 }
 
 output "model" {
-  description = "the quantized toy model"
+  description = "the same as a .mllm file"
   value       = step.convert.toy.outputs.model
 }
 
@@ -96,7 +89,7 @@ output "config" {
 
 output "tokenizer" {
   description = "its tokenizer"
-  value       = "${step.quantize.toy.outputs.dir}/tokenizer.json"
+  value       = "${step.toy_model.toy.outputs.dir}/tokenizer.json"
 }
 
 output "tokens" {

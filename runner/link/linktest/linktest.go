@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 	"testing"
@@ -96,88 +97,48 @@ func output(t *testing.T, d link.Device) {
 func files(t *testing.T, d link.Device) {
 	dir := d.Place().Folder.Runs() + "/link test's " + layout.NewID()
 	defer func() { _, _ = link.Output(context.WithoutCancel(t.Context()), d, "rm -rf "+link.Quote(dir), nil) }()
-	f, err := link.OpenFiles(t.Context(), d)
-	if err != nil {
+	content := bytes.Repeat([]byte("a line of it\n\x00"), 20_000)
+	if _, err := link.Output(t.Context(), d, "mkdir -p "+link.Quote(dir+"/a")+" && cd "+link.Quote(dir)+
+		" && cat >a/x.bin && chmod 755 a/x.bin && : >-empty && ln -s a/x.bin l && ln -s nowhere dangling",
+		bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	content, at, last := bytes.Repeat([]byte("a line of it\n\x00"), 20_000), time.Unix(1_000_000_000, 0), int64(0)
-	if n, err := f.Push(t.Context(), dir+"/a/x.bin", 0o755, at, bytes.NewReader(content), func(n int64) { last = n }); err != nil || n == 0 || last != int64(len(content)) {
-		t.Fatalf("%d carried, %d told of %d: %v", n, last, len(content), err)
-	}
-	if _, err := f.Push(t.Context(), dir+"/a/empty", 0o644, at, strings.NewReader(""), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := link.Output(t.Context(), d, "cd "+link.Quote(dir)+" && ln -s a/x.bin l && ln -s nowhere dangling", nil); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := f.Stat(t.Context(), dir+"/a/x.bin"); err != nil || st.Mode != 0o755 || st.Size != int64(len(content)) || !st.Modified.Equal(at) {
-		t.Errorf("%+v, %v", st, err)
-	}
-	if st, err := f.Stat(t.Context(), dir+"/l"); err != nil || !st.Mode.IsRegular() {
-		t.Errorf("through a link: %+v, %v", st, err)
-	}
-	if st, err := f.Lstat(t.Context(), dir+"/l"); err != nil || st.Mode.Type() != fs.ModeSymlink {
-		t.Errorf("of a link: %+v, %v", st, err)
-	}
-	if st, err := f.Stat(t.Context(), dir); err != nil || !st.Mode.IsDir() {
-		t.Errorf("of a folder: %+v, %v", st, err)
-	}
-	if _, err := f.Stat(t.Context(), dir+"/nowhere"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of nothing: %v", err)
-	}
-	all, err := f.List(t.Context(), dir)
-	names := map[string]fs.FileMode{}
-	for _, e := range all {
-		names[e.Name] = e.Mode.Type()
-	}
-	if err != nil || len(all) != 3 || names["a"] != fs.ModeDir || names["l"] != fs.ModeSymlink || names["dangling"] != fs.ModeSymlink {
-		t.Errorf("%+v, %v", all, err)
-	}
-	var got bytes.Buffer
-	if err := f.Pull(t.Context(), dir+"/a/x.bin", &got, func(n int64) { last = n }); err != nil || !bytes.Equal(got.Bytes(), content) || last != int64(len(content)) {
-		t.Errorf("%d bytes of %d, %d told: %v", got.Len(), len(content), last, err)
-	}
-	if err := f.Pull(t.Context(), dir+"/nowhere", io.Discard, nil); err == nil || link.Retryable(err) {
-		t.Errorf("what is not there was pulled: %v", err)
-	}
-	overwrites(t, d, f, dir)
-	broken := errors.New("broken")
-	if _, err := f.Push(t.Context(), dir+"/half", 0o644, at, io.MultiReader(strings.NewReader("half"), failing{broken}), nil); !errors.Is(err, broken) {
-		t.Errorf("a reader that fails: %v", err)
-	}
-	if f, err = link.OpenFiles(t.Context(), d); err != nil { // as it is with files of which one failed
-		t.Fatal(err)
-	}
-	defer f.Close()
-	// A daemon removes half a file when it sees its connection end, which no reply tells.
-	deadline := time.Now().Add(10 * time.Second)
-	for _, err = f.Stat(t.Context(), dir+"/half"); err == nil && time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-		_, err = f.Stat(t.Context(), dir+"/half")
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("half a file is there: %v", err)
-	}
-	_, err = f.Push(t.Context(), "/proc/nothing/x", 0o644, at, strings.NewReader("x"), nil)
-	if _, ok := errors.AsType[*link.FileError](err); !ok || link.Retryable(err) {
-		t.Errorf("pushed to where nothing can be: %v", err)
-	}
-}
-
-// overwrites pushes to names that have a file already: it is gone, and not written into.
-func overwrites(t *testing.T, d link.Device, f link.Files, dir string) {
-	if _, err := link.Output(t.Context(), d, "cd "+link.Quote(dir)+" && echo old >one && ln one two && ln -s one three && echo old >fast && chmod 444 fast", nil); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"one", "three", "fast"} {
-		if _, err := f.Push(t.Context(), dir+"/"+name, 0o644, time.Unix(1_000_000_000, 0), strings.NewReader("new of "+name), nil); err != nil {
-			t.Errorf("over %s: %v", name, err)
+	for name, mode := range map[string]fs.FileMode{"a/x.bin": 0o755, "l": 0o755, ".": fs.ModeDir} {
+		st, err := link.Stat(t.Context(), d, dir+"/"+name)
+		if err != nil || st.Mode.Type() != mode.Type() || mode != fs.ModeDir && (st.Mode != mode || st.Size != int64(len(content))) {
+			t.Errorf("%s: %+v, %v", name, st, err)
 		}
 	}
-	out, err := link.Output(t.Context(), d, "cd "+link.Quote(dir)+" && for f in one two three fast; do cat $f && echo; done && rm -f one two three fast", nil)
-	if want := "new of one\nold\n\nnew of three\nnew of fast\n"; err != nil || out != want {
-		t.Errorf("%q, %v; want %q", out, err, want)
+	for _, name := range []string{"nowhere", "dangling"} {
+		if _, err := link.Stat(t.Context(), d, dir+"/"+name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all, err := link.Find(t.Context(), d, dir, ".")
+	got := map[string]fs.FileMode{}
+	for _, f := range all {
+		got[f.Name] = f.Mode.Type()
+	}
+	want := map[string]fs.FileMode{".": fs.ModeDir, "a": fs.ModeDir, "a/x.bin": 0, "-empty": 0, "l": fs.ModeSymlink, "dangling": fs.ModeSymlink}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, name := range []string{"-empty", "l", "a/x.bin"} {
+		if all, err := link.Find(t.Context(), d, dir, name); err != nil || len(all) != 1 || all[0].Name != name {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+	}
+	if _, err := link.Find(t.Context(), d, dir, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+	var b bytes.Buffer
+	last := int64(0)
+	err = link.Pull(t.Context(), d, dir+"/a/x.bin", &b, func(n int64) { last = n })
+	if err != nil || !bytes.Equal(b.Bytes(), content) || last != int64(len(content)) {
+		t.Errorf("%d bytes of %d, %d reported: %v", b.Len(), len(content), last, err)
+	}
+	if err = link.Pull(t.Context(), d, dir+"/nowhere", io.Discard, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file was pulled: %v", err)
 	}
 }
 

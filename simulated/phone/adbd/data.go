@@ -7,20 +7,12 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 )
-
-// flagZstd asks for compression in SND2 and RCV2. Of the others, for brotli and lz4, this daemon announces none.
-const flagZstd = 4
 
 // receive takes a file: chunks, then DONE with the time of modification. After a failure it goes on reading to the end and only then says
 // so: the peer does not listen before. It returns an error when the stream is out of step.
-func (f *files) receive(path string, mode os.FileMode, flags uint32, failure error) (err error) {
+func (f *files) receive(path string, mode os.FileMode, failure error) (err error) {
 	in := &chunks{f: f}
-	if failure == nil && flags&^flagZstd != 0 {
-		failure = fmt.Errorf("%s: flags %#x are not supported", path, flags)
-	}
 	var out *os.File
 	if failure == nil {
 		out, failure = create(path, mode)
@@ -34,13 +26,13 @@ func (f *files) receive(path string, mode os.FileMode, flags uint32, failure err
 		}
 	}()
 	if failure == nil {
-		failure = in.copyTo(out, flags)
+		_, failure = io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, f.buf)
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return err
 	}
 	if failure == nil {
-		failure = finish(out, path, mode, time.Unix(int64(in.modified), 0).Add(-f.skew))
+		failure = finish(out, path, mode, time.Unix(int64(in.modified), 0))
 	}
 	if failure != nil {
 		f.fail(failure)
@@ -56,20 +48,6 @@ type chunks struct {
 	left     uint32
 	modified uint32
 	err      error
-}
-
-func (c *chunks) copyTo(w io.Writer, flags uint32) error {
-	var from io.Reader = c
-	if flags&flagZstd != 0 {
-		d, err := zstd.NewReader(c, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		from = d
-	}
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{from}, c.f.buf)
-	return err
 }
 
 func (c *chunks) Read(p []byte) (int, error) {
@@ -102,19 +80,14 @@ func (c *chunks) next() {
 }
 
 // send gives a file in chunks.
-func (f *files) send(path string, flags uint32) error {
+func (f *files) send(path string) error {
 	in, err := os.Open(path)
 	if err != nil {
 		f.fail(err)
 		return nil
 	}
 	defer in.Close()
-	if fi, err := in.Stat(); err == nil && fi.IsDir() {
-		err = fmt.Errorf("%s is a folder", path)
-		f.fail(err)
-		return nil
-	}
-	if err := f.copyFrom(in, flags); err != nil {
+	if _, err := io.CopyBuffer(dataWriter{f}, struct{ io.Reader }{in}, f.buf[:maxChunk]); err != nil {
 		f.fail(err)
 		return nil
 	}
@@ -122,37 +95,10 @@ func (f *files) send(path string, flags uint32) error {
 	return nil
 }
 
-func (f *files) copyFrom(in io.Reader, flags uint32) (err error) {
-	switch flags {
-	case 0:
-		_, err = io.CopyBuffer(dataWriter{f}, struct{ io.Reader }{in}, f.buf[:maxChunk])
-	case flagZstd:
-		var z *zstd.Encoder
-		if z, err = zstd.NewWriter(dataWriter{f}, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)); err != nil {
-			return err
-		}
-		if _, err = io.CopyBuffer(struct{ io.Writer }{z}, struct{ io.Reader }{in}, f.buf); err != nil {
-			return err
-		}
-		err = z.Close()
-	default:
-		err = fmt.Errorf("flags %#x are not supported", flags)
-	}
-	return err
-}
-
-// dataWriter makes DATA chunks.
+// dataWriter makes DATA chunks. It is given at most maxChunk bytes at a time.
 type dataWriter struct{ f *files }
 
 func (d dataWriter) Write(p []byte) (int, error) {
-	written := 0
-	for len(p) > 0 {
-		n := min(len(p), maxChunk)
-		d.f.put("DATA", uint32(n))
-		if _, err := d.f.w.Write(p[:n]); err != nil {
-			return written, err
-		}
-		written, p = written+n, p[n:]
-	}
-	return written, nil
+	d.f.put("DATA", uint32(len(p)))
+	return d.f.w.Write(p)
 }

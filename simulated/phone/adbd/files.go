@@ -23,14 +23,13 @@ const (
 
 // files serves the sync service: requests about files, one after the other.
 type files struct {
-	r    *bufio.Reader
-	w    *bufio.Writer
-	buf  []byte
-	skew time.Duration
+	r   *bufio.Reader
+	w   *bufio.Writer
+	buf []byte
 }
 
 func newFiles(s *stream) *files {
-	return &files{r: bufio.NewReaderSize(s, 128<<10), w: bufio.NewWriterSize(s, 256<<10), buf: make([]byte, 8+maxChunk), skew: s.link.cfg.Skew}
+	return &files{r: bufio.NewReaderSize(s, 128<<10), w: bufio.NewWriterSize(s, 256<<10), buf: make([]byte, 8+maxChunk)}
 }
 
 // serve answers until the peer quits or breaks the protocol. A write that fails shows at the next flush.
@@ -69,22 +68,9 @@ func (f *files) answer(id, path string) error {
 		f.list(path)
 	case "SEND":
 		to, mode, err := parseSend(path)
-		return f.receive(to, mode, 0, err)
-	case "SND2":
-		var setup [12]byte // the id again, mode, flags
-		if _, err := io.ReadFull(f.r, setup[:]); err != nil {
-			return err
-		}
-		mode, err := parseMode(path, binary.LittleEndian.Uint32(setup[4:]))
-		return f.receive(path, mode, binary.LittleEndian.Uint32(setup[8:]), err)
+		return f.receive(to, mode, err)
 	case "RECV":
-		return f.send(path, 0)
-	case "RCV2":
-		var setup [8]byte // the id again, flags
-		if _, err := io.ReadFull(f.r, setup[:]); err != nil {
-			return err
-		}
-		return f.send(path, binary.LittleEndian.Uint32(setup[4:]))
+		return f.send(path)
 	default:
 		f.fail(fmt.Errorf("unknown request %q", id))
 	}
@@ -128,8 +114,8 @@ func (f *files) stat(id, path string, stat func(string) (os.FileInfo, error)) {
 
 // details writes dev, ino, mode, nlink, uid, gid, size, atime, mtime, ctime.
 func (f *files) details(fi os.FileInfo) {
-	t, ahead := fi.Sys().(*syscall.Stat_t), int64(f.skew.Seconds())
-	f.put("", t.Dev, t.Ino, t.Mode, uint32(t.Nlink), t.Uid, t.Gid, uint64(t.Size), t.Atim.Sec+ahead, t.Mtim.Sec+ahead, t.Ctim.Sec+ahead)
+	t := fi.Sys().(*syscall.Stat_t)
+	f.put("", t.Dev, t.Ino, t.Mode, uint32(t.Nlink), t.Uid, t.Gid, uint64(t.Size), t.Atim.Sec, t.Mtim.Sec, t.Ctim.Sec)
 }
 
 // list writes the entries of a folder. One that cannot be read is empty: adb waits for ever after a FAIL here.
@@ -157,15 +143,10 @@ func parseSend(spec string) (path string, mode os.FileMode, err error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("%q: mode: %w", spec, err)
 	}
-	mode, err = parseMode(spec[:i], uint32(m))
-	return spec[:i], mode, err
-}
-
-func parseMode(path string, m uint32) (os.FileMode, error) {
 	if kind := m & syscall.S_IFMT; kind != 0 && kind != syscall.S_IFREG {
-		return 0, fmt.Errorf("%s: only regular files can be pushed", path)
+		return "", 0, fmt.Errorf("%s: only regular files can be pushed", spec[:i])
 	}
-	return os.FileMode(m & 0o777), nil
+	return spec[:i], os.FileMode(m & 0o777), nil
 }
 
 func create(path string, mode os.FileMode) (*os.File, error) {

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Commands of the link protocol: four letters, little-endian.
@@ -39,7 +38,6 @@ type Config struct {
 	Start  func(*exec.Cmd) error          // starts it
 	Wait   func(*exec.Cmd) error          // waits for it
 	Reboot func(how string)               // "", "bootloader", …: ends all links
-	Skew   time.Duration                  // how far the device's clock is ahead of this machine's: for times of files
 	Log    *log.Logger                    // what the daemon has to say
 }
 
@@ -146,7 +144,7 @@ func (k *link) banner() string {
 	for _, key := range []string{"ro.product.name", "ro.product.model", "ro.product.device"} {
 		fmt.Fprintf(&b, "%s=%s;", key, k.cfg.Banner[key])
 	}
-	b.WriteString("features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,sendrecv_v2,sendrecv_v2_zstd")
+	b.WriteString("features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir")
 	return b.String()
 }
 

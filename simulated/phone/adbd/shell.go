@@ -21,20 +21,12 @@ const (
 	packetCloseStdin = 4
 )
 
-// shell runs a command. In the first version of the service output is bare and there is no exit code.
-func (s *stream) shell(command string, v2 bool) {
+// shell runs a command, by the second version of the service.
+func (s *stream) shell(command string) {
 	cmd := s.link.cfg.Shell(command)
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Setsid = true // a group of its own, to be killed as one
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a group of its own, to be killed as one
 	var writing sync.Mutex
-	if v2 {
-		cmd.Stdout, cmd.Stderr = &packets{s, &writing, packetStdout}, &packets{s, &writing, packetStderr}
-	} else {
-		both := &packets{s, &writing, 0}
-		cmd.Stdout, cmd.Stderr = both, both
-	}
+	cmd.Stdout, cmd.Stderr = &packets{s, &writing, packetStdout}, &packets{s, &writing, packetStderr}
 	code := 126
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
@@ -43,16 +35,10 @@ func (s *stream) shell(command string, v2 bool) {
 	if err != nil {
 		fmt.Fprintf(cmd.Stderr, "adbd: %v\n", err)
 	} else {
-		if v2 {
-			go s.feedPackets(stdin)
-		} else {
-			go func() { _, _ = io.Copy(stdin, s); stdin.Close() }()
-		}
+		go s.feedPackets(stdin)
 		code = s.await(cmd)
 	}
-	if v2 {
-		_, _ = (&packets{s, &writing, packetExit}).Write([]byte{byte(code)})
-	}
+	_, _ = (&packets{s, &writing, packetExit}).Write([]byte{byte(code)})
 }
 
 // await returns the exit code, 128 + number for a signal. A peer that closes the stream kills the command.
@@ -104,7 +90,7 @@ func (s *stream) feedPackets(stdin io.WriteCloser) {
 	}
 }
 
-// packets frames what is written; id 0 leaves it bare.
+// packets frames what is written.
 type packets struct {
 	s       *stream
 	writing *sync.Mutex // a packet may take several messages, and two outputs share the stream
@@ -112,13 +98,8 @@ type packets struct {
 }
 
 func (w *packets) Write(p []byte) (int, error) {
-	b := p
-	if w.id != 0 {
-		b = make([]byte, 5, 5+len(p))
-		b[0] = w.id
-		binary.LittleEndian.PutUint32(b[1:], uint32(len(p)))
-		b = append(b, p...)
-	}
+	b := binary.LittleEndian.AppendUint32([]byte{w.id}, uint32(len(p)))
+	b = append(b, p...)
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	if _, err := w.s.Write(b); err != nil {

@@ -96,10 +96,7 @@ func (s *stream) serve(service string) {
 	case "sync":
 		run = func() { newFiles(s).serve() }
 	case "shell":
-		v2 := strings.Contains(service[:len(service)-len(arg)], ",v2")
-		run = func() { s.shell(arg, v2) }
-	case "exec":
-		run = func() { s.shell(arg, false) }
+		run = func() { s.shell(arg) }
 	case "tcp", "localabstract", "localfilesystem":
 		nc, err := dialSocket(name, arg)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/simulated/phone"
-	"github.com/hexmage/hexmage/simulated/phone/cdsp"
-	"github.com/hexmage/hexmage/simulated/phone/linux"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -52,62 +50,19 @@ func SM8750() phone.SoCProps {
 // Image builds an image of an SM8750 in a temporary folder. change, if not nil, may alter what is in it.
 func Image(t testing.TB, change func(*phone.Image)) string {
 	t.Helper()
-	qemu := filepath.Join(toolchaintest.Root(t, "qemu"), "usr/bin")
 	m := phone.Image{
-		Busybox:     filepath.Join(toolchaintest.Root(t, "busybox"), "bin/busybox"),
-		QemuAArch64: filepath.Join(qemu, "qemu-aarch64-static"),
-		QemuHexagon: filepath.Join(qemu, "qemu-hexagon-static"),
-		SoC:         SM8750(),
+		Busybox: filepath.Join(toolchaintest.Root(t, "busybox"), "bin/busybox"),
+		Qemu:    filepath.Join(toolchaintest.Root(t, "qemu"), "usr/bin"),
+		SoC:     SM8750(),
+		Out:     t.TempDir(),
 	}
 	if change != nil {
 		change(&m)
 	}
-	dir := filepath.Join(t.TempDir(), "image")
-	if err := phone.BuildImage(t.Context(), dir, m); err != nil {
+	if err := phone.RunTool(t.Context(), m, tool.Env{}); err != nil {
 		t.Fatal(err)
 	}
-	return dir
-}
-
-// Linux compiles what an image has for programs of arm64 Linux.
-func Linux(t testing.TB) phone.Linux {
-	t.Helper()
-	dir, root := t.TempDir(), toolchaintest.Root(t, "linux_arm64")
-	if err := os.CopyFS(dir, linux.Sources()); err != nil {
-		t.Fatal(err)
-	}
-	wire, err := fs.ReadFile(cdsp.Sources(), cdsp.Wire)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, cdsp.Wire), wire, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
-	for _, argv := range [][]string{linux.LibraryArgs(clang, root, linux.Library), linux.ProgramArgs(clang, root, linux.Program)} {
-		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Fatalf("%v: %v\n%s", argv, err, out)
-		}
-	}
-	return phone.Linux{Root: root, Cdsprpc: filepath.Join(dir, linux.Library), Load: filepath.Join(dir, linux.Program)}
-}
-
-// DSP compiles the program of a device's DSP.
-func DSP(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, cdsp.Sources()); err != nil {
-		t.Fatal(err)
-	}
-	argv := cdsp.Args(toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), cdsp.Program)
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", argv, err, out)
-	}
-	return filepath.Join(dir, cdsp.Program)
+	return m.Out
 }
 
 // Start starts a device of an image. Its log is shown when the test fails.
@@ -197,9 +152,6 @@ func Compile(t testing.TB, machine, source string) string {
 		"aarch64": {"--target=aarch64-linux-gnu", "-mgeneral-regs-only"},
 		"hexagon": {"--target=hexagon-unknown-none-elf", "-mv67", "-G0"},
 	}[machine]
-	if args == nil {
-		t.Fatalf("no machine %q", machine)
-	}
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "main.c"), filepath.Join(dir, "main")
 	if err := os.WriteFile(in, []byte(source), 0o644); err != nil {

@@ -4,21 +4,20 @@
 #   hexmage run @name@ --soc SM8650     for another phone: only what depends on it
 #   hexmage inspect out/@name@/context.bin
 
-pipeline { description = "A small model, quantized and compiled for the NPU" }
+pipeline { description = "A toy model, compiled for the NPU" }
 profile "simulated" { default = true }
 target "@soc@" {}
 toolchain "qairt" { version = "2.41.0.251128" }
 toolchain "mllm" {} # has the context compiler
 
-step "model" "small" { seed = 1 } # seeded weights, which say nothing
-step "quantize" "small" { model = step.model.small.outputs.dir }
+step "toy_model" "small" { seed = 1 } # seeded weights, which say nothing
 step "convert" "small" {
   name  = "small"
-  model = step.quantize.small.outputs.dir
+  model = step.toy_model.small.outputs.dir
 }
 step "context" "small" {
   model    = step.convert.small.outputs.model
-  config   = "${step.quantize.small.outputs.dir}/config.json"
+  config   = "${step.toy_model.small.outputs.dir}/config.json"
   compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c"
 }
 output "context.bin" { value = step.context.small.outputs.context }

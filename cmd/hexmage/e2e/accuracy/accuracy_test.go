@@ -142,14 +142,14 @@ variable "tokens" { default = 6 }
 locals {
   prompt = "Tell me of the lighthouse at the end of the bay, and of the old man who keeps its lamp."
 }
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
 step "python" "folder" {
   environment = toolchain.onnx.dir
   script      = "template.py"
-  args        = [step.model.tiny.outputs.dir, "dir"]
+  args        = [step.toy_model.tiny.outputs.dir, "dir"]
   output "dir" { tree = "dir" }
 }
 module "llm" {

@@ -82,10 +82,9 @@ const misreadPipeline = `
 profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "onnx" {}
-step "model" "tiny" { seed = 79 }
+step "toy_model" "tiny" { seed = 79 }
 step "quantize" "tiny" {
-  model       = step.model.tiny.outputs.dir
-  tensors     = "upstream"
+  model       = step.toy_model.tiny.outputs.dir
   num_samples = 2
   max_length  = 256
 }
@@ -96,7 +95,7 @@ step "python" "misread" {
   output "dir" { tree = "dir" }
 }
 step "onnx_llm" "it" { model = step.python.misread.outputs.dir }
-step "onnx_llm" "float" { model = step.model.tiny.outputs.dir }
+step "onnx_llm" "float" { model = step.toy_model.tiny.outputs.dir }
 step "onnx_run" "it" {
   graphs = step.onnx_llm.it.outputs.dir
   prompt = "When the wind turns, she"

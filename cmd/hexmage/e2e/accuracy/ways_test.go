@@ -32,13 +32,13 @@ func ways(t *testing.T, w *World) {
 
 const waysPipeline = `profile "emulator" { default = true }
 target "SM8750" {}
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
 module "parts" {
   source     = "onnx-htp"
-  model      = step.model.tiny.outputs.dir
+  model      = step.toy_model.tiny.outputs.dir
   schemes    = ["lpbq"]
   kv         = "uint8"
   embedding  = "outside"
@@ -48,7 +48,7 @@ module "parts" {
 }
 module "apart" {
   source        = "onnx-htp"
-  model         = step.model.tiny.outputs.dir
+  model         = step.toy_model.tiny.outputs.dir
   schemes       = ["a16w8"]
   share_weights = false
   min_cosine    = 0.95

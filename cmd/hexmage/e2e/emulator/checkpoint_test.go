@@ -17,11 +17,11 @@ import (
 // lined is a pipeline whose quantiser reads many lines, so that it is busy for some seconds.
 const lined = `profile "emulator" { default = true }
 toolchain "onnx" {}
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
-step "onnx_llm" "tiny" { model = step.model.tiny.outputs.dir }
+step "onnx_llm" "tiny" { model = step.toy_model.tiny.outputs.dir }
 step "onnx_quantize" "tiny" {
   graphs      = step.onnx_llm.tiny.outputs.dir
   method      = "lpbq"

@@ -49,11 +49,11 @@ func TestInitFolder(t *testing.T) {
 	w := EmulatorWarmed(t)
 	w.Dir = t.TempDir()
 	w.Write(t, "made/pipelines/made.hcl", `
-step "model" "it" {
+step "toy_model" "it" {
   seed   = 79
   layers = 2
 }
-output "dir" { value = step.model.it.outputs.dir }
+output "dir" { value = step.toy_model.it.outputs.dir }
 `)
 	Wants(t, w.Run(t, "-C", "made", "run", "made"), ExitOK)
 	if err := os.CopyFS(filepath.Join(w.Dir, "tiny"), os.DirFS(filepath.Join(w.Dir, "made/out/made/dir"))); err != nil {

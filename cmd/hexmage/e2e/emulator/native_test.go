@@ -13,7 +13,7 @@ import (
 const nativePipeline = `profile "emulator" { default = true }
 toolchain "onnx" {}
 locals { blocks = { qwen3 = 16, qwen2 = 32, llama = 32 } }
-step "model" "kind" {
+step "toy_model" "kind" {
   for_each     = local.blocks
   seed         = 79
   layers       = 2
@@ -23,7 +23,7 @@ step "model" "kind" {
 step "python" "tests" {
   environment = toolchain.onnx.dir
   script      = "host/tests/test_native.py"
-  args        = concat(["host/programs", "host/texts/mllm.txt"], [for kind in keys(local.blocks) : "${kind}=${step.model.kind[kind].outputs.dir}"])
+  args        = concat(["host/programs", "host/texts/mllm.txt"], [for kind in keys(local.blocks) : "${kind}=${step.toy_model.kind[kind].outputs.dir}"])
   inputs      = ["host/programs", "host/texts/mllm.txt", "host/tests/made_up.py", "host/tests/testdata"]
 }
 `
@@ -48,7 +48,6 @@ step "quantize" "m" {
   model        = "model"
   architecture = "llama"
   block_size   = 32
-  tensors      = "upstream"
   max_length   = 64
   num_samples  = 2
 }
@@ -73,13 +72,13 @@ output "found" { value = step.audit.m.outputs.found }
 func TestPlainConfig(t *testing.T) {
 	w := EmulatorWarmed(t)
 	w.Dir = t.TempDir()
-	w.Write(t, "pipelines/made.hcl", `step "model" "m" {
+	w.Write(t, "pipelines/made.hcl", `step "toy_model" "m" {
   seed         = 79
   layers       = 2
   architecture = "llama"
   block_size   = 32
 }
-output "model" { value = step.model.m.outputs.dir }
+output "model" { value = step.toy_model.m.outputs.dir }
 `)
 	Wants(t, w.Run(t, "run", "made"), ExitOK)
 	for _, name := range []string{"model.safetensors", "tokenizer.json"} {

@@ -142,13 +142,13 @@ step "htp_context" "floats" {
 }
 step "htp_context" "crash" { graphs = "${step.python.graphs.outputs.dir}/crash.onnx" }
 
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
 module "llm" {
   source = "onnx-htp"
-  model  = step.model.tiny.outputs.dir
+  model  = step.toy_model.tiny.outputs.dir
 }
 step "htp_context" "several" {
   graphs = step.onnx_quantize.q.outputs.dir

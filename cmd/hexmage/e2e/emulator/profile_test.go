@@ -207,11 +207,11 @@ target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
-step "onnx_llm" "tiny" { model = step.model.tiny.outputs.dir }
+step "onnx_llm" "tiny" { model = step.toy_model.tiny.outputs.dir }
 step "onnx_quantize" "tiny" { graphs = step.onnx_llm.tiny.outputs.dir }
 step "htp_context" "tiny" { graphs = step.onnx_quantize.tiny.outputs.dir }
 step "htp_emulate" "tiny" {

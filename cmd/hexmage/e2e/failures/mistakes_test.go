@@ -36,8 +36,8 @@ func TestMistakes(t *testing.T) {
 		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, ExitUsage,
 			[]string{PipelineFile, "2.41.0.251129", "2.41.0.251128"}},
 		{"syntax", `step "convert" "toy" {`, `step "convert" "toy" {{`, ExitUsage, []string{SimulatedFile}},
-		{"cycle", `model        = step.model.toy.outputs.dir`, `model        = step.convert.toy.outputs.model`, ExitUsage,
-			[]string{SimulatedFile, "step.quantize.toy", "step.convert.toy"}},
+		{"cycle", `model = step.toy_model.toy.outputs.dir`, `model = step.context.toy.outputs.context`, ExitUsage,
+			[]string{SimulatedFile, "step.context.toy", "step.convert.toy"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			w.WriteShipped(t, good.With(t, c.old, c.new))

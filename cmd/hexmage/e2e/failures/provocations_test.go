@@ -124,7 +124,7 @@ func contextMistakes() []provocation {
 	}
 }
 
-// compilerMistakes are found by the context compiler and the quantiser.
+// compilerMistakes are found by the context compiler and what writes its configs.
 func compilerMistakes() []provocation {
 	older := []string{`version = "2.41.0.251128"`, `version = "2.31.0.250130"`, `target "SM8750"`, `target "SM8650"`}
 	const in = "the context compiler"
@@ -142,10 +142,10 @@ func compilerMistakes() []provocation {
 				` sed 's/"htp_arch"/"htp_cores": 1, "htp_arch"/' c.json > cfg.json` + "\n" + compiler},
 		{id: "qnn-env-path", in: in, mistake: "no '/' at the end of --qnn_env_path",
 			script: strings.Replace(compiled(`"soc":"SM8750","arch":"v79"`), "linux-clang/", "linux-clang", 1)},
-		{id: "linear-block-size", in: "the quantizer", mistake: "a model as the hub has it, without linear_block_size",
-			script: "cp -r ${module.toy.folder} m\nchmod -R u+w m\n" + busybox +
-				" sed -i /linear_block_size/d m/config.json\necho '{\"model\":\"m\",\"out\":\"o\"}' > " +
-				"args\n$HEXMAGE_SELF tool quantize args"},
+		{id: "linear-block-size", in: "aot-config", mistake: "a model as the hub has it, without linear_block_size",
+			script: busybox + " sed /linear_block_size/d ${module.toy.folder}/config.json > c.json\n" +
+				`echo '{"model_config":"c.json","soc":"SM8750","arch":"v79","vtcm_mb":8,"out":"o","model_out":"m"}' > ` +
+				"args\n$HEXMAGE_SELF tool aot-config args"},
 	}
 }
 

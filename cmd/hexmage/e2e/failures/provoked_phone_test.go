@@ -27,21 +27,19 @@ type phoneMistake struct {
 }
 
 func phoneMistakes() []phoneMistake {
-	const old = "v2.34.0.250424201103_119471"
 	return []phoneMistake{
 		{id: "dsp-crash", in: onPhone, mistake: "the DSP crashes at the first call",
-			faults: phone.Faults{DSP: phone.DSPCrashes}},
+			faults: phone.Faults{WedgeDSP: true}},
 		{id: "dsp-wedged", in: onPhone, mistake: "the DSP has crashed and takes nothing until a reboot",
-			faults: phone.Faults{DSP: phone.DSPCrashes},
+			faults: phone.Faults{WedgeDSP: true},
 			before: "echo hello | ./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32"},
 		{id: "phone-out-of-memory", in: onPhone, mistake: "the system kills the runner as it opens the DSP",
 			faults: phone.Faults{KillAtDSP: true}},
 		{id: "skel-mismatch", in: onPhone,
 			mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH",
 			plan:    "compat run-vendor-libraries",
-			faults:  phone.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
+			before:  "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
 		{id: "vendor-skel", in: onPhone, mistake: "the skel was not pushed, and the vendor's is found",
-			faults: phone.Faults{VendorQNN: old},
 			before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
 		{id: "usb-dropped", in: "the push", mistake: "the link drops, and nothing can connect any more",
 			faults: phone.Faults{DropAfterBytes: 400, Refuse: time.Hour}, code: ExitEngine},
@@ -61,7 +59,7 @@ func TestProvokedPhones(t *testing.T) {
 	image, server, cat := w.Out("phone"), phonetest.Server(t), catalogue(t)
 	w.Env = append(w.Env, "HEXMAGE_DEVICES="+filepath.Join(w.Home, "devices.hcl"))
 	good = attached(t, good)
-	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Device {
+	start := func(t *testing.T, image string, f phone.Faults, log io.Writer) *phone.Device {
 		t.Helper()
 		e, err := phone.Start(t.Context(),
 			phone.Options{Self: []string{Hexmage(), "tool", "phone-init"}, Image: image, Dir: t.TempDir(),
@@ -77,17 +75,19 @@ func TestProvokedPhones(t *testing.T) {
 		choosePhone(t, w, e, server)
 		return e
 	}
-	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
+	t.Run("another SoC than the target", func(t *testing.T) { // is seen before anything is pushed
 		w.WriteShipped(t, good)
-		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557,
-			VTCMMB: 8}}, io.Discard)
+		other := phonetest.Image(t, func(m *phone.Image) {
+			m.SoC = phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}
+		})
+		e := start(t, other, phone.Faults{}, io.Discard)
 		Wants(t, w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing",
 			e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
 			var log bytes.Buffer
-			start(t, m.faults, &log)
+			start(t, image, m.faults, &log)
 			w.WriteShipped(t, provocation{before: m.before}.pipeline(t, good))
 			o := w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm")
 			if m.code == 0 {

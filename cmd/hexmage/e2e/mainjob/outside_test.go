@@ -123,8 +123,8 @@ func TestProduct(t *testing.T) {
 	}
 	Wants(t, w.Run(t, "plan", "-v", "all"), ExitOK, steps...)
 	Wants(t, w.Run(t, "graph", "--json", "all"), ExitOK, edges...)
-	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"module.toy.model.toy"), ExitOK,
-		at("SM8650-32")+"module.toy.model.toy\n  will run: never ran")
+	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"module.toy.toy_model.toy"), ExitOK,
+		at("SM8650-32")+"module.toy.toy_model.toy\n  will run: never ran")
 
 	r := w.RunJSON(t, "--offline", "all")
 	sources, err := filepath.Glob(filepath.Join(Repo(), "oppackage/example/LLaMAPackage/src/*.cpp"))
@@ -140,7 +140,7 @@ func TestProduct(t *testing.T) {
 	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
 	if diff := cmp.Diff(map[string]int{
 		// of block size 32
-		"module.toy.model.toy": 1, "module.toy.quantize.toy": 1, "module.toy.convert.toy": 1,
+		"module.toy.toy_model.toy": 1, "module.toy.convert.toy": 1,
 		"module.toy.reference.toy":         1,
 		"oppackage.llama":                  len(sources) + len(ops) + 2, // and a link and a check for v75
 		"module.toy.simulated_phone.phone": 1,                           // SM8650's image

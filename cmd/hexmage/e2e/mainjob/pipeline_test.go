@@ -125,7 +125,7 @@ func TestOneOp(t *testing.T) {
 		// An object for each target, and a look whether the interface lists the op; as they come out the same,
 		// nothing is linked.
 		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{AOT + "patch.ops"}, sources)},
-		// The model is neither made, quantised, converted nor compiled again.
+		// The model is neither made, converted nor compiled again.
 		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);",
 			`extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
 			sorted([]string{AOT + "patch.ops", AOT + "run.llm run", AOT + "run.llm metrics"}, sources, libraries,

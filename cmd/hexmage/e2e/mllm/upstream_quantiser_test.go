@@ -310,7 +310,7 @@ toolchain "mllm_quantiser" {}
 locals {
   blocks = { qwen3 = 16, qwen2 = 32, llama = 32 }
 }
-step "model" "kind" {
+step "toy_model" "kind" {
   for_each     = local.blocks
   seed         = 79
   layers       = 2
@@ -319,8 +319,7 @@ step "model" "kind" {
 }
 step "quantize" "ours" {
   for_each     = local.blocks
-  model        = step.model.kind[each.key].outputs.dir
-  tensors      = "upstream"
+  model        = step.toy_model.kind[each.key].outputs.dir
   architecture = each.key
   block_size   = each.value
   max_length   = 256
@@ -328,7 +327,7 @@ step "quantize" "ours" {
 }
 step "quantize" "kind" {
   for_each     = local.blocks
-  model        = step.model.kind[each.key].outputs.dir
+  model        = step.toy_model.kind[each.key].outputs.dir
   pymllm       = "mllm"
   architecture = each.key
   block_size   = each.value
@@ -355,7 +354,7 @@ step "python" "stored" {
   environment = toolchain.mllm_quantiser.dir
   script      = "stored.py"
   inputs      = ["host", "mllm", "mllm.txt"]
-  args        = ["mllm", each.key, step.model.kind[each.key].outputs.dir, tostring(each.value), "mllm.txt", "2", step.htp_emulate.kind[each.key].outputs.dir, "stored.json"]
+  args        = ["mllm", each.key, step.toy_model.kind[each.key].outputs.dir, tostring(each.value), "mllm.txt", "2", step.htp_emulate.kind[each.key].outputs.dir, "stored.json"]
   output "json" { file = "stored.json" }
 }
 step "convert" "ours" {

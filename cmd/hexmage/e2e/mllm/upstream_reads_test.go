@@ -98,18 +98,17 @@ func TestUpstreamReads(t *testing.T) {
 const readPipeline = `
 profile "emulator" { default = true }
 toolchain "onnx" {}
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
 step "quantize" "tiny" {
-  model       = step.model.tiny.outputs.dir
-  tensors     = "upstream"
+  model       = step.toy_model.tiny.outputs.dir
   num_samples = 2
   max_length  = 256
 }
 step "convert" "v1" {
-  model  = step.model.tiny.outputs.dir # of floats: branch v1 has no numbers for the quantised model's types
+  model  = step.toy_model.tiny.outputs.dir # of floats: branch v1 has no numbers for the quantised model's types
   name   = "tiny"
   format = "v1"
 }

@@ -20,7 +20,7 @@ import (
 const v1Held = `
 profile "emulator" { default = true }
 toolchain "mllm_quantiser" {}
-step "model" "small" {
+step "toy_model" "small" {
   seed         = 15
   layers       = 2
   block_size   = 32
@@ -28,11 +28,11 @@ step "model" "small" {
 }
 step "rotate_v1" "llm" {
   sources = "v1"
-  model   = step.model.small.outputs.dir
+  model   = step.toy_model.small.outputs.dir
 }
 step "quantize_v1" "llm" {
   sources  = "v1"
-  model    = step.model.small.outputs.dir
+  model    = step.toy_model.small.outputs.dir
   rotation = step.rotate_v1.llm.outputs.rotation
 }
 step "python" "pth" {

@@ -26,12 +26,12 @@ target "SM8750" {}
 variable "board" { type = optional(string) }
 variable "prompt" { type = optional(string) }
 variable "launcher" { type = optional(list(string)) }
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
 step "exec" "licensed" {
-  argv = ["sh", "-c", "mkdir model && cp ${step.model.tiny.outputs.dir}/* model && echo do what you like >model/LICENSE"]
+  argv = ["sh", "-c", "mkdir model && cp ${step.toy_model.tiny.outputs.dir}/* model && echo do what you like >model/LICENSE"]
   output "dir" { tree = "model" }
 }
 module "llm" {

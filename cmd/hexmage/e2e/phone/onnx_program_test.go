@@ -29,15 +29,14 @@ target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
-step "model" "tiny" {
+step "toy_model" "tiny" {
   seed   = 79
   layers = 2
 }
 step "quantize" "upstream" {
-  model        = step.model.tiny.outputs.dir
+  model        = step.toy_model.tiny.outputs.dir
   architecture = "qwen3"
   block_size   = 16
-  tensors      = "upstream"
 }
 locals {
   ways = {
@@ -51,7 +50,7 @@ locals {
 }
 step "onnx_llm" "way" {
   for_each  = local.ways
-  model     = step.model.tiny.outputs.dir
+  model     = step.toy_model.tiny.outputs.dir
   context_len = 128
   ar_len    = 16
   embedding = each.value.embedding

@@ -131,20 +131,21 @@ func TestEmulate(t *testing.T) {
 	l.Close()
 	data := filepath.Join(w.Dir, "phone's data")
 	args := []string{"--soc", "sm8650", "--port", port, "--data", data, "--serialno", "R5CX123", "--fault",
-		"refuse=1s", "--fault", "clock=-20y", "--connect"}
+		"refuse=1s", "--fault", "clock=-175200h", "--connect"}
 	one := emulate(t, w, args...)
 	if one.Serial != "127.0.0.1:"+port || one.Serialno != "R5CX123" || one.SoC != "SM8650" || one.Arch != "v75" ||
 		one.Data != data ||
-		!slices.Equal(one.Faults, []string{"refuse=1s", "clock=-20y"}) {
+		!slices.Equal(one.Faults, []string{"refuse=1s", "clock=-175200h"}) {
 		t.Errorf("it says it is %+v", one)
 	}
 	o := w.Run(t, "device", "shell", "getprop ro.soc.model; getprop ro.serialno; cat /sys/devices/soc0/soc_id; grep "+
 		"arch /vendor/etc/open_soc; date +%Y; echo kept >/data/local/tmp/x")
-	if want := "SM8650\nR5CX123\n557\narch=v75\n" + time.Now().AddDate(-20, 0, 5).Format("2006") +
+	if want := "SM8650\nR5CX123\n557\narch=v75\n" + time.Now().Add(-175200*time.Hour).UTC().Format("2006") +
 		"\n"; o.Stdout != want {
 		t.Errorf("it is %s, want %q", o, want)
 	}
-	Wants(t, w.Run(t, "device", "simulate", "--port", port), ExitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
+	Wants(t, w.Run(t, "device", "simulate", "--port", port), ExitEngine, "",
+		"127.0.0.1:"+port+": bind: address already in use")
 	if _, err := io.WriteString(one.input, "shake\nreboot\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -189,11 +190,9 @@ func TestEmulate(t *testing.T) {
 		args, says string
 	}{
 		{"--soc SM8751", "did you mean"},
-		{"--fault unplug", `no fault is called "unplug"; there are clock`},
-		{"--fault drop-every", "wants a value: drop-every=SIZE"},
-		{"--fault soc=SM9999", "is not in the catalogue"},
-		{"--serial R5CX123", "want HOST:PORT"},
-		{"--serial 127.0.0.1:5555 --port 5556", "say two things"},
+		{"--fault unplug", `unknown fault "unplug"; choose one of drop-every`},
+		{"--fault drop-every", "write drop-every=SIZE"},
+		{"--fault wedge-dsp=crash", "write wedge-dsp"},
 		{"--data x --fault disk=1MB", "exclude each other"},
 	} {
 		Wants(t, w.Run(t, append([]string{"device", "simulate"}, strings.Fields(c.args)...)...), ExitUsage, "", c.says)

@@ -139,7 +139,7 @@ func TestWatchRuns(t *testing.T) {
 
 	w.Edit(t, SimulatedFile, "seed         = 79", "seed         = 80")
 	ran, failed = v.until(t, "build_finished")
-	for _, want := range []string{AOT + "module.toy.model.toy",
+	for _, want := range []string{AOT + "module.toy.toy_model.toy",
 		AOT + "module.toy.context.toy compile", AOT + "run.llm run"} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved file of the module: executed %q, want %q among it", ran, want)

@@ -224,8 +224,8 @@ func TestReleaseEmptyRoot(t *testing.T) {
 		names = append(names, m[1])
 	}
 	slices.Sort(names)
-	if want := []string{"convert.small", "model.small", "quantize.small", "toolchain.mllm",
-		"toolchain.qairt"}; !slices.Equal(names, want) {
+	if want := []string{"convert.small", "toolchain.mllm", "toolchain.qairt",
+		"toy_model.small"}; !slices.Equal(names, want) {
 		t.Errorf("built %q, want %q: %s", names, want, o)
 	}
 	Wants(t, inRoot(t, "chroot", root, "doctor", "first"), 1, "this process is in a chroot")

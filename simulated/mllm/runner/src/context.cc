@@ -3,7 +3,7 @@
 
 namespace {
 
-constexpr u32 VERSION = 2, NAME = 64;
+constexpr u32 VERSION = 3, NAME = 64;
 
 struct Reader {
   Str left, file;
@@ -31,11 +31,6 @@ struct Reader {
     Str s = bytes(NAME);
     s.size = s.find('\0');
     return s;
-  }
-  Rows rows(u32 depth) {
-    Rows r{nullptr, 1, depth, get<f32>(), get<i32>()};
-    if (!(r.scale > 0) || r.zero_point < 0 || r.zero_point > 65535) wrong("unusable scale or zero point");
-    return r;
   }
   // Numbers of the file, which are never written.
   u16 *numbers(size_t n) { return reinterpret_cast<u16 *>(const_cast<char *>(bytes(2 * n).at)); }
@@ -72,12 +67,9 @@ Context *read_context(Str bytes, Str file) {
   for (u32 i = 0; i < c->n_norms; i++) {
     Norm &n = c->norms[i];
     n.name = r.name();
-    u32 depth = r.number(1, c->hidden);
-    if (c->hidden % depth) r.wrong("a norm does not fit the model");
-    n.weight = r.rows(depth);
-    n.in = r.rows(depth);
-    n.out = r.rows(depth);
-    n.weight.data = r.numbers(depth);
+    n.depth = r.number(1, c->hidden);
+    if (c->hidden % n.depth) r.wrong("a norm does not fit the model");
+    n.weight = r.numbers(n.depth);
     for (u32 k = 0; k < i; k++) {
       if (c->norms[k].name == n.name) FAIL("Tensor name ", n.name, " already exists in the graph. ", file);
     }

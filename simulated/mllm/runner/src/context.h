@@ -11,10 +11,11 @@ struct Rows {
   i32 zero_point;
 };
 
-// A norm layer: its weight, and how its input and output are quantized.
+// A norm layer. Its weight, and all that goes into norms and comes out of them, are quantized alike.
 struct Norm {
   Str name;
-  Rows weight, in, out;  // in and out without data
+  u16 *weight;
+  u32 depth;
 };
 
 struct Context {

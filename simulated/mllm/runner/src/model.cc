@@ -12,11 +12,9 @@ void Model::take_in(const u32 *ids, u32 n, u32 real, u32 position, bool mixed) {
   }
   for (u32 k = 0; k < context_->n_norms; k++) {
     const Norm &norm = context_->norms[k];
-    u32 rows = n * (hidden / norm.weight.depth);
-    Rows from = norm.in, to = norm.out;
-    from.data = in, to.data = out;
-    from.rows = to.rows = rows;
-    dsp_->execute("RMSNorm", to, from, norm.weight);
+    u32 rows = n * (hidden / norm.depth);
+    Rows to{out, rows, norm.depth, 0x1p-13f, 32768}, from{in, rows, norm.depth, 0x1p-12f, 32768};
+    dsp_->execute("RMSNorm", to, from, {norm.weight, 1, norm.depth, 0x1p-14f, 0});
     u16 *done = in;
     in = out, out = done;
   }

@@ -94,7 +94,7 @@ Context *load(const char *path, u32 hidden) {
     bool last = weight.count == 0;
     if (last) weight = find(file, path, "model.norm.weight");
     if (weight.count != hidden) FAIL(path, ": the norms do not fit -d ", hidden);
-    c->norms[c->n_norms++] = {{}, {weight.data, 1, hidden, 0x1p-14f, 0}, {nullptr, 0, hidden, 0x1p-12f, 32768}, {nullptr, 0, hidden, 0x1p-13f, 32768}};
+    c->norms[c->n_norms++] = {{}, weight.data, hidden};
     if (last) break;
   }
   Text text;

@@ -1,9 +1,15 @@
 package toymodel
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/hexmage/hexmage/model/mllm"
 )
 
 // TestRMSNorm compares the norm with its formula in double precision.
@@ -32,7 +38,7 @@ func TestRMSNorm(t *testing.T) {
 func TestGenerate(t *testing.T) {
 	model := func(weight uint16) *Model {
 		r := rand.New(rand.NewPCG(3, 4))
-		m := &Model{Hidden: 64, Embedding: make([]uint16, 256*64)}
+		m := &Model{Config: Config{Hidden: 64, Positions: 100}, Embedding: make([]uint16, 256*64)}
 		for i := range m.Embedding {
 			m.Embedding[i] = uint16(r.Uint32())
 		}
@@ -42,13 +48,12 @@ func TestGenerate(t *testing.T) {
 				w[i] = uint16(8000 + i)
 			}
 			w[d-1] = weight
-			m.Norms = append(m.Norms, Norm{Weight: w, Quant: Quant{0x1p-13, 0}, In: Quant{0x1p-12, 32768},
-				Out: Quant{0x1p-13, 32768}})
+			m.Norms = append(m.Norms, Norm{Weight: w})
 		}
 		return m
 	}
 	run := func(m *Model, prompt, tokenizer string) string {
-		got, err := m.Generate(Tokenize(prompt, []byte(tokenizer), 256), 32, 100)
+		got, err := m.Generate(Tokenize(prompt, []byte(tokenizer), 256), 32)
 		if err != nil || len(got.Tokens) != 32 || len(got.PromptTokens) != len(prompt)+1 {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -65,10 +70,43 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("another %s gives the same tokens", name)
 		}
 	}
-	if got, err := model(8000).Generate(Tokenize("hello", nil, 256), 32, 10); err != nil || len(got.Tokens) != 5 {
+	short := model(8000)
+	short.Positions = 10
+	if got, err := short.Generate(Tokenize("hello", nil, 256), 32); err != nil || len(got.Tokens) != 5 {
 		t.Errorf("in 10 positions: %+v, %v", got, err)
 	}
-	if _, err := model(8000).Generate(Tokenize("", nil, 256), 32, 10); err == nil {
+	if _, err := model(8000).Generate(Tokenize("", nil, 256), 32); err == nil {
 		t.Error("an empty prompt has an answer")
+	}
+}
+
+// TestLoadRejects: a config that is no toy model's is refused before anything is read by its sizes.
+func TestLoadRejects(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m.mllm")
+	f, err := os.Create(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(mllm.Write(f, mllm.V2, "", nil), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	const good = `{"model_type": "qwen3", "vocab_size": 512, "hidden_size": 128, "head_dim": 32,
+		"num_hidden_layers": 4, "max_cache_length": 256}`
+	for want, change := range map[string][2]string{
+		"no float tensor":   {"512", "512"},
+		"vocab_size":        {"512", "100"},
+		"hidden_size":       {"128", "1000000000"},
+		"head_dim":          {"32", "33"},
+		"num_hidden_layers": {": 4", ": 65"},
+		"max_cache_length":  {"256", "0"},
+		"invalid":           {"{", ""},
+	} {
+		config := filepath.Join(t.TempDir(), "config.json")
+		if err := os.WriteFile(config, []byte(strings.Replace(good, change[0], change[1], 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(model, config); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

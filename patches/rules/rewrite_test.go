@@ -1,15 +1,16 @@
-package replace_test
+package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hexmage/hexmage/patches/cpptoken"
-	"github.com/hexmage/hexmage/patches/replace"
+	"github.com/hexmage/hexmage/patches/rules"
 )
 
 // rewrite applies a rule and checks that a second time it changes nothing, and counts as many places.
-func rewrite(t *testing.T, r replace.Rule, src string) (out string, changed, already int) {
+func rewrite(t *testing.T, r rules.Rule, src string) (out string, changed, already int) {
 	t.Helper()
 	got, err := r.Rewrite("a.cpp", []byte(src))
 	if err != nil {
@@ -47,10 +48,12 @@ func TestReplace(t *testing.T) {
 		{"literals", `OP($f, "a")`, `OP($f, "b")`, `OP(x, "a") OP(x, "c")`, `OP(x, "b") OP(x, "c")`, 1},
 		{"in a macro", "f($a)", "g($a)", "#define F(x) \\\n  f(x)\n", "#define F(x) \\\n  g(x)\n", 1},
 		{"splices", "f($a)", "g($a)", "f\\\n(1)", "g(1)", 1},
+		{"comments within", "f($a, $b)", "g($b)", "f( /* a */ x /* b */ , // c\n y /* d */ ); f(x /* e */ + y, z)", " /* a */  /* b */  // c\n  /* d */ g(y); g(z)", 2},
+		{"a name in an argument", "f($a)", "g($a)", "f(x.f(1))", "g(x.f(1))", 1},
 		{"left open", "f($a)", "g($a)", "f(1", "f(1", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := replace.Rule{Name: "x", From: tt.from, To: tt.to}
+			r := rules.Rule{Kind: "replace", Name: "x", From: tt.from, To: tt.to}
 			got, changed, _ := rewrite(t, r, tt.src)
 			if got != tt.want || changed != tt.changed {
 				t.Errorf("got %q with %d changes, want %q with %d", got, changed, tt.want, tt.changed)
@@ -62,26 +65,26 @@ func TestReplace(t *testing.T) {
 // TestReplaceBounded: brackets that are never closed do not take forever.
 func TestReplaceBounded(t *testing.T) {
 	src := []byte(strings.Repeat("f(", 200_000))
-	_, err := (replace.Rule{From: "f($a)", To: "g($a)"}).Rewrite("a.cpp", src)
+	_, err := (rules.Rule{Kind: "replace", From: "f($a)", To: "g($a)"}).Rewrite("a.cpp", src)
 	if err == nil || !strings.Contains(err.Error(), "never closed") {
 		t.Errorf("Rewrite = %v", err)
 	}
 }
 
-func TestValidate(t *testing.T) {
-	rules := []replace.Rule{
+func TestValidateReplace(t *testing.T) {
+	all := []rules.Rule{
 		{From: "f($a $b)"}, {From: "f(", To: "/*"}, {From: "f($a)", To: "g($b)"}, {From: "f($a)", To: "1 + f($a)"},
-		{From: "f()"}, {From: "$a"},
+		{From: "f()", Expect: rules.Expect{Min: 1}}, {From: "$a"}, {From: "f", To: "g", Receiver: "T"},
 	}
-	rules[4].Expect.Min = 1
 	var text string
-	for _, r := range rules {
+	for _, r := range all {
+		r.Kind = "replace"
 		if err := r.Validate(); err != nil {
 			text += err.Error() + "\n"
 		}
 	}
 	for _, want := range []string{
-		`replace "": files is empty`, `"$a": a shape begins and ends with code`, "nothing stands between $a and $b",
+		"files is empty", `replace "": `, "in a rename rule", `"$a": a shape begins and ends with code`, "nothing stands between $a and $b",
 		`to: "/*": 1:1: comment is never closed`, "$b is not in from", "never come to rest",
 		"min must be 0 where to is empty", "max 0 must",
 	} {
@@ -101,12 +104,12 @@ func FuzzReplace(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	rules := []replace.Rule{{Name: "swap", From: "f($a)", To: "g($a)"}, {Name: "drop", From: "REG()"}}
+	all := []rules.Rule{{Kind: "replace", Name: "swap", From: "f($a)", To: "g($a)"}, {Kind: "replace", Name: "drop", From: "REG()"}}
 	f.Fuzz(func(t *testing.T, src string) {
 		if _, err := cpptoken.Scan([]byte(src)); err != nil {
 			return
 		}
-		for _, r := range rules {
+		for _, r := range all {
 			got, err := r.Rewrite("f", []byte(src))
 			if err != nil {
 				continue
@@ -115,35 +118,24 @@ func FuzzReplace(f *testing.F) {
 			if err != nil || string(again.Out) != string(got.Out) || len(again.Changed) != 0 {
 				t.Fatalf("%s: %q became %q, then %q (%v)", r, src, got.Out, again.Out, err)
 			}
-			if before, after := inert(src), inert(string(got.Out)); before != after {
+			if before, after := inert(t, []byte(src)), inert(t, got.Out); !slices.Equal(before, after) {
 				t.Fatalf("%s: comments and literals of %q were %q, are %q", r, src, before, after)
 			}
 		}
 	})
 }
 
-func inert(src string) (texts string) {
-	tokens, _ := cpptoken.Scan([]byte(src))
-	for _, k := range tokens {
-		switch k.Kind {
-		case cpptoken.Comment, cpptoken.String, cpptoken.RawString, cpptoken.Char:
-			texts += src[k.Start:k.End] + "\n"
-		}
-	}
-	return texts
-}
-
 // TestReplaceLines: no match goes across a preprocessor line.
 func TestReplaceLines(t *testing.T) {
 	for _, src := range []string{"#undef f\n(void)x;\n", "f(1,\n#ifdef A\n2\n#else\n3\n#endif\n);\n"} {
 		for from, to := range map[string]string{"f($a)": "g($a)", "f($a, $b)": "g($b, $a)"} {
-			got, err := replace.Rule{From: from, To: to}.Rewrite("a.cpp", []byte(src))
+			got, err := rules.Rule{Kind: "replace", From: from, To: to}.Rewrite("a.cpp", []byte(src))
 			if err != nil || len(got.Changed) > 0 {
 				t.Errorf("%s in %q: %q, %v", from, src, got.Out, err)
 			}
 		}
 	}
-	got, err := replace.Rule{From: "f($a)", To: "g($a)"}.Rewrite("a.cpp", []byte("#define A f(1)\n#define B\n"))
+	got, err := rules.Rule{Kind: "replace", From: "f($a)", To: "g($a)"}.Rewrite("a.cpp", []byte("#define A f(1)\n#define B\n"))
 	if want := "#define A g(1)\n#define B\n"; err != nil || string(got.Out) != want {
 		t.Errorf("%q, %v; want %q", got.Out, err, want)
 	}
@@ -157,10 +149,13 @@ func TestReplaceNothing(t *testing.T) {
 		"if (a)\n#ifdef B\nREG();\n#endif\nx;\n":           "if (a)\n#ifdef B\n;\n#endif\nx;\n",
 		"x;\n#ifdef B\nREG();\n#endif\n":                   "x;\n#ifdef B\n#endif\n",
 		"#define M if (a) REG(); y();\n":                   "#define M if (a) ; y();\n",
+		"#define I() {} REG()\n;\nx;\n":                    "#define I() {} \n;\nx;\n",
+		"#define I() a(); \\ \n REG()\nint x;\n":           "#define I() a(); \\ \n \nint x;\n",
+		"a(); REG(/* why */);\n":                           "a(); /* why */\n",
 		"#define I() \\\n a(); \\\n REG()\nint x;\n":       "#define I() \\\n a(); \\\n \nint x;\n",
 		"#define I() \\\n a(); \\\n REG(); \\\n b()\nx;\n": "#define I() \\\n a(); \\\n  \\\n b()\nx;\n",
 	} {
-		got, err := replace.Rule{From: "REG()"}.Rewrite("a.cpp", []byte(src))
+		got, err := rules.Rule{Kind: "replace", From: "REG()"}.Rewrite("a.cpp", []byte(src))
 		if err != nil || string(got.Out) != want {
 			t.Errorf("%q became %q, %v; want %q", src, got.Out, err, want)
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// Model are the arguments of kind model.
-type Model struct{ toymodel.MakeSpec }
+// ToyModel are the arguments of kind toy_model.
+type ToyModel struct{ toymodel.MakeSpec }
 
-func modelSchema() step.Schema {
+func toyModelSchema() step.Schema {
 	return step.Schema{
 		Summary: "Makes a small model of one of upstream's architectures with seeded weights, in the Hugging Face layout.",
 		ArgDocs: map[string]string{
@@ -19,12 +19,12 @@ func modelSchema() step.Schema {
 			"block_size":   "`linear_block_size` in config.json.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "config.json, tokenizer.json, model.safetensors"}},
-		Example: `step "model" "toy" { seed = 79 }`,
+		Example: `step "toy_model" "toy" { seed = 79 }`,
 	}
 }
 
 // Plan plans the making.
-func (m Model) Plan(p *step.Plan) {
+func (m ToyModel) Plan(p *step.Plan) {
 	m.Out = "dir"
 	p.Tree("dir", step.Tool(p, "", "make seeded weights", toymodel.MakeTool, m.MakeSpec).OutTree(m.Out))
 }
