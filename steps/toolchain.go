@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/python"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
 const (
@@ -39,7 +40,6 @@ type Toolchain struct {
 	Requirements []string `arg:"requirements,nonull"`
 	Overrides    []string `arg:"overrides,nonull"`
 	Until        string   `arg:"until"`
-	Platform     string   `arg:"platform"`
 	Index        string   `arg:"index"`
 }
 
@@ -58,7 +58,6 @@ func toolchainSchema() step.Schema {
 			"requirements": "With python: the packages, as pip has them: [\"numpy==2.4.6\"], or the lines of a file: split(\"\\n\", file(\"requirements.txt\")). `hexmage lock` chooses them and all that they need.",
 			"overrides":    "With python: requirements in place of what packages say of others.",
 			"until":        "With python: a day such as \"2026-11-20\"; what was uploaded on it or later is not there.",
-			"platform":     "With python: what wheels are taken for. The default is \"manylinux_2_35_x86_64\".",
 			"index":        "With python: a package index to ask, rather than those that the machine's own configuration names.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The toolchain's root."}},
@@ -73,7 +72,9 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 		return
 	}
 	var reads step.Reads
-	cat, q := t.request(p, w, w.Machine.Recording(&reads.Paths, &reads.Env))
+	q := t.request(p, w)
+	q.Machine = w.Machine.Recording(&reads.Paths, &reads.Env)
+	cat := w.Catalogue().For(q)
 	ch, missing, err := choose(cat, q)
 	p.Read(reads)
 	var attrs map[string]cty.Value
@@ -112,23 +113,17 @@ func unknownSummary(cat *toolchains.Catalogue, name string) string {
 
 // ask tells what the block asks of the catalogue; of what it says itself there is nothing to ask.
 func (t Toolchain) ask(p *step.Plan, w Workspace) {
-	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Machine: w.Machine}
-	cat := w.Catalogue()
-	if t.Python != "" {
-		q.Own, q.Version = t.own()
-		cat = cat.With(q.Name, q.Version, q.Own)
-	}
+	q := t.request(p, w)
+	cat := w.Catalogue().For(q)
 	sdk, r, err := cat.Find(q.Name, q.Version)
 	if err != nil {
 		p.Fail("", unknownSummary(cat, q.Name), "%s.", err)
 		return
 	}
-	if t.Path == "" && len(t.URLs) == 0 {
+	if q.Own == nil || t.Python != "" { // else there is nothing to pin
 		w.Asked(q)
 	}
-	null := cty.NullVal(cty.String)
-	attrs := map[string]cty.Value{"version": cty.StringVal(r.Version), "build_id": null, "tools_version": cty.StringVal(r.ToolsVersion),
-		"arches": cty.ListValEmpty(cty.String), "source": null, "simulated": cty.False}
+	attrs := toolchainAttrs(&toolchains.Choice{Toolchain: sdk, Release: r, Source: &toolchains.Source{}})
 	pushSets(attrs, cat, sdk, r)
 	w.askToolchain(p, t.Version, attrs)
 	p.Tree("dir")
@@ -144,7 +139,7 @@ func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice
 	}
 	q.Locking = true
 	ch, lockErr := cat.Choose(q)
-	if errors.Is(lockErr, toolchains.ErrNotAvailable) && q.Source == "" {
+	if errors.Is(lockErr, toolchains.ErrNotAvailable) && q.Source == "" && q.Own == nil {
 		ch, lockErr = cat.Absent(q)
 	}
 	if lockErr != nil {
@@ -161,34 +156,27 @@ func said(name string, err error) string {
 	return qnn.Sentence(err.Error())
 }
 
-// request returns the catalogue with what the block says of the release on top, and what is asked of it.
-func (t Toolchain) request(p *step.Plan, w Workspace, m toolchains.Machine) (*toolchains.Catalogue, toolchains.Request) {
-	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock, Machine: m}
-	cat := w.Catalogue()
-	if path := t.Path; path != "" {
+// request is what the block asks of the catalogue.
+func (t Toolchain) request(p *step.Plan, w Workspace) toolchains.Request {
+	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock,
+		Machine: w.Machine}
+	switch {
+	case t.Python != "":
+		q.Version = cmp.Or(t.Version, t.Python)
+		q.Own = &toolchains.Source{Kind: "python", Python: t.Python, Requirements: t.Requirements,
+			Overrides: t.Overrides, Until: t.Until, Index: t.Index}
+	case len(t.URLs) > 0:
+		q.Lock = nil
+		q.Own = &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix,
+			Size: t.Size}
+	case t.Path != "":
+		path := t.Path
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(w.Dir, path)
 		}
-		q.Source = "installed"
-		cat = cat.Learn(q.Name, q.Version, m, path).With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}, Named: true})
+		q.Own = &toolchains.Source{Kind: "installed", Paths: []string{path}, Named: true}
 	}
-	if q.Source == "installed" {
-		cat = cat.Learn(q.Name, q.Version, m)
-	}
-	if len(t.URLs) > 0 {
-		q.Source, q.Lock = "archive", nil
-		cat = cat.With(q.Name, q.Version, &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix, Size: t.Size})
-	}
-	if t.Python != "" {
-		q.Own, q.Version = t.own()
-		q.Source, cat = q.Own.Kind, cat.With(q.Name, q.Version, q.Own)
-	}
-	return cat, q
-}
-
-// own is the source of an environment that the block itself describes, and what its release is called.
-func (t Toolchain) own() (s *toolchains.Source, version string) {
-	return &toolchains.Source{Kind: "python", Python: t.Python, Requirements: t.Requirements, Overrides: t.Overrides, Until: t.Until, Platform: t.Platform, Index: t.Index}, cmp.Or(t.Version, t.Python)
+	return q
 }
 
 // environment plans an environment of Python's: its interpreter, and its packages, which uv installs without network.
@@ -205,16 +193,16 @@ func environment(p *step.Plan, ch *toolchains.Choice) error {
 	spec := python.Spec{Python: "toolchains/python/bin/python3", UV: "toolchains/uv/bin/uv", Wheels: "wheels", Out: treeDir}
 	var wheels []action.Input
 	for _, w := range e.Wheels {
-		from := w.Spec(e.Asked.Index)
+		from := toolchains.WheelSpec(w, e.Asked.Index)
 		from.Out = w.File
 		a := fetch(p, "wheel/"+w.Project, "fetch "+from.Name, from)
 		online(a, "fetch")
 		wheels = append(wheels, a.Out(w.File).As("wheels/"+w.File))
-		spec.Files = append(spec.Files, python.Wheel{Project: w.Project, Version: w.Version, SHA256: w.SHA256})
+		spec.Files = append(spec.Files, w)
 	}
 	if len(e.Wheels) == 0 { // not locked: each lacks its digest
 		for _, r := range e.Asked.Requirements {
-			spec.Files = append(spec.Files, python.Wheel{Project: r})
+			spec.Files = append(spec.Files, pypi.Wheel{Project: r})
 		}
 	}
 	shared := func(in action.Input, name string) action.Input {
@@ -284,11 +272,6 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 		}
 		return cty.StringVal(s)
 	}
-	id := ch.BuildID()
-	tools := ch.Release.ToolsVersion
-	if ch.Found.ToolsVersion != "" {
-		tools = ch.Found.ToolsVersion
-	}
 	arches := cty.ListValEmpty(cty.String)
 	if len(ch.Release.Arches) > 0 {
 		var vs []cty.Value
@@ -299,8 +282,8 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 	}
 	return map[string]cty.Value{
 		"version":       cty.StringVal(ch.Release.Version),
-		"build_id":      str(id),
-		"tools_version": str(tools),
+		"build_id":      str(ch.BuildID()),
+		"tools_version": str(cmp.Or(ch.Found.ToolsVersion, ch.Release.ToolsVersion)),
 		"arches":        arches,
 		"source":        cty.StringVal(ch.Source.Kind),
 		"simulated":     cty.BoolVal(ch.Source.Kind == "embedded" || ch.Found.Simulated),
@@ -340,9 +323,8 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
 	}
 	for _, n := range ch.Notes {
-		if n != "" {
-			warn("Another source was passed over", ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
-		}
+		warn("Another source was passed over",
+			ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
 	}
 }
 

@@ -35,7 +35,7 @@ type Catalogue struct {
 // placeholders stand for themselves when a catalogue is read; they are filled in when the value is known.
 func placeholders() *hcl.EvalContext {
 	vars := map[string]cty.Value{}
-	for _, n := range []string{"root", "tools", "match", "version", "revision", "short_version", "build_date", "tools_version"} {
+	for _, n := range []string{"root", "tools", "match", "version", "revision", "short_version", "tools_version"} {
 		vars[n] = cty.StringVal("${" + n + "}")
 	}
 	return &hcl.EvalContext{Variables: vars}
@@ -164,33 +164,11 @@ func (t *Toolchain) check(file string) (diags hcl.Diagnostics) {
 	}
 	for _, r := range t.Releases {
 		for _, s := range r.Sources {
-			switch s.Kind {
-			case "archive":
-				if len(s.URLs) == 0 {
-					bad("release %q: a source \"archive\" needs urls.", r.Version)
-				}
-			case "deb":
-				if len(s.Packages) == 0 {
-					bad("release %q: a source \"deb\" needs packages.", r.Version)
-				}
-			case "installed":
-				if len(s.Env)+len(s.Paths)+len(s.Programs) == 0 {
-					bad("release %q: a source \"installed\" needs env, paths or program blocks.", r.Version)
-				}
-			case "python":
-				if err := s.asked().Check(); err != nil {
-					bad("release %q: a source \"python\": %v.", r.Version, err)
-				}
-			case "embedded", "manual":
-			case "maven", "pypi", "qpm", "qsc":
-				if text := s.checkRemote(); text != "" {
-					bad("release %q: %s", r.Version, text)
-				}
-			default:
-				bad("release %q: source %q is not known: use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc.", r.Version, s.Kind)
+			if err := s.check(); err != nil {
+				bad("release %q: source %q: %v.", r.Version, s.Kind, err)
 			}
 			for n, sum := range map[int]string{64: s.SHA256, 40: s.SHA1, 32: s.MD5} {
-				if sum != "" && (len(sum) != n || strings.Trim(sum, "0123456789abcdef") != "") {
+				if sum != "" && !isHex(sum, n) {
 					bad("release %q: %q is no digest: want %d hexadecimal digits in lower case.", r.Version, sum, n)
 				}
 			}
@@ -251,12 +229,12 @@ func (r *Release) Source(kind string) *Source {
 
 // fill puts the release's own words into text.
 func (r *Release) fill(text string) string {
-	short, date := r.Version, ""
+	short := r.Version
 	if f := strings.SplitN(r.Version, ".", 4); len(f) == 4 {
-		short, date = strings.Join(f[:3], "."), f[3]
+		short = strings.Join(f[:3], ".")
 	}
 	return strings.NewReplacer("${version}", r.Version, "${revision}", r.Revision, "${short_version}", short,
-		"${build_date}", date, "${tools_version}", r.ToolsVersion).Replace(text)
+		"${tools_version}", r.ToolsVersion).Replace(text)
 }
 
 func (r *Release) fillAll(texts []string) []string {

@@ -24,10 +24,6 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 			e.Pattern = r.fill(e.Pattern)
 			v.ELF = append(v.ELF, e)
 		}
-		for _, x := range c.Text {
-			x.Path, x.Want = r.fill(x.Path), r.fill(x.Want)
-			v.Text = append(v.Text, x)
-		}
 		for _, x := range c.Run {
 			x.Path = r.fill(x.Path)
 			v.Run = append(v.Run, x)
@@ -38,6 +34,9 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		if c.BuildID != nil {
 			v.BuildID.Files = append(v.BuildID.Files, c.BuildID.Files...)
 		}
+	}
+	if v.Identity {
+		v.Version, v.ToolsVersion = cmp.Or(r.Revision, r.Version), r.ToolsVersion
 	}
 	for _, a := range r.Named {
 		v.Arches = append(v.Arches, strings.TrimPrefix(a, "v"))
@@ -52,11 +51,14 @@ func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release
 	if t == nil {
 		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, is.Name)
 	}
-	for _, r := range t.Releases {
-		if is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision) {
-			return t, r, true, nil
-		}
+	if r := t.releaseOf(is); r != nil {
+		return t, r, true, nil
 	}
-	return t, &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID, ToolsVersion: is.ToolsVersion,
-		Arches: is.Arches(root), Named: is.Arches(root)}}, false, nil
+	return t, released(is, root), false, nil
+}
+
+// released is the release that an SDK at root says it is, with what it says of itself.
+func released(is sdk.SDK, root string) *Release {
+	return &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID,
+		ToolsVersion: is.ToolsVersion, Arches: is.Arches(root), Named: is.Arches(root)}}
 }

@@ -1,6 +1,8 @@
 package toolchains
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +29,7 @@ type Request struct {
 	Lock    *Lock
 	Machine Machine
 	Locking bool    // digests may be missing: they are about to be added
-	Own     *Source // in place of the catalogue's of its kind, or of a release that it does not have
+	Own     *Source // the only one that counts, also of a release that the catalogue does not have
 }
 
 // Choice is how a release will be had.
@@ -41,8 +43,6 @@ type Choice struct {
 	Found     Installed              // for an installed SDK: what it says it is
 	Notes     []string               // for people: why another source was passed over
 	Packages  *Environment           // for an environment of Python's: what it is made of
-
-	embeddedID string // for an embedded source: the build id
 }
 
 // ErrNotAvailable is what Choose returns, wrapped, when no source gives the release; the text says what to do.
@@ -53,35 +53,32 @@ const EmbeddedFile = "archive.zip"
 
 // Choose settles where a release comes from.
 func (c *Catalogue) Choose(q Request) (*Choice, error) {
+	c = c.For(q)
 	if q.Own != nil {
-		c, q.Source = c.With(q.Name, q.Version, q.Own), q.Own.Kind
+		q.Source = q.Own.Kind
 	}
 	t, r, err := c.Find(q.Name, q.Version)
 	if err != nil {
 		return nil, err
 	}
 	ch := &Choice{Toolchain: t, Release: r}
-	var why []string
 	for _, kind := range t.order(r, q) {
-		s := r.Source(kind)
-		if s == nil {
+		if ch.Source = r.Source(kind); ch.Source == nil {
 			continue
 		}
-		ch.Source = s
 		ok, reason, err := ch.take(c, q)
-		switch passed := strings.Join(slices.DeleteFunc(slices.Clone(why), func(w string) bool { return w == "" }), "; "); {
-		case err != nil && passed != "":
-			return nil, fmt.Errorf("%s %s: %w; passed over: %s", t.Name, r.Version, err, passed)
+		switch {
+		case err != nil && len(ch.Notes) > 0:
+			return nil, fmt.Errorf("%s %s: %w; passed over: %s", t.Name, r.Version, err, strings.Join(ch.Notes, "; "))
 		case err != nil:
 			return nil, fmt.Errorf("%s %s: %w", t.Name, r.Version, err)
-		}
-		if ok {
-			ch.Notes = why
+		case ok:
 			return ch, nil
+		case reason != "":
+			ch.Notes = append(ch.Notes, reason)
 		}
-		why = append(why, reason)
 	}
-	return nil, c.notAvailable(t, r, q, why)
+	return nil, c.notAvailable(t, r, q, ch.Notes)
 }
 
 // Absent is the choice of a release that Choose finds nowhere: what is known of it, with a spec that cannot be done. A plan can
@@ -122,11 +119,20 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Only: s.Only, Links: s.links(), Wraps: s.Wraps, Verify: t.Verify(r)}}
 	switch s.Kind {
 	case "embedded":
-		if spec.StripPrefix, ch.embeddedID, ch.Archive, err = c.takeEmbedded(t.Name, r.Version); err != nil {
+		if c.Embedded == nil {
+			return false, "", errors.New("nothing is embedded in this program")
+		}
+		var id string
+		if spec.StripPrefix, id, err = c.Embedded.Root(t.Name, r.Version); err != nil {
 			return false, "", err
 		}
-		if id := spec.Layout.Verify.BuildID; id != nil && ch.embeddedID != "" {
-			id.Want = ch.embeddedID // the catalogue's is the vendor's
+		if check := spec.Layout.Verify.BuildID; check != nil && id != "" {
+			check.Want = id // the catalogue's is the vendor's
+		}
+		ch.Archive = func() ([]byte, error) {
+			var b bytes.Buffer
+			err := c.Embedded.Archive(&b, t.Name, r.Version)
+			return b.Bytes(), err
 		}
 		spec.Kind, spec.File = sources.KindArchive, EmbeddedFile
 		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
@@ -193,103 +199,82 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 
 // notAvailable says all that people can do to get a release.
 func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s can't be had", t.Name, r.Version)
+	var says []string
+	from := ""
 	simulated := q.Source == "" && q.simulated()
 	switch {
 	case q.Source != "" && r.Source(q.Source) == nil:
-		fmt.Fprintf(&b, " from source %q: the catalogue has none of that kind for it", q.Source)
+		from = fmt.Sprintf(" from source %q: the catalogue has none of that kind for it", q.Source)
 	case q.Source != "":
-		fmt.Fprintf(&b, " from source %q", q.Source)
+		from = fmt.Sprintf(" from source %q", q.Source)
 	case simulated:
-		b.WriteString(" in profile \"simulated\": hexmage has no simulated SDK of this release")
+		from = " in profile \"simulated\": hexmage has no simulated SDK of this release"
 		if c.Embedded != nil && len(c.Embedded.Versions(t.Name)) > 0 {
-			fmt.Fprintf(&b, "; there is one of %s", strings.Join(c.Embedded.Versions(t.Name), ", "))
+			says = append(says, "there is one of "+strings.Join(c.Embedded.Versions(t.Name), ", "))
 		}
 		profile := "device"
 		if r.Source("pypi") != nil || r.Source("maven") != nil { // a registry has it for everybody
 			profile = ProfileEmulator
 		}
-		fmt.Fprintf(&b, "; with another profile (`--profile %s`) the real one is taken", profile)
+		says = append(says, fmt.Sprintf("with another profile (`--profile %s`) the real one is taken", profile))
 	}
-	for _, w := range why {
-		if w != "" {
-			fmt.Fprintf(&b, "; %s", w)
-		}
-	}
+	says = append(says, why...)
 	if s := r.Source("installed"); s != nil && !simulated && len(s.Env) > 0 {
-		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
+		says = append(says, fmt.Sprintf("where a copy is installed, set %s to its root", strings.Join(s.Env, " or ")))
 	}
 	if t.DownloadPage != "" && !simulated {
-		fmt.Fprintf(&b, "; get it from its page, %s", t.DownloadPage)
+		says = append(says, "get it from its page, "+t.DownloadPage)
 	}
+	text := strings.Join(append([]string{from}, says...), "; ")
 	if t.Licence != "" && !simulated {
-		fmt.Fprintf(&b, " (%s)", t.Licence)
+		text += " (" + t.Licence + ")"
 	}
-	return &availabilityError{b.String()}
+	return fmt.Errorf("%s %s %w%s", t.Name, r.Version, ErrNotAvailable, text)
 }
 
-type availabilityError struct{ text string }
-
-func (e *availabilityError) Error() string { return e.text }
-func (e *availabilityError) Unwrap() error { return ErrNotAvailable }
-
-// With returns a copy of the catalogue in which the release has the source instead of its others of the same kind. A
-// release that is not in the catalogue is one with this source only.
-func (c *Catalogue) With(name, version string, s *Source) *Catalogue {
-	copied := *c
-	out := &copied
-	out.Toolchains = nil
-	found := false
-	for _, t := range c.Toolchains {
-		if t.Name != name {
-			out.Toolchains = append(out.Toolchains, t)
-			continue
+// For returns the catalogue with what the request itself says of the release.
+func (c *Catalogue) For(q Request) *Catalogue {
+	if q.Own == nil {
+		if q.Source == "installed" {
+			return c.learn(q.Name, q.Version, q.Machine)
 		}
-		found = true
-		if version == "" {
-			version = t.Default
-		}
-		copied := *t
-		copied.Releases = nil
-		rel := &Release{Release: &qnn.Release{Version: version}}
-		for _, r := range t.Releases {
-			if r.Version != version {
-				copied.Releases = append(copied.Releases, r)
-				continue
-			}
-			own := *r
-			rel = &own
-		}
-		all := []*Source{s}
-		for _, have := range rel.Sources {
-			if have.Kind != s.Kind {
-				all = append(all, have)
-			}
-		}
-		rel.Sources = all
-		copied.Releases = append(copied.Releases, rel)
-		out.Toolchains = append(out.Toolchains, &copied)
+		return c
 	}
-	if !found {
-		out.Toolchains = append(out.Toolchains, &Toolchain{SDK: &qnn.SDK{Name: name}, Default: version, Releases: []*Release{{Release: &qnn.Release{Version: version}, Sources: []*Source{s}}}})
+	if q.Own.Kind == "installed" {
+		c = c.learn(q.Name, q.Version, q.Machine, q.Own.Paths...)
 	}
-	return out
+	version := q.Version
+	if t := c.toolchain(q.Name); t != nil && version == "" {
+		version = t.Default
+	}
+	r := &Release{Release: &qnn.Release{Version: version}}
+	if _, have, err := c.Find(q.Name, version); err == nil {
+		r = have
+	}
+	return c.with(q.Name, r, q.Own)
+}
+
+// with returns a copy of the catalogue with the release, which has the source instead of its others of the same kind.
+func (c *Catalogue) with(name string, r *Release, s *Source) *Catalogue {
+	out, own := *c, *r
+	others := slices.DeleteFunc(slices.Clone(r.Sources), func(h *Source) bool { return h.Kind == s.Kind })
+	own.Sources = append(others, s)
+	t := Toolchain{SDK: &qnn.SDK{Name: name}, Default: r.Version}
+	if have := c.toolchain(name); have != nil {
+		t = *have
+	}
+	t.Releases = slices.DeleteFunc(slices.Clone(t.Releases), func(h *Release) bool { return h.Version == r.Version })
+	t.Releases = append(t.Releases, &own)
+	out.Toolchains = slices.DeleteFunc(slices.Clone(c.Toolchains), func(h *Toolchain) bool { return h.Name == name })
+	out.Toolchains = append(out.Toolchains, &t)
+	return &out
 }
 
 // BuildID returns the SDK's build id: the whole one where it is known, else its beginning ("v2.41.0.251128"); "" for a
 // toolchain that has none.
 func (ch *Choice) BuildID() string {
-	switch {
-	case ch.Found.BuildID != "":
-		return ch.Found.BuildID
-	case ch.Source.Kind == "embedded" && ch.embeddedID != "":
-		return ch.embeddedID
-	case ch.Release.BuildID != "":
-		return ch.Release.BuildID
-	}
-	if id := ch.Spec.Verify.BuildID; id != nil {
+	if id := ch.Spec.Verify.BuildID; id != nil && ch.Found.BuildID == "" {
 		return id.Want
 	}
-	return ""
+	return cmp.Or(ch.Found.BuildID, ch.Release.BuildID)
 }

@@ -12,142 +12,56 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// InstalledCandidate is an SDK that may be installed on a machine.
-type InstalledCandidate struct {
-	Path      string    // where it is looked for
-	Variables []string  // that name it; none for a place where copies are usual
-	Found     Installed // what it says it is
-	Err       error     // why it is none
+// installedCopy is an SDK that may be installed on a machine.
+type installedCopy struct {
+	name  string // how people know it: VARIABLE=path, or its path
+	path  string
+	found Installed // what it says it is
+	err   error     // why it is none
 }
 
-// Name is how people know the copy: by the variables that name it, or by its path.
-func (c InstalledCandidate) Name() string {
-	if len(c.Variables) == 0 {
-		return c.Path
-	}
-	return strings.Join(c.Variables, "=") + "=" + c.Path
-}
-
-// Copies looks for copies of the toolchain: at each place that a variable of its installed source names, set or not a folder,
-// and at those of the usual places for the release where there is a folder. Variables that lead to one folder make one InstalledCandidate.
-func (t *Toolchain) Copies(r *Release, m Machine) []InstalledCandidate {
-	s := r.Source("installed")
-	if s == nil {
-		return nil
-	}
-	var out []InstalledCandidate
-	at := map[string]int{} // by where the path leads to
-	for _, c := range s.candidates(r, m) {
-		m.looksAt(c.path)
+// copies looks for an SDK at each place that a variable of the source names, and at those of the usual places for the
+// release where there is a folder.
+func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
+	seen := map[string]bool{} // by where the path leads to
+	look := func(variable, path string) {
+		m.looksAt(path)
 		for _, name := range sdk.FileNames() {
-			m.looksAt(filepath.Join(c.path, name))
+			m.looksAt(filepath.Join(path, name))
 		}
-		real, err := filepath.EvalSymlinks(c.path)
+		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			real = c.path
+			real = path
 		}
-		if i, ok := at[real]; ok {
-			if c.variable != "" {
-				out[i].Variables = append(out[i].Variables, c.variable)
-			}
-			continue
+		info, err := os.Stat(path)
+		there := err == nil && info.IsDir()
+		if seen[real] || !there && variable == "" && !s.Named {
+			return
 		}
-		found := InstalledCandidate{Path: c.path}
-		if c.variable != "" {
-			found.Variables = []string{c.variable}
+		seen[real] = true
+		c := installedCopy{name: path, path: path}
+		if variable != "" {
+			c.name = variable + "=" + path
 		}
-		if info, err := os.Stat(c.path); err != nil || !info.IsDir() {
-			if c.variable == "" && !s.Named {
-				continue
-			}
-			found.Err = fmt.Errorf("%s is no folder", found.Name())
-			if c.variable == "" {
-				found.Err = fmt.Errorf("%w: correct the path", found.Err)
-			}
-		} else if found.Found, err = sdk.Identify(c.path); err != nil {
-			found.Err = err
-			if c.variable != "" {
-				found.Err = fmt.Errorf("%s: %w", c.variable, err)
-			}
-		}
-		at[real] = len(out)
-		out = append(out, found)
-	}
-	return out
-}
-
-// is tells whether the copy is the release.
-func (c InstalledCandidate) is(t *Toolchain, r *Release) bool {
-	return c.Err == nil && c.Found.Name == t.Name && (c.Found.Is(r.Version) || c.Found.Version == r.Revision)
-}
-
-// called is what people call the copy's release: the NDK's own files say another name than its downloads have.
-func (t *Toolchain) called(c InstalledCandidate) string {
-	for _, r := range t.Releases {
-		if c.is(t, r) && r.Version != c.Found.Version {
-			return fmt.Sprintf("%s %s (%s)", c.Found.Name, r.Version, c.Found.Version)
-		}
-	}
-	return c.Found.Name + " " + c.Found.Version
-}
-
-// installed takes an installed copy: programs in PATH, or the SDK of the release that is asked for.
-func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) {
-	t, r, s := ch.Toolchain, ch.Release, ch.Source
-	if len(s.Programs) > 0 {
-		return ch.programs(q, spec)
-	}
-	copies := t.Copies(r, q.Machine)
-	var tried []string
-	if i := slices.IndexFunc(copies, func(c InstalledCandidate) bool { return c.is(t, r) && (q.simulated() || !c.Found.Simulated) }); i >= 0 {
-		c := copies[i]
-		spec.Kind, spec.File = sources.KindCheck, c.Path
-		ch.Spec, ch.Host, ch.Found = spec, c.Path, c.Found
-		return true, "", nil
-	}
-	for _, c := range copies {
-		switch {
-		case c.Err != nil:
-			tried = append(tried, c.Err.Error())
-		case c.Found.Simulated && !q.simulated():
-			tried = append(tried, fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to the vendor's, or unset it", c.Name(), t.called(c), q.Profile))
-		case c.Found.Name != t.Name:
-			tried = append(tried, fmt.Sprintf("%s has %s, wanted is %s %s", c.Name(), t.called(c), t.Name, r.Version))
+		switch c.found, err = sdk.Identify(path); {
+		case !there && variable == "":
+			c.err = fmt.Errorf("%s is no folder: correct the path", path)
+		case !there:
+			c.err = fmt.Errorf("%s is no folder", c.name)
+		case err != nil && variable != "":
+			c.err = fmt.Errorf("%s: %w", variable, err)
 		default:
-			tried = append(tried, fmt.Sprintf("%s has %s, wanted is %s %s (to use it, write version = %q in the toolchain block)",
-				c.Name(), t.called(c), t.Name, r.Version, t.versionOf(c)))
+			c.err = err
 		}
+		out = append(out, c)
 	}
-	if len(tried) == 0 {
-		return false, "", nil
-	}
-	return false, "installed copies: " + strings.Join(tried, ", "), nil
-}
-
-// versionOf is the version by which the catalogue, or at least the copy, knows what it is.
-func (t *Toolchain) versionOf(c InstalledCandidate) string {
-	for _, r := range t.Releases {
-		if c.is(t, r) {
-			return r.Version
-		}
-	}
-	return c.Found.Version
-}
-
-type candidate struct{ path, variable string }
-
-func (s *Source) candidates(r *Release, m Machine) []candidate {
-	var cs []candidate
 	for _, v := range s.Env {
-		dir := m.getenv(v)
-		if dir == "" {
-			continue
-		}
-		if !filepath.IsAbs(dir) {
+		if dir := m.getenv(v); filepath.IsAbs(dir) {
+			look(v, dir)
+		} else if dir != "" {
 			m.getenv("PWD") // which says where Dir is
-			dir = filepath.Join(m.Dir, dir)
+			look(v, filepath.Join(m.Dir, dir))
 		}
-		cs = append(cs, candidate{dir, v})
 	}
 	for _, p := range s.Paths {
 		p = r.fill(p)
@@ -158,14 +72,65 @@ func (s *Source) candidates(r *Release, m Machine) []candidate {
 			}
 			p = filepath.Join(m.Home, rest)
 		}
-		cs = append(cs, candidate{p, ""})
+		look("", p)
 	}
-	return cs
+	return out
 }
 
-// Learn returns the catalogue with the release, where it does not have it and a copy that is installed says it is that one: at one of
-// the paths, or without any where copies of the toolchain are looked for. It is checked for what holds for all releases.
-func (c *Catalogue) Learn(name, version string, m Machine, paths ...string) *Catalogue {
+// releaseOf returns the release that an SDK says it is, nil if the toolchain does not have it.
+func (t *Toolchain) releaseOf(is Installed) *Release {
+	i := slices.IndexFunc(t.Releases, func(r *Release) bool {
+		return is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision)
+	})
+	if i < 0 || is.Name != t.Name {
+		return nil
+	}
+	return t.Releases[i]
+}
+
+// installed takes an installed copy: programs in PATH, or the SDK of the release that is asked for.
+func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) {
+	t, r, s := ch.Toolchain, ch.Release, ch.Source
+	if len(s.Programs) > 0 {
+		return ch.programs(q, spec)
+	}
+	var tried []string
+	for _, c := range s.copies(r, q.Machine) {
+		if c.err != nil {
+			tried = append(tried, c.err.Error())
+			continue
+		}
+		refused := c.found.Simulated && !q.simulated()
+		is := t.releaseOf(c.found)
+		if is == r && !refused {
+			spec.Kind, spec.File = sources.KindCheck, c.path
+			ch.Spec, ch.Host, ch.Found = spec, c.path, c.found
+			return true, "", nil
+		}
+		version, called := c.found.Version, c.found.Name+" "+c.found.Version
+		if is != nil && is.Version != version { // the NDK's own files say another name than its downloads have
+			version, called = is.Version, fmt.Sprintf("%s %s (%s)", t.Name, is.Version, version)
+		}
+		text := fmt.Sprintf("%s has %s, wanted is %s %s", c.name, called, t.Name, r.Version)
+		switch {
+		case refused:
+			text = fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to the vendor's, "+
+				"or unset it", c.name, called, q.Profile)
+		case c.found.Name == t.Name:
+			text += fmt.Sprintf(" (to use it, write version = %q in the toolchain block)", version)
+		}
+		tried = append(tried, text)
+	}
+	if len(tried) == 0 {
+		return false, "", nil
+	}
+	return false, "installed copies: " + strings.Join(tried, ", "), nil
+}
+
+// learn returns the catalogue with the release, if it does not have it and an installed copy says it is that one: at
+// one of the paths, or without any where copies of the toolchain are looked for. It is checked for what holds for all
+// releases.
+func (c *Catalogue) learn(name, version string, m Machine, paths ...string) *Catalogue {
 	t := c.toolchain(name)
 	if t == nil || version == "" || slices.ContainsFunc(t.Releases, func(r *Release) bool { return r.Version == version }) {
 		return c
@@ -176,21 +141,10 @@ func (c *Catalogue) Learn(name, version string, m Machine, paths ...string) *Cat
 			s.Env, s.Paths = have.Env, have.Paths
 		}
 	}
-	for _, copied := range t.Copies(&Release{Release: &qnn.Release{Version: version}, Sources: []*Source{s}}, m) {
-		if copied.Err != nil || copied.Found.Name != name || !copied.Found.Is(version) {
-			continue
+	for _, copied := range s.copies(&Release{Release: &qnn.Release{Version: version}}, m) {
+		if copied.err == nil && copied.found.Name == name && copied.found.Is(version) {
+			return c.with(name, released(copied.found, copied.path), s)
 		}
-		_, r, _, err := c.ReleaseOf(copied.Found, copied.Path)
-		if err != nil {
-			continue
-		}
-		r.Sources = []*Source{s}
-		own := *t
-		own.Releases = append(slices.Clone(t.Releases), r)
-		out := *c
-		out.Toolchains = slices.Clone(c.Toolchains)
-		out.Toolchains[slices.Index(c.Toolchains, t)] = &own
-		return &out
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package toolchains
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
@@ -22,7 +22,7 @@ type EnvValue struct {
 	Tails       []string // of a value that is made of the SDK's root: what follows it, for each part; "" is the root itself
 }
 
-const maxScript = 1 << 20 // bytes of an SDK's script that are looked at
+const maxScript = 1 << 20 // bytes of an SDK's script
 
 // Env returns what the environment script of the toolchain would export for the SDK at root: it reads the few files that the
 // catalogue says the script depends on. Package sdkenv applies the values; unlike the scripts it does so idempotently.
@@ -71,16 +71,8 @@ func (e *EnvVar) applies(fsys fs.FS) (match string, ok bool, err error) {
 	if err != nil || re.NumSubexp() != 1 {
 		return "", false, fmt.Errorf("pattern %q is no regular expression with one group", e.Pattern)
 	}
-	f, err := fsys.Open(path.Clean(e.File))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	if err != nil {
-		return "", false, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxScript))
-	if err != nil {
+	b, err := boundedfile.ReadFS(fsys, path.Clean(e.File), maxScript)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", false, err
 	}
 	m := re.FindSubmatch(b)

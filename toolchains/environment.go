@@ -7,7 +7,6 @@ import (
 	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
-	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
 // Environment is what an environment of Python's is made of. The interpreter is a release of toolchain python, which is its base, too: what packages
@@ -15,7 +14,7 @@ import (
 type Environment struct {
 	Asked           python.Asked
 	Interpreter, UV *Choice
-	Wheels          []*Wheel // as they are locked
+	Wheels          []pypi.Wheel // as they are locked
 }
 
 // environment takes a source of kind python.
@@ -55,15 +54,12 @@ func (q Request) Contradicts(o Request) bool {
 	return q.Own != nil && o.Own != nil && q.Name == o.Name && version(q) == version(o) && q.Own.asked().Digest() != o.Own.asked().Digest()
 }
 
-// pypi is the wheel as an index is asked for it.
-func (w *Wheel) pypi(index string) pypi.Wheel {
-	return pypi.Wheel{Project: w.Project, Version: w.Version, File: w.File, Index: index}
-}
-
-// Spec is what gets the wheel.
-func (w *Wheel) Spec(index string) sources.Spec {
-	p := w.pypi(index)
-	return sources.Spec{Kind: sources.KindFile, Name: w.Project + " " + w.Version, Wheel: &p, Size: w.Size, SHA256: w.SHA256, Layout: unpack.Layout{}}
+// WheelSpec is what gets a wheel of an environment.
+func WheelSpec(w pypi.Wheel, index string) sources.Spec {
+	s := sources.Spec{Kind: sources.KindFile, Name: w.Project + " " + w.Version, Size: w.Size, SHA256: w.SHA256,
+		Wheel: &w}
+	w.Index, w.Size, w.SHA256 = index, 0, ""
+	return s
 }
 
 // Size is how much has to be downloaded for a choice, in bytes; 0 where it is not known.

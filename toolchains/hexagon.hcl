@@ -39,16 +39,12 @@ toolchain "hexagon" {
       "tools/HEXAGON_Tools/${tools_version}/Tools/libnative/include",
     ]
     absent   = ["*/hexagon_sdk.json", "Hexagon_SDK/*/hexagon_sdk.json"] # another SDK that was unpacked into this one
-    identity = true                                                     # the tools that hexagon_sdk.json names are there
+    identity = true
     elf "tools/HEXAGON_Tools/*/Tools/target/hexagon/lib/v*/G0/pic/libc++*.so.1" {
       machine = 164
     }
     elf "ipc/fastrpc/remote/ship/android_aarch64/*.so" {
       machine = 183
-    }
-    text "hexagon_sdk.json" {
-      pattern = "tools/HEXAGON_Tools/([0-9.]+)"
-      want    = "${tools_version}"
     }
   }
 

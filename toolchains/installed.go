@@ -1,8 +1,6 @@
 package toolchains
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -196,17 +194,4 @@ type Embedded interface {
 
 	// Archive writes the archive of a release, a zip file: the same bytes each time.
 	Archive(w io.Writer, name, version string) error
-}
-
-// takeEmbedded returns where the root of a release is in its archive, its build id, and a function that makes the archive.
-func (c *Catalogue) takeEmbedded(name, version string) (prefix, buildID string, archive func() ([]byte, error), err error) {
-	if c.Embedded == nil {
-		return "", "", nil, errors.New("nothing is embedded in this program")
-	}
-	prefix, buildID, err = c.Embedded.Root(name, version)
-	return prefix, buildID, func() ([]byte, error) {
-		var b bytes.Buffer
-		err := c.Embedded.Archive(&b, name, version)
-		return b.Bytes(), err
-	}, err
 }

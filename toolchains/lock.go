@@ -1,10 +1,11 @@
 package toolchains
 
 import (
+	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
 // LockFile is the lock's name, in a workspace and among the embedded files.
@@ -44,17 +46,8 @@ type Locked struct {
 	Trust    string        `hcl:"trust,optional"` // TrustOnFirstUse: nobody vouches for it
 	Packages []deb.Package // of deb
 
-	Asked  string   `hcl:"asked,optional"` // of python: python.Asked.Digest
-	Wheels []*Wheel // of python
-}
-
-// Wheel is a package of an environment.
-type Wheel struct {
-	Project string // normalized
-	Version string
-	File    string // project and version are parts of it
-	Size    int64  // bytes; 0 if it is not known
-	SHA256  string
+	Asked  string       `hcl:"asked,optional"` // of python: python.Asked.Digest
+	Wheels []pypi.Wheel // of python
 }
 
 // TrustOnFirstUse is the Trust of a file whose publisher publishes no digest.
@@ -72,12 +65,12 @@ type lockFile struct {
 }
 
 type lockedBlock struct {
-	Name     string         `hcl:"name,label"`
-	Version  string         `hcl:"version,label"`
-	Packages *hcl.Attribute `hcl:"packages,optional"`
-	Wheels   *hcl.Attribute `hcl:"wheels,optional"`
-	Place    hcl.Range      `hcl:",def_range"`
-	Rest     hcl.Body       `hcl:",remain"`
+	Name     string    `hcl:"name,label"`
+	Version  string    `hcl:"version,label"`
+	Packages []string  `hcl:"packages,optional"`
+	Wheels   []string  `hcl:"wheels,optional"`
+	Place    hcl.Range `hcl:",def_range"`
+	Rest     hcl.Body  `hcl:",remain"`
 }
 
 func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
@@ -87,40 +80,38 @@ func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 	var file lockFile
 	diags = append(diags, gohcl.DecodeBody(f.Body, nil, &file)...)
 	l := &Lock{}
+	seen := map[string]bool{}
 	for _, b := range file.Entries {
 		e := &Locked{Name: b.Name, Version: b.Version}
 		diags = append(diags, gohcl.DecodeBody(b.Rest, nil, e)...)
-		diags = append(diags, e.readLines(b)...)
+		err := errors.Join(e.readLines(b), e.check())
+		key := e.Name + " " + e.Version + " " + e.Source
+		if seen[key] {
+			err = errors.New("duplicate block")
+		}
+		seen[key] = true
+		if err != nil {
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &b.Place,
+				Detail: fmt.Sprintf("%s %s: %v. Remove the block, and run `hexmage lock` to write it again.",
+					e.Name, e.Version, err)})
+		}
 		l.Entries = append(l.Entries, e)
 	}
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	seen := map[string]bool{}
-	for i, e := range l.Entries {
-		bad := func(format string, args ...any) {
-			diags = append(diags, lockError(file.Entries[i].Place,
-				fmt.Sprintf("%s %s: ", e.Name, e.Version)+fmt.Sprintf(format, args...)))
-		}
-		if key := e.Name + " " + e.Version + " " + e.Source; seen[key] {
-			bad("duplicate block")
-		} else {
-			seen[key] = true
-		}
-		if e.Source != "deb" && e.Source != "python" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
-			bad("invalid sha256 %q", e.SHA256)
-		}
-		if e.Tree != "" && !isHex(e.Tree, 64) {
-			bad("invalid tree digest %q", e.Tree)
-		}
-	}
 	return l, diags
 }
 
-// lockError is a diagnostic about a part of a lock file.
-func lockError(at hcl.Range, problem string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &at,
-		Detail: problem + ". Remove the block, and run `hexmage lock` to write it again."}
+// check rejects digests that pin nothing.
+func (e *Locked) check() error {
+	if e.Source != "deb" && e.Source != "python" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
+		return fmt.Errorf("invalid sha256 %q", e.SHA256)
+	}
+	if e.Tree != "" && !isHex(e.Tree, 64) {
+		return fmt.Errorf("invalid tree digest %q", e.Tree)
+	}
+	return nil
 }
 
 func isHex(s string, n int) bool {
@@ -205,26 +196,13 @@ func (e *Locked) sameRelease(o *Locked) bool {
 
 // Set adds the entry, or replaces the one of the same release and source.
 func (l *Lock) Set(e *Locked) {
-	for i, have := range l.Entries {
-		if have.Name == e.Name && have.Version == e.Version && have.Source == e.Source {
-			l.Entries[i] = e
-			return
-		}
-	}
-	l.Entries = append(l.Entries, e)
+	l.Entries = append(slices.DeleteFunc(l.Entries, e.sameRelease), e)
 }
 
 // Encode returns the lock file: entries sorted by name and version, the same bytes for the same lock.
 func (l *Lock) Encode() []byte {
-	entries := append([]*Locked(nil), l.Entries...)
-	sort.Slice(entries, func(i, j int) bool {
-		if entries[i].Name != entries[j].Name {
-			return entries[i].Name < entries[j].Name
-		}
-		if entries[i].Version != entries[j].Version {
-			return entries[i].Version < entries[j].Version
-		}
-		return entries[i].Source < entries[j].Source
+	entries := slices.SortedFunc(slices.Values(l.Entries), func(a, b *Locked) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Source, b.Source))
 	})
 	f := hclwrite.NewEmptyFile()
 	b := f.Body()
@@ -245,12 +223,9 @@ func (l *Lock) Encode() []byte {
 			body.AppendUnstructuredTokens(comment("# Its vendor publishes no digest: this is what came the first time. Compare it with what others have got."))
 			optional(body, "trust", e.Trust)
 		}
-		if len(e.Packages) > 0 {
-			body.SetAttributeRaw("packages", lockLines(e.Packages, packageLine))
-		}
-		if len(e.Wheels) > 0 {
-			body.SetAttributeRaw("wheels", lockLines(e.Wheels, (*Wheel).line))
-		}
+		packages, wheels := e.lines()
+		setLines(body, "packages", packages)
+		setLines(body, "wheels", wheels)
 	}
 	return hclwrite.Format(f.Bytes())
 }

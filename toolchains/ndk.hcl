@@ -29,10 +29,6 @@ toolchain "ndk" {
     elf "toolchains/llvm/prebuilt/linux-x86_64/lib/clang/*/lib/linux/aarch64/libomp.so" {
       machine = 183
     }
-    text "source.properties" {
-      pattern = "(?m)^Pkg\\.Revision\\s*=\\s*(\\S+)"
-      want    = "${revision}"
-    }
   }
 
   source "archive" {

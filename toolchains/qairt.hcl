@@ -88,15 +88,6 @@ toolchain "qairt" {
       flags   = "folder"
       soname  = true
     }
-    text "sdk.yaml" {
-      pattern = "(?m)^version:\\s*\"?([0-9.]+)"
-      want    = "${short_version}"
-    }
-    text "sdk.yaml" {
-      pattern = "(?m)^build_id:\\s*\"?([0-9_]+)"
-      want    = "${build_date}"
-      prefix  = true
-    }
     build_id {
       files = [
         "include/QNN/QnnSdkBuildId.h",

@@ -17,7 +17,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	switch s.Kind {
 	case "archive":
 		spec.Kind, spec.URLs = sources.KindArchive, r.fillAll(s.URLs)
-		spec.UserAgent, spec.HTTP1, spec.Parts, spec.CaseMatters = s.UserAgent, s.HTTP1, s.Parts, s.CaseMatters
+		spec.UserAgent, spec.HTTP1, spec.CaseMatters = s.UserAgent, s.HTTP1, s.CaseMatters
 	case "maven":
 		c, err := maven.Parse(r.fill(s.Coordinates))
 		if err != nil {
@@ -31,12 +31,8 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		w := s.wheel(r.Version)
 		spec.Kind, spec.Wheel = sources.KindArchive, &w
 	case "qpm", "qsc":
-		p := qpm.Product{Name: s.Product, Version: r.Version}
-		for _, a := range s.Adds {
-			a.Version, a.Path = r.fill(a.Version), r.fill(a.Path)
-			p.Adds = append(p.Adds, a)
-		}
-		spec.Kind, spec.Vendor = sources.KindVendor, &sources.Vendor{Client: s.Kind, Product: p}
+		spec.Kind = sources.KindVendor
+		spec.Vendor = &sources.Vendor{Client: s.Kind, Product: qpm.Product{Name: s.Product, Version: r.Version}}
 	}
 	spec.Headers = s.Headers
 	if e := q.Lock.Find(ch.Toolchain.Name, r.Version, s.Kind); e != nil {
@@ -49,7 +45,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		if e.SHA256 != "" {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		}
-		if spec.Parts || spec.Kind == sources.KindVendor { // the digest of the archive says it for all others
+		if spec.Kind == sources.KindVendor { // the digest of the archive says it for all others
 			spec.Tree = e.Tree
 		}
 	}
@@ -85,8 +81,9 @@ func (s *Source) byHand(r *Release) string {
 func (s *Source) agrees(e *Locked) error {
 	for _, d := range []struct{ what, catalogue, lock string }{{"sha256", s.SHA256, e.SHA256}, {"tree", s.Tree, e.Tree}} {
 		if d.catalogue != "" && d.lock != "" && d.catalogue != d.lock {
-			return fmt.Errorf("the catalogue and %s disagree about its %s (%s and %s): find out which is right and correct the other",
-				LockFile, d.what, d.catalogue, d.lock)
+			return fmt.Errorf("the catalogue and %s disagree about its %s (%s and %s): find out which is right; "+
+				"to take the catalogue's, run `hexmage lock --upgrade %s`", LockFile, d.what, d.catalogue, d.lock,
+				e.Name)
 		}
 	}
 	return nil

@@ -2,7 +2,7 @@ package toolchains
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/nearest"
@@ -11,7 +11,6 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/maven"
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
-	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -66,8 +65,7 @@ type Source struct {
 	UserAgent   string           `hcl:"user_agent,optional"`
 	HTTP1       bool             `hcl:"http1,optional"`
 	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Parts       bool             `hcl:"parts,optional"`        // of a zip: read only the members that Only selects
-	Tree        string           `hcl:"tree,optional"`         // of parts, qpm and qsc: digest of the tree
+	Tree        string           `hcl:"tree,optional"`         // digest of the tree
 	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
 
 	Packages     []string      `hcl:"packages,optional"`     // of a deb source
@@ -83,8 +81,7 @@ type Source struct {
 
 	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
 
-	Product string    `hcl:"product,optional"` // of qpm and qsc: what Qualcomm's client calls it
-	Adds    []qpm.Add `hcl:"add,block"`        // of qpm: products that belong into the tree, such as tools
+	Product string `hcl:"product,optional"` // of qpm and qsc: what Qualcomm's client calls it
 
 	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
 	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order; none: those of Maven's own configuration
@@ -94,7 +91,6 @@ type Source struct {
 	Index   string `hcl:"index,optional"`   // of pypi and python: an index's address; "" is what pip's own configuration names
 
 	Python       string   `hcl:"python,optional"`       // of python: the release of toolchain python that runs it
-	Platform     string   `hcl:"platform,optional"`     // of python: that wheels are taken for; "" is manylinux_2_35_x86_64
 	Requirements []string `hcl:"requirements,optional"` // of python: the packages, as pip has them
 	Overrides    []string `hcl:"overrides,optional"`    // of python: requirements in place of what packages say of others
 	Until        string   `hcl:"until,optional"`        // of python: a day; what was uploaded on it or later is not there
@@ -102,7 +98,8 @@ type Source struct {
 
 // asked is what a source of kind python is asked for.
 func (s *Source) asked() python.Asked {
-	return python.Asked{Python: python.Minor(s.Python), Platform: s.Platform, Requirements: s.Requirements, Overrides: s.Overrides, Until: s.Until, Index: s.Index}.Clean()
+	return python.Asked{Python: python.Minor(s.Python), Requirements: s.Requirements, Overrides: s.Overrides,
+		Until: s.Until, Index: s.Index}.Clean()
 }
 
 // Link is a symbolic link to add after unpacking.
@@ -134,27 +131,45 @@ func didYouMean(name string, have []string) string {
 	return ` (did you mean "` + near + `"?)`
 }
 
-// checkRemote says what a source of kind maven, pypi, qpm or qsc lacks, "" when nothing.
-func (s *Source) checkRemote() string {
+// check says what the source lacks.
+func (s *Source) check() error {
+	var err error
+	needs := ""
 	switch s.Kind {
+	case "archive":
+		if len(s.URLs) == 0 {
+			needs = "urls"
+		}
+	case "deb":
+		if len(s.Packages) == 0 {
+			needs = "packages"
+		}
+	case "installed":
+		if len(s.Env)+len(s.Paths)+len(s.Programs) == 0 {
+			needs = "env, paths or program blocks"
+		}
 	case "pypi":
 		if s.Project == "" {
-			return "a source \"pypi\" needs project: what the package index calls it."
+			needs = "project: what the package index calls it"
+		} else {
+			err = s.wheel("0").Check()
 		}
-		if err := s.wheel("0").Check(); err != nil {
-			return fmt.Sprintf("a source \"pypi\": %v.", err)
-		}
-		return ""
 	case "qpm", "qsc":
 		if s.Product == "" {
-			return fmt.Sprintf("a source %q needs product: what Qualcomm's client calls it.", s.Kind)
+			needs = "product: what Qualcomm's client calls it"
 		}
-		return ""
+	case "maven":
+		_, err = maven.Parse(s.Coordinates)
+	case "python":
+		err = s.asked().Check()
+	case "embedded", "manual":
+	default:
+		err = errors.New("unknown kind: use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc")
 	}
-	if _, err := maven.Parse(s.Coordinates); err != nil {
-		return fmt.Sprintf("a source \"maven\": %v.", err)
+	if needs != "" {
+		err = errors.New("it needs " + needs)
 	}
-	return ""
+	return err
 }
 
 // wheel is the one that a source of kind pypi names.

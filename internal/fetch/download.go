@@ -17,7 +17,9 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
-// download is the state of one Fetch or FetchMembers.
+const maxMembers = 2_000_000 // of a zip archive
+
+// download is the state of one Fetch.
 type download struct {
 	client   Client
 	source   Source

@@ -83,9 +83,6 @@ func FileNames() []string {
 	return []string{"sdk.yaml", "hexagon_sdk.json", "source.properties", ToolsFolder}
 }
 
-// IsVersion tells whether the name of a folder is a version, as SDKs' folders are called.
-func IsVersion(name string) bool { return sdkVersion.MatchString(name) }
-
 // Files are those of an SDK, by slash paths below its root.
 type Files interface {
 	// Read returns a regular file of at most limit bytes.
@@ -183,7 +180,7 @@ func hexagon(files Files, name string, b []byte) (SDK, error) {
 		return SDK{}, fmt.Errorf("hexagon_sdk.json: %w", err)
 	}
 	s := SDK{Name: "hexagon", Version: f.Root.Version, Simulated: simulated(b)}
-	if s.Version == "" && IsVersion(name) {
+	if s.Version == "" && sdkVersion.MatchString(name) {
 		s.Version = name
 	}
 	for _, i := range f.Root.Tools.Info {

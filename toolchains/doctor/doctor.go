@@ -2,18 +2,15 @@
 //
 // It changes nothing: it downloads nothing, starts no program and writes no settings. It asks the machine through Probes,
 // so tests describe a machine. It does not know how hexmage plans pipelines or talks to devices: the command line tells
-// it what they lack. It prints the values of variables that name an SDK's folder or a proxy, without passwords.
+// it what they lack.
 package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/bytesize"
-	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -31,7 +28,6 @@ const (
 const (
 	SectionMachine = "this machine"
 	SectionDevices = "devices"
-	sectionProfile = "profile "
 )
 
 // Finding is one thing that was looked at.
@@ -48,11 +44,9 @@ type Finding struct {
 type Options struct {
 	Probes    Probes
 	Catalogue *toolchains.Catalogue
-	Lock      *toolchains.Lock
-	Machine   toolchains.Machine
+	LookPath  func(program string) (string, error)
 	Profile   string // "": all
-	Store     string // the store's folder: its file system must have room
-	Stored    func(name, version, profile string) bool // whether the release is in the store; nil: none is
+	Store     string // the store's folder
 	Pipelines []Pipeline
 }
 
@@ -62,29 +56,18 @@ const NoPhone = "No phone is attached"
 // Pipeline is what one pipeline lacks in one profile.
 type Pipeline struct {
 	Name, Profile string
-	SoC           string   // what it builds for, "" when it does not say
-	Missing       []string // "run.llm: No phone is attached: connect one …"
-	Err           string   // why it can't be planned
-	Download      int64    // bytes that are left to download, as far as sizes are known
+	SoC           string    // what it builds for, "" when it does not say
+	Missing       []string  // "run.llm: No phone is attached: connect one …"
+	Findings      []Finding // why this machine cannot run its plan, or may fail to
+	Err           string    // why it can't be planned
+	Download      int64     // bytes that are left to download, as far as sizes are known
 }
 
 // Examine looks at everything, in the order in which it matters.
 func Examine(ctx context.Context, o Options) []Finding {
-	if o.Stored == nil {
-		o.Stored = func(string, string, string) bool { return false }
-	}
 	e := &examination{o: o, p: o.Probes}
 	e.machine()
 	e.devices(ctx)
-	if o.Profile != "device" { // profile emulator has all that profile simulated has
-		e.profile("simulated", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
-	}
-	if o.Profile == "" || o.Profile == toolchains.ProfileEmulator {
-		e.profile(toolchains.ProfileEmulator, []string{"htp_host", "gnu_runtime", "onnx"})
-	}
-	if o.Profile == "" || o.Profile == "device" {
-		e.profile("device", []string{"adb", "qairt", "hexagon", "ndk"})
-	}
 	e.pipelines()
 	if err := ctx.Err(); err != nil {
 		e.add(Finding{Section: SectionMachine, Name: "doctor", Status: Missing, Detail: "interrupted: " + err.Error(), Remedy: "Run it again."})
@@ -149,74 +132,10 @@ func Quoted(text string) string {
 	return ""
 }
 
-// profile says how each toolchain of a profile would be had.
-func (e *examination) profile(profile string, names []string) {
-	e.section = sectionProfile + profile
-	o := e.o
-	for _, n := range names {
-		t, r, err := o.Catalogue.Find(n, "")
-		if err != nil {
-			e.add(Finding{Name: n, Status: e.unless(profile), Detail: err.Error(), Remedy: "Correct the workspace's toolchains/*.hcl."})
-			continue
-		}
-		f := Finding{Name: n, Status: OK}
-		ch, err := o.Catalogue.Choose(toolchains.Request{Name: n, Profile: profile, Lock: o.Lock, Machine: o.Machine})
-		switch {
-		case err == nil:
-			f.Detail = origin(ch, o.Stored(n, r.Version, profile))
-		case errors.Is(err, toolchains.ErrNotAvailable):
-			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", qnn.Sentence(err.Error())
-		default:
-			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" is not pinned yet", qnn.Sentence(strings.TrimPrefix(err.Error(), t.Name+" "+r.Version+": "))
-		}
-		e.add(f)
-	}
-}
-
-// unless returns the status of a toolchain that a profile lacks. Without --profile, those of profile device are optional.
+// unless returns the status of what a profile lacks. Without --profile, what profile device lacks is optional.
 func (e *examination) unless(profile string) Status {
 	if profile == "device" && e.o.Profile == "" {
 		return Optional
 	}
 	return Missing
-}
-
-// origin says where a release comes from.
-func origin(ch *toolchains.Choice, stored bool) string {
-	text := ch.Release.Version + ", "
-	switch ch.Source.Kind {
-	case "archive":
-		text = ch.Release.Version
-	case "installed":
-		if ch.Host != "" {
-			return text + "installed at " + ch.Host
-		}
-		var ps []string
-		for _, p := range ch.Spec.Programs {
-			ps = append(ps, p.Target)
-		}
-		return text + "installed: " + strings.Join(ps, ", ")
-	case "embedded":
-		text += "simulation"
-	case "deb":
-		text += fmt.Sprintf("%d packages of the distribution", len(ch.Spec.Packages))
-		if len(ch.Spec.Packages) == 1 {
-			text = ch.Release.Version + ", a package of the distribution"
-		}
-	case "pypi":
-		text += "a wheel of a package index"
-	case "python":
-		text = fmt.Sprintf("%d packages for Python %s", len(ch.Packages.Wheels), ch.Packages.Asked.Python)
-	default:
-		text += ch.Source.Kind
-	}
-	switch {
-	case stored:
-		return text + ", in the store"
-	case ch.Source.Kind == "embedded":
-		return text + ", part of hexmage"
-	case ch.Size() > 0:
-		return text + ", to be downloaded: " + bytesize.Decimal(ch.Size())
-	}
-	return text + ", to be downloaded"
 }

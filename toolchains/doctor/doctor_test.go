@@ -3,7 +3,6 @@ package doctor_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
@@ -13,9 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/simulated/sdk"
-	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
@@ -28,12 +24,7 @@ func options(t *testing.T) doctor.Options {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	c.Embedded = sdk.Embedded{World: sdktest.World}
-	l, diags := toolchains.BuiltinLock()
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	return doctor.Options{Probes: doctor.System(), Catalogue: c, Lock: l, Machine: toolchains.Machine{LookPath: exec.LookPath}, Store: filepath.Join(t.TempDir(), "not", "there")}
+	return doctor.Options{Probes: doctor.System(), Catalogue: c, LookPath: exec.LookPath, Store: filepath.Join(t.TempDir(), "not", "there")}
 }
 
 func find(t *testing.T, fs []doctor.Finding, section, name string) doctor.Finding {
@@ -57,17 +48,6 @@ func TestThisMachine(t *testing.T) {
 			t.Errorf("%s is missing and nothing is said about how to get it", f.Name)
 		}
 	}
-	for _, n := range []string{"llvm", "qairt", "mllm"} {
-		if f := find(t, fs, "profile simulated", n); f.Status != doctor.OK {
-			t.Errorf("%+v: the simulated profile needs nothing but packages and hexmage", f)
-		}
-	}
-	if f := find(t, fs, "profile device", "ndk"); f.Status != doctor.OK || !strings.Contains(f.Detail, "download") {
-		t.Errorf("%+v", f)
-	}
-	if f := find(t, fs, "profile device", "qairt"); f.Status != doctor.Optional || !strings.HasPrefix(f.Command, "hexmage lock qairt") {
-		t.Errorf("%+v: want one that says to lock", f)
-	}
 }
 
 // fake is a machine in a folder: its files, programs and what it answers.
@@ -75,11 +55,10 @@ type fake struct {
 	t        *testing.T
 	root     string
 	programs map[string]bool
-	vars     map[string]string
 }
 
 func newFake(t *testing.T, release, kernel, meminfo string) *fake {
-	f := &fake{t: t, root: t.TempDir(), programs: map[string]bool{}, vars: map[string]string{}}
+	f := &fake{t: t, root: t.TempDir(), programs: map[string]bool{}}
 	f.write("etc/os-release", release)
 	f.write("proc/sys/kernel/osrelease", kernel+"\n")
 	f.write("proc/meminfo", meminfo)
@@ -98,38 +77,19 @@ func (f *fake) write(name, text string) {
 	}
 }
 
-// sdk installs the simulation of a release at dir.
-func (f *fake) sdk(dir, name, version string) {
-	f.t.Helper()
-	release, err := sdk.Find(name, version)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := sdktest.Archive(&b, name, version); err != nil {
-		f.t.Fatal(err)
-	}
-	f.write(dir+".zip", b.String())
-	if _, err := archive.Unpack(f.t.Context(), f.path(dir), archive.Options{StripPrefix: release.Prefix}, f.path(dir+".zip")); err != nil {
-		f.t.Fatal(err)
-	}
-	sdktest.AsVendors(f.t, f.path(dir))
-}
-
 func (f *fake) options() doctor.Options {
 	o := options(f.t)
 	o.Store = f.path("home/ana/.cache/hexmage")
-	o.Machine = toolchains.Machine{Home: f.path("home/ana"), Getenv: func(n string) string { return f.vars[n] },
-		LookPath: func(n string) (string, error) {
-			if !f.programs[n] {
-				return "", exec.ErrNotFound
-			}
-			return f.path("usr/bin/" + n), nil
-		}}
+	o.LookPath = func(n string) (string, error) {
+		if !f.programs[n] {
+			return "", exec.ErrNotFound
+		}
+		return f.path("usr/bin/" + n), nil
+	}
 	o.Probes = doctor.Probes{OS: "linux", Arch: "amd64", Root: f.root, Processors: 16,
 		Sandbox:    func() (doctor.Sandbox, error) { return doctor.Sandbox{Signals: true, Sockets: true}, nil },
 		Namespaces: func() error { return nil },
-		Free:       func(dir string) (int64, string, error) { return 812e9, dir, nil },
+		Free:       func(string) (int64, error) { return 812e9, nil },
 	}
 	return o
 }
@@ -163,21 +123,11 @@ func (f *fake) golden(name string, found []doctor.Finding) {
 	}
 }
 
-// TestFullMachine examines a machine that has everything: SDKs installed in the vendors' layout, a phone, the programs.
+// TestFullMachine examines a machine that has everything.
 func TestFullMachine(t *testing.T) {
 	f := newFake(t, "PRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n", "6.8.0-45-generic", "MemTotal:       131072000 kB\nMemAvailable:   120000000 kB\n")
 	f.programs["apt-get"] = true
-	const qairt = "opt/qcom/aistack/qairt/2.41.0.251128"
-	f.sdk(qairt, "qairt", "")
-	f.sdk("home/ana/Qualcomm/Hexagon_SDK/6.4.0.2", "hexagon", "")
-	f.sdk("opt/ndk/android-ndk-r28b", "ndk", "")
-	f.vars["ANDROID_NDK_ROOT"] = f.path("opt/ndk/android-ndk-r28b")
-	f.vars["ANDROID_NDK_HOME"] = f.path("opt/ndk/android-ndk-r28b")
-	f.vars["QNN_SDK_ROOT"] = f.path(qairt)
-	f.vars["HTTPS_PROXY"] = "http://ana:hunter2@proxy.example:3128"
-	f.vars["HF_TOKEN"] = "hf_hunter2"
 	o := f.options()
-	o.Stored = func(string, string, string) bool { return true }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
 		return []doctor.Device{{Serial: "1b2c3d4e", State: "device", Model: "Pineapple 8", SoC: "SM8750"}}, nil
 	}
@@ -187,9 +137,6 @@ func TestFullMachine(t *testing.T) {
 		if x.Status != doctor.OK {
 			t.Errorf("%+v", x)
 		}
-	}
-	if b, err := json.Marshal(found); err != nil || bytes.Contains(b, []byte("hunter2")) {
-		t.Errorf("%v: a secret in %s", err, b)
 	}
 	f.golden("full.txt", found)
 	const docs, shown = "../../docs/toolchains.md", "$ hexmage doctor qwen3-aot-v79\n"
@@ -216,24 +163,22 @@ func TestFullMachine(t *testing.T) {
 func TestPoorMachine(t *testing.T) {
 	f := newFake(t, "PRETTY_NAME=\"Ubuntu 20.04.6 LTS\"\n", "5.4.0-150-generic", "MemTotal:       8056000 kB\nMemAvailable:   4000000 kB\n")
 	f.write("proc/sys/kernel/unprivileged_userns_clone", "0\n")
-	const qairt = "opt/qcom/aistack/qairt/2.41.0.251128"
-	f.sdk(qairt, "qairt", "")
-	f.write("opt/ndk/r26c/source.properties", "Pkg.Revision = 26.2.11394342\n")
-	f.sdk("opt/ndk/r28b", "ndk", "")
-	f.vars = map[string]string{"ANDROID_NDK_ROOT": f.path("opt/ndk/r26c"), "ANDROID_NDK_HOME": f.path("opt/ndk/r28b"), "HEXAGON_SDK_ROOT": f.path("gone"), "QNN_SDK_ROOT": f.path(qairt)}
 	o := f.options()
 	o.Profile = "device"
 	o.Probes.Sandbox = func() (doctor.Sandbox, error) { return doctor.Sandbox{}, syscall.ENOSYS }
 	o.Probes.Namespaces = func() error { return syscall.EPERM }
-	o.Probes.Free = func(dir string) (int64, string, error) { return 1 << 30, dir, nil }
+	o.Probes.Free = func(string) (int64, error) { return 1 << 30, nil }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
-		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized"}, {Serial: "10.0.0.7:5555", State: "offline"},
-			{Serial: "2c3d4e5f", State: "no permissions; see [http://developer.android.com/tools/device.html]"}}, nil
+		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized", Remedy: "allow USB debugging in the dialog that the device shows"},
+			{Serial: "10.0.0.7:5555", State: "offline"}, {Serial: "2c3d4e5f", State: "no permissions; see [http://developer.android.com/tools/device.html]",
+				Remedy: "run `apt-get install android-sdk-platform-tools-common` and plug the phone in again"}}, nil
 	}
 	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device", Missing: []string{
 		"exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "exec.android: The program cmake is not in PATH: apt-get install cmake.",
 		"exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
-		"toolchain.hexagon: Hexagon 6.4.0.2: its digest is not known: run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."}},
+		"toolchain.hexagon: Hexagon 6.4.0.2: its digest is not known: run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."},
+		Findings: []doctor.Finding{{Section: doctor.SectionMachine, Name: "user namespaces", Status: doctor.Missing, Detail: "said above"},
+			{Section: "plan", Name: "disk", Status: doctor.Missing, Detail: "it takes ~ 4.0 GB of disk, and 1.1 GB are free", Remedy: "Run `hexmage cache gc`."}}},
 		{Name: "broken", Profile: "device", Err: "broken.hcl:1: no."}}
 	f.golden("poor.txt", doctor.Examine(t.Context(), o))
 }

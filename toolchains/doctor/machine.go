@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,12 +18,6 @@ import (
 
 // NotLinux is what hexmage is on other systems.
 const NotLinux = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
-
-const (
-	wantFree    = 10 << 30 // bytes: the simulated profile needs 2 GB, an SDK unpacks to 4
-	wantFreeMin = 2 << 30
-	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
-)
 
 // Names of findings about what the simulated phone needs.
 const (
@@ -47,7 +40,6 @@ func (e *examination) machine() {
 	e.system()
 	e.size()
 	e.disk()
-	e.proxy()
 	e.aptGet()
 	e.kernel(true)
 }
@@ -77,25 +69,29 @@ func (e *examination) sandbox() {
 			Remedy: "Actions run without being confined to their inputs. Linux 6.2 and newer have what it takes; Landlock may have to be named in the kernel's lsm= parameter."})
 		return
 	}
-	f := Finding{Name: "sandbox", Status: OK, Detail: "strict: inputs are linked, rare system calls supervised"}
+	f := Finding{Name: "sandbox", Status: OK}
+	details := []string{"strict: inputs are linked, rare system calls supervised", "/dev/shm is each action's own",
+		"signals are kept by the kernel"}
 	if s.Supervised != nil {
-		f.Status, f.Detail = Optional, "strict, without a supervisor: "+s.Supervised.Error()
+		f.Status, details[0] = Optional, "strict, without a supervisor: "+s.Supervised.Error()
 		f.Remedy = "Inputs are copied."
 		if s.Mounts != nil {
 			f.Remedy += " Mode and times of toolchains and of your files elsewhere are not kept from actions."
 		}
 	}
-	has := func(is bool, yes, no string) {
-		if !is {
-			yes = no
-		}
-		if yes != "" {
-			f.Detail += "; " + yes
-		}
+	if s.Mounts != nil {
+		details[1] = fmt.Sprintf("/dev/shm is shared, as no mounts are allowed (%v)", s.Mounts)
 	}
-	has(s.Mounts == nil, "/dev/shm is each action's own", fmt.Sprintf("/dev/shm is shared, as no mounts are allowed (%v)", s.Mounts))
-	has(s.Signals, "signals are kept by the kernel", map[bool]string{true: "signals are kept by the supervisor (by the kernel from Linux 6.12)", false: "signals to others are not kept (Linux 6.12)"}[s.Supervised == nil])
-	has(s.Sockets, "", "abstract sockets are shared (Linux 6.12)")
+	switch {
+	case !s.Signals && s.Supervised == nil:
+		details[2] = "signals are kept by the supervisor (by the kernel from Linux 6.12)"
+	case !s.Signals:
+		details[2] = "signals to others are not kept (Linux 6.12)"
+	}
+	if !s.Sockets {
+		details = append(details, "abstract sockets are shared (Linux 6.12)")
+	}
+	f.Detail = strings.Join(details, "; ")
 	e.add(f)
 }
 
@@ -134,17 +130,11 @@ func (e *examination) wsl() bool {
 }
 
 func (e *examination) size() {
-	f := Finding{Name: "processors, memory", Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
-	total, available := e.meminfo()
-	if total > 0 {
-		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
-		if total < wantMemory && e.o.Profile != "simulated" {
-			f.Status = Optional
-			f.Remedy = "Enough for the simulated profile. Quantizing and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
-				"steps that do not fit are killed. Say in the step what it takes (resources = { memory_gb = 64 }), and run it on a larger machine."
-		}
+	text := strconv.Itoa(e.p.Processors) + " processors"
+	if total, available := e.meminfo(); total > 0 {
+		text += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
 	}
-	e.add(f)
+	e.ok("processors, memory", "%s", text)
 }
 
 // meminfo returns how much memory there is, in bytes, 0 where the system does not say.
@@ -168,41 +158,11 @@ func (e *examination) meminfo() (total, available int64) {
 	return total, available
 }
 
-// disk looks at the room on the store's file system, or on that of the nearest folder that is there.
+// disk looks at the room on the store's file system.
 func (e *examination) disk() {
-	f := Finding{Name: "disk", Status: OK}
 	store := cmp.Or(e.o.Store, os.TempDir())
-	free, _, err := e.p.Free(store)
-	switch {
-	case err != nil:
-		f.Status, f.Detail = Optional, "can't tell the room at "+store+": "+err.Error()
-	case free < wantFreeMin:
-		f.Status, f.Remedy = Missing, "The simulated profile needs 2 GB. Free some (`hexmage cache gc` removes what was not used for long), or set HEXMAGE_CACHE to a folder on a larger disk."
-	case free < wantFree && e.o.Profile != "simulated":
-		f.Status, f.Remedy = Optional, "Enough for the simulated profile; an SDK unpacks to 4 GB."
-	}
-	if err == nil {
-		f.Detail = bytesize.Decimal(free) + " free for " + store
-	}
-	e.add(f)
-}
-
-// proxy says which proxy downloads go through, without what logs in to it.
-func (e *examination) proxy() {
-	if e.o.Machine.Getenv == nil {
-		return
-	}
-	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
-		v := e.o.Machine.Getenv(name)
-		if v == "" {
-			continue
-		}
-		shown := "set, and no address"
-		if u, err := url.Parse(v); err == nil && u.Host != "" {
-			shown = u.Scheme + "://" + u.Host
-		}
-		e.ok("proxy", "%s: %s", name, shown)
-		return
+	if free, err := e.p.Free(store); err == nil {
+		e.ok("disk", "%s free for %s", bytesize.Decimal(free), store)
 	}
 }
 

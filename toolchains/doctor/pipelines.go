@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
@@ -14,7 +12,7 @@ import (
 
 // aptGet looks for the program that brings compilers, emulators and adb.
 func (e *examination) aptGet() {
-	path, err := e.lookPath("apt-get")
+	path, err := e.o.LookPath("apt-get")
 	switch {
 	case err == nil:
 		e.ok("apt-get", "%s", path)
@@ -23,13 +21,6 @@ func (e *examination) aptGet() {
 			"adb as packages, without root", Remedy: "Debian and Ubuntu have it. On another system install clang 20 or " +
 			"newer, lld, qemu-user and adb, and write use = \"installed\" in their toolchain blocks."})
 	}
-}
-
-func (e *examination) lookPath(name string) (string, error) {
-	if e.o.Machine.LookPath == nil {
-		return "", os.ErrNotExist
-	}
-	return e.o.Machine.LookPath(name)
 }
 
 // devices lists the phones that an adb server sees. It starts no server.
@@ -52,19 +43,10 @@ func (e *examination) devices(ctx context.Context) {
 		e.add(Finding{Name: "phone", Status: status, Detail: "none is attached", Remedy: e.connect()})
 	}
 	for _, d := range ds {
-		f := Finding{Name: d.Serial, Status: e.unless("device"), Detail: "it is " + d.State}
-		switch {
-		case d.State == "device":
-			f.Status = OK
-			f.Detail = cmp.Or(strings.TrimSpace(d.Model+" "+e.soc(d.SoC)), "attached")
-		case d.State == "unauthorized":
-			f.Detail = "it does not trust this machine yet"
-			f.Remedy = "Unlock the phone and allow USB debugging in the dialog that it shows."
-		case strings.HasPrefix(d.State, "no permissions"):
-			f.Remedy = "apt-get install android-sdk-platform-tools-common, and plug the phone in again; if the udev rule is " +
-				"there already, `sudo usermod -aG plugdev $USER` and log in again."
-		default:
-			f.Remedy = "Run `adb -s " + d.Serial + " reconnect`, or plug it in again."
+		f := Finding{Name: d.Serial, Status: e.unless("device"), Detail: d.State,
+			Remedy: qnn.Sentence(cmp.Or(d.Remedy, "plug it in again"))}
+		if d.Usable() {
+			f.Status, f.Detail = OK, cmp.Or(strings.TrimSpace(d.Model+" "+e.soc(d.SoC)), "attached")
 		}
 		e.add(f)
 	}
@@ -115,7 +97,7 @@ func (e *examination) pipelines() {
 			continue
 		}
 		e.ok("downloads", "%s", map[bool]string{true: "nothing is to be downloaded", false: bytesize.Decimal(p.Download) + " to be downloaded"}[p.Download == 0])
-		if len(p.Missing) == 0 {
+		if len(p.Missing)+len(p.Findings) == 0 {
 			e.ok("ready", "hexmage run %s", of)
 		}
 		seen := map[string]bool{}
@@ -126,9 +108,14 @@ func (e *examination) pipelines() {
 			}
 			seen[text] = true
 			detail, remedy := cutRemedy(text)
-			f := Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
-			if cmd := Quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
-				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
+			e.add(Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)})
+		}
+		for _, f := range p.Findings {
+			if f.Section == SectionMachine { // it is above
+				continue
+			}
+			if f.Section = e.section; f.Status == Missing {
+				f.Status = e.unless(p.Profile)
 			}
 			e.add(f)
 		}
@@ -150,10 +137,11 @@ type Probes struct {
 	Root       string // where its file system is: "/"
 	Processors int
 
-	Ready      func() error                                         // why no command can run here; nil: not asked
-	Sandbox    func() (Sandbox, error)                              // the error says why there can be no strict one
-	Namespaces func() error                                         // tries a user namespace with mounts
-	Free       func(dir string) (bytes int64, at string, err error) // room on the file system of dir, or of the nearest folder above that is there
+	Ready      func() error            // why no command can run here; nil: not asked
+	Sandbox    func() (Sandbox, error) // the error says why there can be no strict one
+	Namespaces func() error            // tries a user namespace with mounts
+	// Free is the room on the file system of dir, or of the nearest folder above that is there.
+	Free func(dir string) (bytes int64, err error)
 	// Devices lists what an adb server that runs already sees; nil: not asked. The error says that none runs.
 	Devices func(ctx context.Context) ([]Device, error)
 }
@@ -164,10 +152,14 @@ type Sandbox struct {
 	Signals, Sockets   bool  // the kernel keeps actions from those of others
 }
 
-// Device is one that an adb server sees.
+// Device is one that an adb server sees, or that devices.hcl names.
 type Device struct {
 	Serial string
-	State  string // "device" when it can be used; "unauthorized", "offline"
+	State  string // as `hexmage device list` prints it
 	Model  string
 	SoC    string // "SM8750"; "" when it does not say
+	Remedy string // if it cannot be used
 }
+
+// Usable tells whether the device is there. A run waits for a device that is in use.
+func (d Device) Usable() bool { return d.State == "device" || d.State == "in use" }

@@ -40,17 +40,11 @@ func namespaces() error {
 	return err
 }
 
-func free(dir string) (int64, string, error) {
+func free(dir string) (int64, error) {
 	var st unix.Statfs_t
-	for {
-		err := unix.Statfs(dir, &st)
-		if err == nil {
-			return int64(st.Bavail) * st.Bsize, dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return 0, dir, err
-		}
-		dir = parent
+	err := unix.Statfs(dir, &st)
+	for ; err != nil && dir != filepath.Dir(dir); err = unix.Statfs(dir, &st) {
+		dir = filepath.Dir(dir)
 	}
+	return int64(st.Bavail) * st.Bsize, err
 }

@@ -13,5 +13,5 @@ var errNotHere = errors.New("not looked at on this system")
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
 		Sandbox: func() (Sandbox, error) { return Sandbox{}, errNotHere }, Namespaces: func() error { return errNotHere },
-		Free: func(dir string) (int64, string, error) { return 0, dir, errNotHere }}
+		Free: func(string) (int64, error) { return 0, errNotHere }}
 }

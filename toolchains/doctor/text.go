@@ -88,16 +88,12 @@ func summary(found []Finding, o TextOptions) string {
 		}
 	}
 	var b strings.Builder
-	switch {
-	case missing == 0 && optional == 0:
-		b.WriteString(o.Paint(OK, "Nothing is missing.") + "\n")
-	case missing == 0 && optional == 1:
-		b.WriteString(o.Paint(OK, "Nothing is missing.") + " One thing is optional.\n")
-	case missing == 0:
-		fmt.Fprintf(&b, "%s %d things are optional: real SDKs, models and phones want them.\n", o.Paint(OK, "Nothing is missing."), optional)
-	default:
-		fmt.Fprintf(&b, "%s, %d optional.\n", o.Paint(Missing, fmt.Sprintf("%d missing", missing)), optional)
+	if missing > 0 {
+		b.WriteString(o.Paint(Missing, fmt.Sprintf("%d missing", missing)))
+	} else {
+		b.WriteString(o.Paint(OK, "Nothing missing"))
 	}
+	fmt.Fprintf(&b, ", %d optional.\n", optional)
 	if cmds := Commands(found); len(cmds) > 0 {
 		b.WriteString("\nnext\n")
 		for _, c := range cmds {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
 // Tool is the tool's name, and its behaviour version.
@@ -28,18 +29,11 @@ const Tool tool.Name[Spec] = "python-install/2"
 
 // Spec says what to install. Paths are relative to the working directory.
 type Spec struct {
-	Python string  `json:"python"` // the interpreter
-	UV     string  `json:"uv"`
-	Wheels string  `json:"wheels"` // the folder with the files
-	Files  []Wheel `json:"files"`
-	Out    string  `json:"out"` // to make: bin, lib/python3.11/site-packages, …
-}
-
-// Wheel is a file in Spec.Wheels.
-type Wheel struct {
-	Project string `json:"project"`
-	Version string `json:"version"`
-	SHA256  string `json:"sha256"`
+	Python string       `json:"python"` // the interpreter
+	UV     string       `json:"uv"`
+	Wheels string       `json:"wheels"` // the folder with the files
+	Files  []pypi.Wheel `json:"files"`
+	Out    string       `json:"out"` // to make: bin, lib/python3.11/site-packages, …
 }
 
 // Run is the tool.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,22 +31,20 @@ func recordLine(path string, b []byte) string {
 // Asked is what an environment is asked for.
 type Asked struct {
 	Python       string   // "3.11"
-	Platform     string   // "manylinux_2_35_x86_64"
 	Requirements []string // as pip has them
 	Overrides    []string // requirements that count whatever packages say of others
 	Until        string   // a day: what was uploaded on it or later is not there
 	Index        string
 }
 
-// ErrAsked is what Check returns, wrapped.
-var ErrAsked = errors.New("no environment of Python's")
-
-// DefaultPlatform is what wheels are taken for where nobody says it: the glibc of Ubuntu 22.04 and of what is newer.
-const DefaultPlatform = "manylinux_2_35_x86_64"
+// What wheels are taken for: the processor, and the glibc of Ubuntu 22.04 and of what is newer.
+const (
+	processor = "x86_64"
+	glibc     = "manylinux_2_35"
+)
 
 var (
 	minorRE       = lazyregexp.New(`^3\.\d{1,2}$`)
-	platformRE    = lazyregexp.New(`^(manylinux_\d{1,2}_\d{1,2})_([a-z0-9_]+)$`)
 	requirementRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._, -]*\])?\s*([(=<>!~;].*)?$`)
 )
 
@@ -69,60 +68,37 @@ func (a Asked) Clean() Asked {
 		return out
 	}
 	a.Requirements, a.Overrides = clean(a.Requirements), clean(a.Overrides)
-	if a.Platform == "" {
-		a.Platform = DefaultPlatform
-	}
 	return a
 }
 
 // Check says what is wrong with it.
 func (a Asked) Check() error {
 	if !minorRE.MatchString(a.Python) {
-		return fmt.Errorf("%w: python = %q is no version of the form \"3.11\"", ErrAsked, a.Python)
+		return fmt.Errorf("python = %q is no version of the form \"3.11\"", a.Python)
 	}
-	if !platformRE.MatchString(a.Platform) || !strings.HasSuffix(a.Platform, "_x86_64") {
-		return fmt.Errorf("%w: platform = %q is none of the form %q", ErrAsked, a.Platform, DefaultPlatform)
-	}
-	for _, r := range append(append([]string{}, a.Requirements...), a.Overrides...) {
+	for _, r := range slices.Concat(a.Requirements, a.Overrides) {
 		if !requirementRE.MatchString(r) || strings.Contains(r, "://") || strings.ContainsAny(r, "\n\r\x00") || strings.Contains(r, "--") {
-			return fmt.Errorf("%w: %.100q is no requirement of the form \"numpy==2.4.6\": addresses, files and options are not taken", ErrAsked, r)
+			return fmt.Errorf("%.100q is no requirement of the form \"numpy==2.4.6\": addresses, files and options "+
+				"are not taken", r)
 		}
 	}
-	if _, err := a.until(); err != nil {
-		return err
+	if _, err := time.Parse(time.DateOnly, a.Until); err != nil && a.Until != "" {
+		return fmt.Errorf("until = %q is no day of the form \"2026-11-20\"", a.Until)
 	}
 	return nil
 }
 
-func (a Asked) until() (time.Time, error) {
-	if a.Until == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.DateOnly, a.Until)
-	if err != nil {
-		return t, fmt.Errorf("%w: until = %q is no day of the form \"2026-11-20\"", ErrAsked, a.Until)
-	}
-	return t, nil
-}
-
-// platform is uv's name of the platform: x86_64-manylinux_2_35 for manylinux_2_35_x86_64.
-func (a Asked) platform() string { return platformRE.ReplaceAllString(a.Platform, "$2-$1") }
-
 // Digest names it: with another one, the environment is another.
 func (a Asked) Digest() string {
 	a = a.Clean()
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{a.Python, a.Platform, a.Requirements, a.Overrides, a.Until, a.Index})))
-}
-
-// Chosen is the wheel of a package that uv chose.
-type Chosen struct {
-	File   string
-	Size   int64 // bytes; 0 if unknown
-	SHA256 string
+	all := []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.Until, a.Index}
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
 
 // Resolve has uv choose the wheels. dir is a folder for uv's files, python an interpreter, env more variables for uv.
-func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) ([]Chosen, error) {
+func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) (
+	[]pypi.Wheel, error,
+) {
 	a = a.Clean()
 	if err := a.Check(); err != nil {
 		return nil, err
@@ -136,9 +112,10 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		return nil, err
 	}
 	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--format", "pylock.toml", "--no-header",
-		"--generate-hashes", "--no-python-downloads", "--python-version", a.Python, "--python-platform", a.platform()}
-	if until, err := a.until(); err == nil && !until.IsZero() {
-		args = append(args, "--exclude-newer", until.Format(time.RFC3339))
+		"--generate-hashes", "--no-python-downloads", "--python-version", a.Python,
+		"--python-platform", processor + "-" + glibc}
+	if a.Until != "" {
+		args = append(args, "--exclude-newer", a.Until+"T00:00:00Z")
 	}
 	if len(a.Overrides) > 0 {
 		args = append(args, "--overrides", over)
@@ -163,13 +140,12 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		return nil, fmt.Errorf("uv finds no packages that fit together: %w:\n%s", err,
 			hide.Replace(strings.TrimSpace(said.String())))
 	}
-	return a.parse(out.Bytes())
+	return parse(out.Bytes())
 }
 
 // indexes tells uv of the machine's indexes by its environment, which nobody else sees, and returns what takes their addresses out of messages.
 func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
-	var words, all []string
-	links := cfg.Folders
+	var words, all, links []string
 	if u, err := url.Parse(cfg.Proxy); err == nil && u.User != nil {
 		words = append(words, u.User.String()+"@", "")
 	}
@@ -185,9 +161,12 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 		if i.User != nil { // as an address spells it; a user without a password is a token, perhaps
 			words = append(words, i.User.String()+"@", "")
 		}
-		words = append(words, i.URL, "the index of "+i.From, u.Host, "the index of "+i.From)
+		words = append(words, i.URL, "the index of "+i.From)
+		if u.Host != "" {
+			words = append(words, u.Host, "the index of "+i.From)
+		}
 		if i.Page {
-			links = append(links, u.String())
+			links = append(links, strings.TrimPrefix(u.String(), "file://"))
 		} else {
 			all = append(all, u.String())
 		}
@@ -212,7 +191,7 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 
 // parse reads a lock of PEP 751 and returns one wheel of each package. uv lists only wheels that fit the Python and the
 // platform; parse checks the processor.
-func (a Asked) parse(lock []byte) ([]Chosen, error) {
+func parse(lock []byte) ([]pypi.Wheel, error) {
 	var all struct {
 		Packages []struct {
 			Name   string `toml:"name"`
@@ -226,18 +205,17 @@ func (a Asked) parse(lock []byte) ([]Chosen, error) {
 	if err := toml.Unmarshal(lock, &all); err != nil {
 		return nil, fmt.Errorf("read the lock that uv wrote: %w", err)
 	}
-	processor := platformRE.ReplaceAllString(a.Platform, "$2")
-	var out []Chosen
+	var out []pypi.Wheel
 	for _, p := range all.Packages {
-		var best Chosen
+		var best pypi.Wheel
 		for _, w := range p.Wheels {
 			u, err := url.Parse(w.URL)
 			if err != nil {
 				return nil, err
 			}
-			c := Chosen{File: path.Base(u.Path), Size: w.Size, SHA256: w.Hashes["sha256"]}
+			c := pypi.Wheel{File: path.Base(u.Path), Size: w.Size, SHA256: w.Hashes["sha256"]}
 			if !strings.HasSuffix(c.File, "-any.whl") && !strings.HasSuffix(c.File, "_"+processor+".whl") {
-				return nil, fmt.Errorf("uv lists wheel %s, which does not fit platform %s", c.File, a.Platform)
+				return nil, fmt.Errorf("uv lists wheel %s, which does not fit %s", c.File, processor)
 			}
 			if best.File == "" || cmp.Or(better(c.File, best.File), cmp.Compare(c.Size, best.Size)) > 0 {
 				best = c
@@ -246,7 +224,12 @@ func (a Asked) parse(lock []byte) ([]Chosen, error) {
 		if best.SHA256 == "" {
 			return nil, fmt.Errorf("uv names no wheel with a sha256 for package %q", p.Name)
 		}
-		out = append(out, best)
+		w, err := pypi.ParseFile(best.File)
+		if err != nil {
+			return nil, err
+		}
+		w.Size, w.SHA256 = best.Size, best.SHA256
+		out = append(out, w)
 	}
 	return out, nil
 }
@@ -263,7 +246,7 @@ func better(a, b string) int {
 		}
 		return 2
 	}
-	glibc := strings.NewReplacer("manylinux2014", "manylinux_2_17", "manylinux2010", "manylinux_2_12",
+	old := strings.NewReplacer("manylinux2014", "manylinux_2_17", "manylinux2010", "manylinux_2_12",
 		"manylinux1", "manylinux_2_5")
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), version.Compare(glibc.Replace(a), glibc.Replace(b)))
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), version.Compare(old.Replace(a), old.Replace(b)))
 }

@@ -1,6 +1,7 @@
 package relock
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -38,49 +39,22 @@ func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Requ
 		}
 		interpreter = filepath.Join(at, "bin", "python3")
 	}
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = func(string) string { return "" }
-	}
-	cfg, err := pypi.ReadConfig(getenv, o.Home, asked.Index)
+	cfg, err := pypi.ReadConfig(o.Var, o.Home, asked.Index)
 	if err != nil {
 		return nil, err
 	}
 	if o.Offline {
 		return nil, fetch.ErrOffline
 	}
-	env := []string{"NETRC=" + netrc(getenv, o.Home)}
+	env := []string{"NETRC=" + cmp.Or(o.Var(fetch.EnvNetrc), filepath.Join(o.Home, ".netrc"))}
 	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"} {
-		if v := getenv(name); v != "" {
+		if v := o.Var(name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}
-	o.say("uv chooses packages")
-	chosen, err := python.Resolve(ctx, asked, filepath.Join(program, "bin", "uv"), interpreter, dir, cfg, env)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range chosen {
-		w, err := toolchains.NewWheel(p.File, p.Size, p.SHA256)
-		if err != nil {
-			return nil, err
-		}
-		e.Wheels = append(e.Wheels, w)
-	}
-	return e, nil
-}
-
-func netrc(getenv func(string) string, home string) string {
-	if name := getenv(fetch.EnvNetrc); name != "" {
-		return name
-	}
-	return filepath.Join(home, ".netrc")
-}
-
-func (o Options) say(text string) {
-	if o.Progress != nil {
-		o.Progress(0, 0, text)
-	}
+	o.Progress(0, 0, "uv chooses packages")
+	e.Wheels, err = python.Resolve(ctx, asked, filepath.Join(program, "bin", "uv"), interpreter, dir, cfg, env)
+	return e, err
 }
 
 // tree gets a release that is pinned.

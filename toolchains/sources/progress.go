@@ -12,30 +12,23 @@ import (
 
 // progressLines writes progress, a few lines a second at most, with the rate and the time left.
 type progressLines struct {
-	mu   sync.Mutex
-	w    io.Writer
-	now  func() time.Time
-	last time.Time
-	text string
-	rate rate
+	mu    sync.Mutex
+	w     io.Writer
+	now   func() time.Time
+	last  time.Time
+	meter Meter
 }
 
 func (p *progressLines) progress(done, total int64, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.now()
-	if text != p.text {
-		p.rate = rate{}
-	}
-	p.rate.add(now, done)
-	if text == p.text && now.Sub(p.last) < 200*time.Millisecond && done != total {
+	now, same := p.now(), text == p.meter.what
+	more := p.meter.more(now, done, total, text)
+	if same && now.Sub(p.last) < 200*time.Millisecond && done != total {
 		return
 	}
-	p.last, p.text = now, text
-	if more := p.rate.text(done, total); more != "" {
-		text += ", " + more
-	}
-	fmt.Fprintf(p.w, "progress %d %d %s\n", done, total, strings.ReplaceAll(text, "\n", " "))
+	p.last = now
+	fmt.Fprintf(p.w, "progress %d %d %s\n", done, total, strings.ReplaceAll(text+more, "\n", " "))
 }
 
 func (p *progressLines) warn(text string) {
@@ -56,16 +49,29 @@ type Meter struct {
 
 // Text is "download 34%, 500.6 MiB of 1.4 GiB, 45.1 MiB/s, about 22 s left", as far as that is known; total 0 is not known.
 func (m *Meter) Text(now time.Time, done, total int64, what string) string {
+	text := what
+	if total > 0 {
+		percent := int(100 * float64(done) / float64(total))
+		text += fmt.Sprintf(" %d%%, %s of %s", percent, bytesize.Binary(done), bytesize.Binary(total))
+	}
+	return text + m.more(now, done, total, what)
+}
+
+// more is ", 12.3 MiB/s, about 40 s left", as far as that is known.
+func (m *Meter) more(now time.Time, done, total int64, what string) string {
 	if what != m.what {
 		m.rate, m.what = rate{}, what
 	}
 	m.rate.add(now, done)
-	text := what
-	if total > 0 {
-		text += fmt.Sprintf(" %d%%, %s of %s", int(100*float64(done)/float64(total)), bytesize.Binary(done), bytesize.Binary(total))
+	text := ""
+	if total <= 0 && done > 0 {
+		text += ", " + bytesize.Binary(done)
 	}
-	if more := m.rate.text(done, total); more != "" {
-		text += ", " + more
+	if bps := m.rate.perSecond(); bps > 0 {
+		text += ", " + bytesize.Binary(int64(bps)) + "/s"
+		if total > done {
+			text += ", about " + leftText(float64(total-done)/bps) + " left"
+		}
 	}
 	return text
 }
@@ -111,21 +117,6 @@ func (r *rate) perSecond() float64 {
 		return 0
 	}
 	return float64(last.done-first.done) / last.when.Sub(first.when).Seconds()
-}
-
-// text is "12.3 MiB/s, about 40 s left", as far as that is known.
-func (r *rate) text(done, total int64) string {
-	var parts []string
-	if total <= 0 && done > 0 {
-		parts = append(parts, bytesize.Binary(done))
-	}
-	if bps := r.perSecond(); bps > 0 {
-		parts = append(parts, bytesize.Binary(int64(bps))+"/s")
-		if total > done {
-			parts = append(parts, "about "+leftText(float64(total-done)/bps)+" left")
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 func leftText(seconds float64) string {

@@ -14,7 +14,7 @@ func TestProgressLines(t *testing.T) {
 	p.progress(100<<20, total, "download") // of an earlier run: no rate
 	for range 8 {
 		now = now.Add(250 * time.Millisecond)
-		p.progress(p.rate.at[len(p.rate.at)-1].done+(8<<20), total, "download")
+		p.progress(p.meter.rate.at[len(p.meter.rate.at)-1].done+(8<<20), total, "download")
 	}
 	p.progress(total, total, "download")
 	now = now.Add(10 * time.Second)

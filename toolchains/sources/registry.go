@@ -24,8 +24,8 @@ type found struct {
 func (s Spec) registry() bool { return s.Wheel != nil || s.Maven != nil }
 
 // Variables are those of the user's that say where packages of registries are had.
-func Variables(getenv func(string) string, home string) []string {
-	return append(pypi.Variables(), maven.Variables(getenv, home)...)
+func Variables(home string) []string {
+	return append(pypi.Variables(), maven.Variables(home)...)
 }
 
 // locate finds the addresses of a package.
@@ -36,15 +36,12 @@ func (s *work) locate(ctx context.Context) error {
 	if s.o.Offline {
 		return fetch.ErrOffline
 	}
-	getenv := s.o.Getenv
-	if getenv == nil {
-		getenv = func(string) string { return "" }
-	}
 	s.o.Progress(0, 0, "ask the registry")
 	if s.Maven != nil {
-		return s.jar(getenv)
+		return s.jar()
 	}
-	return s.wheel(ctx, pypi.Client{Getenv: getenv, Home: s.o.Home, Mirrors: s.o.Mirrors, Logins: s.o.Logins, Fetch: fetch.Client{Backoff: s.o.Backoff}, SHA256: s.SHA256})
+	return s.wheel(ctx, pypi.Client{Getenv: s.o.Var, Home: s.o.Home, Mirrors: s.o.Mirrors, Logins: s.o.Logins,
+		Fetch: fetch.Client{Backoff: s.o.Backoff}, SHA256: s.SHA256})
 }
 
 func (s *work) wheel(ctx context.Context, c pypi.Client) error {
@@ -60,8 +57,8 @@ func (s *work) wheel(ctx context.Context, c pypi.Client) error {
 	return nil
 }
 
-func (s *work) jar(getenv func(string) string) error {
-	repos, err := maven.Repositories(getenv, s.o.Home)
+func (s *work) jar() error {
+	repos, err := maven.Repositories(s.o.Var, s.o.Home)
 	if err != nil {
 		return err
 	}

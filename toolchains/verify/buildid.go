@@ -2,13 +2,11 @@ package verify
 
 import (
 	"cmp"
-	"debug/elf"
 	"errors"
-	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/qnn/buildid"
@@ -44,9 +42,9 @@ func (t *tree) buildIDs() {
 			t.add(name, "a file that can't be read: "+err.Error(), "a build id", again)
 		case id == "" && (version == "" || wanted == "" || version == wanted):
 		case id == "":
-			t.add(name, "version "+version, "version "+wanted, t.mixed(name))
+			t.add(name, "version "+version, "version "+wanted, mixed)
 		case !strings.HasPrefix(id, want.Want):
-			t.add(name, "build id "+id, "build id "+want.Want, t.mixed(name))
+			t.add(name, "build id "+id, "build id "+want.Want, mixed)
 		case first == "":
 			first, firstFile = id, name
 		case id != first:
@@ -58,16 +56,8 @@ func (t *tree) buildIDs() {
 	}
 }
 
-// mixed says what comes of a library of another release, where it runs, and what to do.
-func (t *tree) mixed(name string) string {
-	if e, done, err := openELF(filepath.Join(t.root, filepath.FromSlash(name))); err == nil {
-		defer done()
-		if e.Machine == elf.EM_X86_64 {
-			return "the file is of another SDK: a mixed SDK fails on the host or crashes, or makes contexts of another release than its libraries for the device; get one release whole"
-		}
-	}
-	return "the file is of another SDK: a mixed SDK fails on the device with \"lib id mismatch\"; get one release whole"
-}
+const mixed = "the file is of another SDK: a mixed SDK fails on the device with \"lib id mismatch\", and on the host " +
+	"fails or makes contexts of another release; get one release whole"
 
 // findBuildID returns the first build id in the file, and where it has none the version that it says; "" when it has none.
 func findBuildID(name string) (id, version string, err error) {
@@ -92,7 +82,7 @@ func findBuildID(name string) (id, version string, err error) {
 // buildHeader says the build id to what is compiled with the SDK.
 const buildHeader = "include/QNN/QnnSdkBuildId.h"
 
-// identity compares what the SDK's own files say of it with each other, whichever release was asked for.
+// identity compares what the SDK's own files say of it with each other and with the release that was asked for.
 func (t *tree) identity() {
 	if !t.checks.Identity {
 		return
@@ -102,46 +92,21 @@ func (t *tree) identity() {
 		t.add(".", err.Error(), "an SDK", again)
 		return
 	}
+	file, got, want := "sdk.yaml", is.Version, t.checks.Version
+	switch is.Name {
+	case "ndk":
+		file = "source.properties"
+	case "hexagon":
+		file, got, want = "hexagon_sdk.json", is.ToolsVersion, t.checks.ToolsVersion
+	}
+	if want != "" && got != want {
+		t.add(file, strconv.Quote(got), strconv.Quote(want), "this is another release than the one that was asked "+
+			"for: change `version` in the toolchain block, or get that release")
+	}
 	if is.Name == "qairt" {
 		if id, _, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {
 			t.add(buildHeader, "build id "+id, "build id "+is.BuildID+" as in sdk.yaml",
 				"headers and libraries are of two releases: op packages would carry an id that the phone refuses; get one release whole")
 		}
 	}
-	if is.Name == "hexagon" {
-		t.tools(is)
-	}
-	abs, err := filepath.Abs(t.root)
-	if err != nil {
-		return
-	}
-	if base := filepath.Base(abs); sdk.IsVersion(base) && is.Version != "" && base != is.Version && !strings.HasPrefix(is.Version, base+".") {
-		t.warn(".", "a folder that is called "+base, "one that is called "+is.Version,
-			fmt.Sprintf("scripts that go by the name take it for another release: mv %s %s", abs, filepath.Join(filepath.Dir(abs), is.Version)))
-	}
-}
-
-// tools looks whether the compilers are where hexagon_sdk.json says: installing others leaves it as it was.
-func (t *tree) tools(is sdk.SDK) {
-	bin := path.Join(is.ToolsDir, "Tools/bin/hexagon-clang++")
-	if len(t.glob(bin)) > 0 {
-		return
-	}
-	var have []string
-	for _, name := range t.glob(sdk.ToolsFolder + "/*/Tools/bin/hexagon-clang++") {
-		have = append(have, strings.Split(name, "/")[2])
-	}
-	found, remedy := "none", fmt.Sprintf("install the tools of that version: `qpm-cli --extract hexagon%s --version … --path %s` (DIR must be absolute), or get the SDK again",
-		series(is.ToolsVersion), filepath.Join(t.root, filepath.FromSlash(is.ToolsDir)))
-	if len(have) > 0 {
-		found = "only tools " + strings.Join(have, ", ")
-		remedy += "; to use what is there, correct the path in hexagon_sdk.json"
-	}
-	t.add(bin, found, "tools "+is.ToolsVersion+", which hexagon_sdk.json names", remedy)
-}
-
-// series is the beginning of a tools' version by which the vendor names the product: "19.0" of "19.0.04".
-func series(version string) string {
-	f := strings.SplitN(version, ".", 3)
-	return strings.Join(f[:min(2, len(f))], ".")
 }

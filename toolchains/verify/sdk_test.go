@@ -177,11 +177,10 @@ func TestDamagedSDKs(t *testing.T) {
 		}, [][]string{{skel, "nothing"}, {stub, "nothing"}, {"2.42/sdk.yaml"}, {arm, "not an ELF"}}},
 		"tools of another version": {"hexagon", func(s *sdkTree) {
 			s.must(os.Rename(s.path("tools/HEXAGON_Tools/19.0.04"), s.path("tools/HEXAGON_Tools/8.8.06")))
-		}, [][]string{{"19.0.04/Tools/bin/hexagon-clang++", "found nothing"}, {"19.0.04/Tools/libnative/include", "found nothing"},
-			{"19.0.04/Tools/bin/hexagon-clang++", "only tools 8.8.06", "tools 19.0.04, which hexagon_sdk.json names", "qpm-cli --extract hexagon19.0"}}},
+		}, [][]string{{"19.0.04/Tools/bin/hexagon-clang++", "found nothing"}, {"19.0.04/Tools/libnative/include", "found nothing"}}},
 		"JSON of another version": {"hexagon", func(s *sdkTree) {
 			s.write("hexagon_sdk.json", bytes.ReplaceAll(s.read("hexagon_sdk.json"), []byte("19.0.04"), []byte("19.0.07")))
-		}, [][]string{{"hexagon_sdk.json", `"19.0.07"`, `"19.0.04"`}, {"19.0.07/Tools", "only tools 19.0.04", "tools 19.0.07"}}},
+		}, [][]string{{"hexagon_sdk.json", `"19.0.07"`, `"19.0.04"`}}},
 		"no version in the JSON": {"hexagon", func(s *sdkTree) {
 			s.write("hexagon_sdk.json", bytes.Replace(s.read("hexagon_sdk.json"), []byte("\"version\": \"6.4.0.2\","), nil, 1))
 			other := filepath.Join(filepath.Dir(s.root), "tree") // as in the store
@@ -220,26 +219,9 @@ func TestDamagedSDKs(t *testing.T) {
 			for _, l := range lines {
 				t.Errorf("it also says: %s", l)
 			}
-			if len(r.Warnings) > 0 {
-				t.Errorf("warnings: %v", r.Warnings[0])
-			}
 			if c.says == nil && c.sdk == "qairt" && (r.Checked.ELF < 30 || r.Checked.BuildIDs < 10 || r.Checked.Paths < 20) {
 				t.Errorf("next to nothing was checked: %+v", r.Checked)
 			}
 		})
-	}
-}
-
-// A folder that is called as another release misleads scripts; the SDK itself is in order.
-func TestFolderName(t *testing.T) {
-	s := unpacked(t, "qairt", "")
-	other := filepath.Join(filepath.Dir(s.root), "2.36.0.250627")
-	s.must(os.Rename(s.root, other))
-	r, err := verify.Examine(t.Context(), other, s.checks)
-	if err != nil || len(r.Problems) > 0 || len(r.Warnings) != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if l := r.Warnings[0].Error(); !strings.Contains(l, "2.36.0.250627") || !strings.Contains(l, "mv "+other+" "+s.root) {
-		t.Error(l)
 	}
 }

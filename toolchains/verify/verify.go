@@ -10,22 +10,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // Checks are what a tree must hold. Patterns and paths are slash paths from its root.
@@ -33,11 +28,14 @@ type Checks struct {
 	Layout   []string `hcl:"layout,optional" json:"layout,omitempty"` // patterns, each of which something must match
 	Absent   []string `hcl:"absent,optional" json:"absent,omitempty"` // patterns that nothing may match
 	ELF      []ELF    `hcl:"elf,block" json:"elf,omitempty"`
-	Text     []Text   `hcl:"text,block" json:"text,omitempty"`
 	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
-	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers, tools and the folder's name must agree about what the SDK is
+	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files and headers must agree
 	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
 	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
+
+	// With Identity: what the SDK's files must say of its version, and of that of its compilers; "" is not known.
+	Version      string `json:"version,omitempty"`
+	ToolsVersion string `json:"tools_version,omitempty"`
 }
 
 // ELF says what the ELF files that match Pattern must be. Each must be whole.
@@ -47,14 +45,6 @@ type ELF struct {
 	Flags     string   `hcl:"flags,optional" json:"flags,omitempty"`           // e_flags is a number as hexadecimal: "folder": that after "hexagon-v" in the path; "name": that after "libQnnHtpV"
 	Soname    bool     `hcl:"soname,optional" json:"soname,omitempty"`         // one that says its name must have the file's
 	NotNeeded []string `hcl:"not_needed,optional" json:"not_needed,omitempty"` // patterns of libraries that only files for another system need
-}
-
-// Text says what a file must say: the group of Pattern must be Want, or start with it.
-type Text struct {
-	Path    string `hcl:"path,label" json:"path"`
-	Pattern string `hcl:"pattern" json:"pattern"` // regular expression with one group
-	Want    string `hcl:"want" json:"want"`
-	Prefix  bool   `hcl:"prefix,optional" json:"prefix,omitempty"`
 }
 
 // BuildID says in which files the SDK's build id is. Where one is found it must start with Want, and all must agree.
@@ -101,13 +91,11 @@ type Counts struct {
 	ELF      int `json:"elf"`       // files
 	BuildIDs int `json:"build_ids"` // files that hold one, or the release's version
 	Silent   int `json:"silent"`    // files that hold neither: of them a digest alone tells
-	Texts    int `json:"texts"`
-	Programs int `json:"programs"` // that were run
+	Programs int `json:"programs"`  // that were run
 }
 
 const (
 	maxProblems = 100       // in the text of an error
-	maxText     = 1 << 20   // bytes of a file that is matched against a pattern
 	maxELF      = 512 << 20 // bytes of a library that is searched for a build id
 )
 
@@ -131,7 +119,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 // Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
 	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
-	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs} {
+	for _, check := range []func(){t.layout, t.absent, t.elf, t.identity, t.buildIDs} {
 		if err := ctx.Err(); err != nil {
 			return Report{}, err
 		}
@@ -156,10 +144,6 @@ func (t *tree) add(file, found, want, remedy string) {
 	if !slices.ContainsFunc(t.report.Problems, func(have *Problem) bool { return *have == p }) {
 		t.report.Problems = append(t.report.Problems, &p)
 	}
-}
-
-func (t *tree) warn(file, found, want, remedy string) {
-	t.report.Warnings = append(t.report.Warnings, &Problem{File: file, Found: found, Want: want, Remedy: remedy})
 }
 
 // patterns returns the pattern for every arch when it speaks of one.
@@ -208,43 +192,6 @@ func (t *tree) absent() {
 	}
 }
 
-func (t *tree) text() {
-	for _, x := range t.checks.Text {
-		t.report.Checked.Texts++
-		re, err := regexp.Compile(x.Pattern)
-		if err != nil || re.NumSubexp() < 1 {
-			t.add(x.Path, "a check that is none: "+x.Pattern, "a regular expression with a group", "")
-			continue
-		}
-		b, err := t.read(x.Path)
-		if err != nil {
-			t.add(x.Path, "no such file", x.Want, again)
-			continue
-		}
-		m := re.FindSubmatch(b)
-		if m == nil {
-			t.add(x.Path, "no line like "+x.Pattern, x.Want, again)
-			continue
-		}
-		got := string(m[1])
-		if got != x.Want && (!x.Prefix || !strings.HasPrefix(got, x.Want)) {
-			t.add(x.Path, strconv.Quote(got), strconv.Quote(x.Want), "this is another release than the one that was asked for: change `version` in the toolchain block, or get that release")
-		}
-	}
-}
-
-func (t *tree) read(name string) ([]byte, error) {
-	f, err := openFile(filepath.Join(t.root, filepath.FromSlash(path.Clean("/"+name))))
-	if err == nil && f == nil {
-		err = errNoFile
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxText))
-}
-
 var errNoFile = errors.New("not a regular file")
 
 // openFile opens a regular file. What is none is not opened: a pipe would never end. A folder is no error: the file is nil.
@@ -259,25 +206,6 @@ func openFile(name string) (*os.File, error) {
 		return nil, errNoFile
 	}
 	return os.Open(name)
-}
-
-// openELF opens an ELF file; the caller calls done.
-func openELF(name string) (e *elffile.File, done func(), err error) {
-	f, err := openFile(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if f == nil {
-		return nil, nil, errNoFile
-	}
-	info, err := f.Stat()
-	if err == nil {
-		e, err = elffile.Open(f, info.Size())
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return e, func() { _ = f.Close() }, nil
 }
 
 const runLimit = 60 * time.Second // for a program that prints its version, on a busy machine

@@ -128,7 +128,7 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 		return nil, err
 	}
 	rows, _ := a.deviceRows(ctx, c, listed.Devices, a.runningADB) // fails if no adb server runs: none is attached
-	rows = slices.DeleteFunc(rows, func(r deviceRow) bool { return !r.answers() })
+	rows = slices.DeleteFunc(rows, func(r deviceRow) bool { return !doctor.Device{State: r.State}.Usable() })
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -155,9 +155,6 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 	}
 	return found, nil
 }
-
-// answers tells whether the device is there. A run waits for a device that is in use.
-func (r *deviceRow) answers() bool { return r.State == "device" || r.State == "in use" }
 
 // fits tells whether a run can use the device for the target.
 func (r *deviceRow) fits(want qnn.Target) (status doctor.Status, detail, remedy string) {

@@ -9,12 +9,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/remote"
 	"github.com/hexmage/hexmage/steps"
-	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
@@ -31,14 +29,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o := a.doctorOptions(d)
-	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) { return a.devicesSeen(ctx, d) }
-	stored := map[string]map[wanted]bool{} // by profile
-	o.Stored = func(name, version, profile string) bool {
-		if stored[profile] == nil {
-			stored[profile] = a.storedReleases(ctx, d, profile)
-		}
-		return stored[profile][wanted{name: name, version: version}]
-	}
+	o.Probes.Devices = a.devicesSeen
 	names := c.Pipelines
 	if len(names) == 0 {
 		names = a.pipelines()
@@ -93,29 +84,10 @@ func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
 	return []doctor.Finding{f}, nil
 }
 
-// doctorOptions are what doctor is told of this machine, but for its devices and network.
+// doctorOptions are what doctor is told of this machine, but for its devices.
 func (a *app) doctorOptions(d *domain) doctor.Options {
-	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine,
+	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), LookPath: d.machine.LookPath,
 		Profile: a.Profile, Store: a.Cache}
-}
-
-// storedReleases finds the default releases that are in the store, as a profile takes them.
-func (a *app) storedReleases(ctx context.Context, d *domain, profile string) map[wanted]bool {
-	own := *a
-	own.Profile = profile
-	var ws []wanted
-	for _, t := range d.catalogue().Toolchains {
-		q := toolchains.Request{Name: t.Name, Profile: profile, Lock: d.lock, Machine: d.machine}
-		if ch, err := d.catalogue().Choose(q); err == nil && ch.Host == "" {
-			ws = append(ws, wanted{name: t.Name, version: t.Default})
-		}
-	}
-	found := map[wanted]bool{}
-	here, _, _ := own.inStore(ctx, ws) // a release that cannot be planned is not there
-	for _, n := range here {
-		found[wanted{name: n.At.Name, version: n.Version}] = true
-	}
-	return found
 }
 
 // mistakes says what the errors among diagnostics are, whatever they warn of besides.
@@ -171,7 +143,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 	return out, nil
 }
 
-// lacking returns what a plan lacks, by checkMachine, and how much its toolchains are left to download.
+// lacking returns what a plan lacks, as `hexmage plan` finds it, and how much is left to download for it.
 func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor.Pipeline, error) {
 	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile}
 	for _, n := range p.Instances {
@@ -179,25 +151,13 @@ func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor
 			of.Missing = append(of.Missing, n.At.Short()+": "+m)
 		}
 	}
-	var toolchains []addrs.Step
-	for _, n := range toolchainInstances(p.Plan) {
-		toolchains = append(toolchains, n.At.Step)
-	}
-	p, err := p.Select(toolchains...)
-	if err != nil || len(toolchains) == 0 {
-		return of, err
-	}
-	o, _, err := a.lookupOnly(ctx, workspace)
+	w, err := a.preview(ctx, p, workspace, nil)
 	if err != nil {
 		return of, err
 	}
-	p.extend(&o)
-	seen, err := engine.Preview(ctx, p.Plan, o, nil)
-	if err != nil {
-		return of, engineError(err)
-	}
-	of.Download = a.toDownload(seen)
-	return of, nil
+	of.Download = w.download
+	of.Findings, err = a.canRun(ctx, w, w.expect(ctx, a.Jobs, freeFor(a.Cache), a.Cache), workspace)
+	return of, err
 }
 
 // toDownload returns how many bytes the actions without a result will download. It counts equal actions once.
@@ -215,22 +175,23 @@ func (a *app) toDownload(seen *engine.Previews) (n int64) {
 
 const askLimit = 3 * time.Second // for a phone to answer
 
-// devicesSeen returns the devices of devices.hcl, and what else the user's adb server sees, if it runs.
-func (a *app) devicesSeen(ctx context.Context, d *domain) ([]doctor.Device, error) {
+// devicesSeen asks the phones of devices.hcl, and the user's adb server, if it runs, what else it sees.
+func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	listed, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}
+	d, err := a.domain(a.here())
+	if err != nil {
+		return nil, err
+	}
 	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, a.runningADB)
-	var out []doctor.Device
-	for _, r := range rows {
-		seen := doctor.Device{Serial: r.Serial, State: r.State, Model: strings.TrimSpace(r.Name + " " + r.Model), SoC: r.SoC}
-		if r.State == stateUnusable {
-			seen.State += ": " + r.Detail
-		}
-		out = append(out, seen)
+	out := make([]doctor.Device, len(rows))
+	for i, r := range rows {
+		out[i] = doctor.Device{Serial: r.Serial, State: r.State, Model: strings.TrimSpace(r.Name + " " + r.Model),
+			SoC: r.SoC, Remedy: r.Detail}
 	}
 	return out, err
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/config"
@@ -131,14 +130,9 @@ func (a *app) lockOptions() (relock.Options, error) {
 		Downloads: a.places().Downloads(), Offline: a.Offline, Getenv: a.Env.Var, Home: a.Env.Var("HOME"),
 		Warn:   func(text string) { fmt.Fprintln(a.Env.Stderr, "note:", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
-		Vendor: qpm.Client{Home: a.Env.Var("HOME"), Search: filepath.SplitList(a.Env.Var("PATH"))},
+		Vendor: qpm.Client{Home: a.Env.Var("HOME"), Search: filepath.SplitList(a.Env.Var("PATH")),
+			Env: sources.Proxies(a.Env.Vars)},
 	}}
-	for _, kv := range a.Env.Vars {
-		if name, _, _ := strings.Cut(strings.ToLower(kv),
-			"="); slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name) {
-			o.Vendor.Env = append(o.Vendor.Env, kv)
-		}
-	}
 	var err error
 	if o.Mirrors, err = fetch.ParseMirrors(a.Env.Var(fetch.EnvMirrors)); err != nil {
 		return o, usageError("%s: %v", fetch.EnvMirrors, err)

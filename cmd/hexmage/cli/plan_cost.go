@@ -75,7 +75,7 @@ const makeRoom = "run `hexmage cache gc`, which removes what was not used for lo
 
 // freeFor is how many bytes are free where the folder is, or will be; -1 where this system does not say.
 func freeFor(dir string) int64 {
-	free, _, err := doctor.System().Free(dir)
+	free, err := doctor.System().Free(dir)
 	if err != nil {
 		return -1
 	}

@@ -30,7 +30,7 @@ func (a *app) private() map[string]map[string]string {
 		}
 	}
 	private := maps.Clone(vars)
-	for _, name := range sources.Variables(a.Env.Var, a.Env.Var("HOME")) {
+	for _, name := range sources.Variables(a.Env.Var("HOME")) {
 		if v := a.Env.Var(name); v != "" {
 			vars[name] = v
 		}

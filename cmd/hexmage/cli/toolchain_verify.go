@@ -203,8 +203,8 @@ func (a *app) printVerified(v verified) {
 		line("33", "note", "the catalogue does not have this release: only what holds for every release was checked")
 	}
 	n := v.Report.Checked
-	line("32", "checked", "%d paths, %d ELF files, %d build ids, %d version files; %d programs run", n.Paths, n.ELF,
-		n.BuildIDs, n.Texts, n.Programs)
+	line("32", "checked", "%d paths, %d ELF files, %d build ids; %d programs run", n.Paths, n.ELF, n.BuildIDs,
+		n.Programs)
 	if n.Silent > 0 && v.Locked == "" && v.Stored == "" {
 		line("33", "note", "%d libraries have no build id: only a digest tells whether they are of this release",
 			n.Silent)

@@ -2,6 +2,7 @@ package deb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,17 +30,13 @@ type apt struct {
 }
 
 func (c *Client) apt(ctx context.Context) (*apt, error) {
-	name := c.AptGet
-	if name == "" {
-		name = "apt-get"
-	}
 	if !archRE.MatchString(c.Architecture) {
 		return nil, fmt.Errorf("%q is not what Debian calls an architecture", c.Architecture)
 	}
 	if !archRE.MatchString(c.Suite) {
 		return nil, fmt.Errorf("%q is not what Debian calls a suite", c.Suite)
 	}
-	path, err := exec.LookPath(name)
+	path, err := exec.LookPath(cmp.Or(c.AptGet, "apt-get"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool "+
 			"yourself and write `use = \"installed\"` in its toolchain block", ErrNoClient, err)
@@ -142,12 +139,16 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		return err
 	}
 	list := filepath.Join(dir, "sources.list")
-	text := "deb " + signed + server + " " + c.Suite + " main\n"
-	if c.fixes {
-		text += "deb " + signed + server + " " + c.Suite + "-updates main\n"
+	parts := []string{server + " " + c.Suite}
+	if !strings.Contains(c.Suite, "-") { // a release, not its backports
+		parts = append(parts, server+" "+c.Suite+"-updates")
+		if fixes != "" {
+			parts = append(parts, fixes+" "+c.Suite+"-security")
+		}
 	}
-	if c.fixes && fixes != "" {
-		text += "deb " + signed + fixes + " " + c.Suite + "-security main\n"
+	text := ""
+	for _, p := range parts {
+		text += "deb " + signed + p + " main\n"
 	}
 	if err := os.WriteFile(list, []byte(text), 0o644); err != nil {
 		return err

@@ -50,15 +50,12 @@ type Client struct {
 	HTTP     fetch.Client
 	Mirrors  []fetch.Mirror
 	Progress func(done, total int64, what string) // may be nil
-
-	fixes bool // use the updates and security fixes of Suite too
 }
 
 // Errors of Get and Index, wrapped.
 var (
 	ErrNoClient  = errors.New("apt-get is missing")
 	ErrNoPackage = errors.New("the distribution does not have the package")
-	ErrOffline   = errors.New("hexmage is offline")
 )
 
 // Result is the outcome of Get.
@@ -86,37 +83,34 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 		return &Result{Files: files, Packages: want}, nil
 	}
 	if c.Offline {
-		return nil, fmt.Errorf("packages %s: %w and not all of them were downloaded before: run once without --offline",
-			names(want), ErrOffline)
+		return nil, fmt.Errorf("packages %s: %w", names(want), fetch.ErrOffline)
 	}
-	var got []listed
-	var warnings []string
-	var fresh bool
-	choose := func(a *apt) (err error) {
-		got, warnings, err = c.choose(ctx, a, want)
-		fresh = a.fresh
-		return err
-	}
-	if err := c.withApt(ctx, choose); err != nil {
-		return nil, err
-	}
-	res, err := c.download(ctx, got)
-	if err != nil && !fresh && ctx.Err() == nil && !fetch.Unreachable(err) && !errors.Is(err, syscall.ENOSPC) {
-		err = c.withApt(ctx, func(a *apt) error { // the lists are old, and may name files that are gone
-			if err := c.update(ctx, a); err != nil {
-				return err
+	for again := false; ; again = true {
+		var got []listed
+		var warnings []string
+		fresh := false
+		err := c.withApt(ctx, func(a *apt) (err error) {
+			if again { // the lists are old, and may name files that are gone
+				if err = c.update(ctx, a); err != nil {
+					return err
+				}
 			}
-			return choose(a)
+			got, warnings, err = c.choose(ctx, a, want)
+			fresh = a.fresh
+			return err
 		})
+		if err != nil {
+			return nil, err
+		}
+		res, err := c.download(ctx, got)
 		if err == nil {
-			res, err = c.download(ctx, got)
+			res.Warnings = warnings
+			return res, nil
+		}
+		if fresh || ctx.Err() != nil || fetch.Unreachable(err) || errors.Is(err, syscall.ENOSPC) {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	res.Warnings = warnings
-	return res, nil
 }
 
 // Downloaded returns the path of a package with the digest.
@@ -210,13 +204,11 @@ func (c *Client) Index(ctx context.Context, want []Package) (ps []Package, err e
 		return nil, err
 	}
 	if c.Offline {
-		return nil, fmt.Errorf("packages %s: %w: run once without --offline", names(want), ErrOffline)
+		return nil, fmt.Errorf("packages %s: %w", names(want), fetch.ErrOffline)
 	}
 	err = c.withApt(ctx, func(a *apt) error {
 		found, err := c.resolve(ctx, a, unpinned(want))
-		for _, p := range found {
-			ps = append(ps, p.Package)
-		}
+		ps = plain(found)
 		return err
 	})
 	return ps, err
@@ -228,7 +220,7 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 	got, err := c.resolve(ctx, a, want)
 	if errors.Is(err, ErrNoPackage) && c.Pinned != "" && pinned {
 		other := *c
-		other.Suite, other.Pinned, other.System, other.fixes = c.Pinned, "", false, true
+		other.Suite, other.Pinned, other.System = c.Pinned, "", false
 		if b, e := other.apt(ctx); e == nil {
 			if there, e := other.resolve(ctx, b, want); e == nil {
 				got, err = there, nil
@@ -236,13 +228,11 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 		}
 	}
 	var warnings []string
-	if errors.Is(err, ErrNoPackage) && slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" }) {
-		was := err
-		if got, err = c.resolve(ctx, a, unpinned(want)); err != nil {
-			return nil, nil, err
-		}
+	some := slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" })
+	if was := err; some && errors.Is(err, ErrNoPackage) {
+		got, err = c.resolve(ctx, a, unpinned(want))
 		warnings = append(warnings, fmt.Sprintf("%v: hexmage takes these versions of the distribution's signed index: %s. "+
-			"Run `hexmage lock` to pin them.", was, versions(got)))
+			"Run `hexmage lock` to pin them.", was, strings.Join(arguments(plain(got)), ", ")))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -266,6 +256,13 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 	return got, warnings, nil
 }
 
+func plain(found []listed) (ps []Package) {
+	for _, p := range found {
+		ps = append(ps, p.Package)
+	}
+	return ps
+}
+
 func unpinned(ps []Package) []Package {
 	out := make([]Package, len(ps))
 	for i, p := range ps {
@@ -275,19 +272,7 @@ func unpinned(ps []Package) []Package {
 }
 
 func names(ps []Package) string {
-	var ss []string
-	for _, p := range ps {
-		ss = append(ss, p.Name)
-	}
-	return strings.Join(ss, ", ")
-}
-
-func versions(ps []listed) string {
-	var ss []string
-	for _, p := range ps {
-		ss = append(ss, p.Name+" "+p.Version)
-	}
-	return strings.Join(ss, ", ")
+	return strings.Join(arguments(unpinned(ps)), ", ")
 }
 
 var (

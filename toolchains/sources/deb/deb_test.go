@@ -133,7 +133,7 @@ func TestPinned(t *testing.T) {
 	if err := os.WriteFile(r.Files[1], []byte("package xx 1:1.0-2"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Get(t.Context(), []deb.Package{x}); !errors.Is(err, deb.ErrOffline) {
+	if _, err := c.Get(t.Context(), []deb.Package{x}); !errors.Is(err, fetch.ErrOffline) {
 		t.Errorf("a damaged file, offline: %v", err)
 	}
 	c.Offline = false
@@ -175,7 +175,7 @@ func TestNoLongerServed(t *testing.T) {
 			if d := cmp.Diff([]deb.Package{x, y}, r.Packages); d != "" {
 				t.Errorf("packages (-want +got):\n%s", d)
 			}
-			if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "hexmage lock") || !strings.Contains(r.Warnings[0], "xx 1.0-2") {
+			if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "hexmage lock") || !strings.Contains(r.Warnings[0], "xx=1.0-2") {
 				t.Errorf("warnings %q", r.Warnings)
 			}
 		})
@@ -202,7 +202,7 @@ func TestRefusals(t *testing.T) {
 		"an option for a name":                  {want: []deb.Package{{Name: "-oDir=x"}}, says: "not what Debian calls a package"},
 		"a version with a space":                {want: []deb.Package{{Name: "xx", Version: "1 -o"}}, says: "not what Debian calls a package"},
 		"no client":                             {want: []deb.Package{x}, change: func(c *deb.Client) { c.AptGet = "/no/apt-get" }, is: deb.ErrNoClient, says: `use = "installed"`},
-		"offline":                               {want: []deb.Package{x}, change: func(c *deb.Client) { c.Offline = true }, is: deb.ErrOffline},
+		"offline":                               {want: []deb.Package{x}, change: func(c *deb.Client) { c.Offline = true }, is: fetch.ErrOffline},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := a.client(t)

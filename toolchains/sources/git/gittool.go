@@ -85,13 +85,17 @@ func Checkout(ctx context.Context, o Options, out string) error {
 		defer os.RemoveAll(dir)
 		o.Downloads = dir
 	}
-	c := &checkout{held: map[string]*git.Repository{}, trees: map[string]*object.Tree{}}
-	defer func() {
-		for _, unlock := range c.unlock {
-			unlock()
-		}
-	}()
+	c := &checkout{trees: map[string]*object.Tree{}}
 	tree, err := c.tree(ctx, o)
+	for _, p := range o.Only {
+		if err != nil {
+			break
+		}
+		entry, missing := tree.FindEntry(strings.TrimPrefix(p, strings.Trim(o.Sub, "/")+"/"))
+		if missing != nil || entry.Mode != filemode.Submodule {
+			err = fmt.Errorf("submodule_paths: no submodule is at %q", p)
+		}
+	}
 	if err == nil {
 		err = c.write(ctx, o, tree, out)
 	}
@@ -103,25 +107,22 @@ func Checkout(ctx context.Context, o Options, out string) error {
 
 // checkout is one call of Checkout.
 type checkout struct {
-	tar    *tar.Writer
-	files  int
-	held   map[string]*git.Repository // locked by this process
-	trees  map[string]*object.Tree    // of commits, by address and id: each submodule reads its parent's .gitmodules
-	unlock []func()
+	tar   *tar.Writer
+	files int
+	trees map[string]*object.Tree // of commits, by address and id: each submodule reads its parent's .gitmodules
 }
 
 // tree returns the files of the commit, or of the folder Sub in it.
 func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
 	tree := c.trees[o.URL+" "+o.Commit]
 	if tree == nil {
-		repo, err := c.open(ctx, o)
+		repo, err := open(ctx, o)
 		if err != nil {
 			return nil, err
 		}
 		commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
 		if err != nil {
-			return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that "+
-				"repository", err)
+			return nil, fmt.Errorf("the repository has no such commit: check `commit` (%w)", err)
 		}
 		if tree, err = commit.Tree(); err != nil {
 			return nil, err
@@ -138,16 +139,13 @@ func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
 	return tree, nil
 }
 
-// open returns a repository that holds the commit, if it exists.
-func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error) {
+// open returns a repository that holds the commit, if it exists. Only one process at a time adds to it.
+func open(ctx context.Context, o Options) (*git.Repository, error) {
 	if info, err := os.Stat(o.URL); err == nil && info.IsDir() {
 		return git.PlainOpen(o.URL)
 	}
 	sum := sha256.Sum256([]byte(o.URL))
 	dir := filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
-	if repo := c.held[dir]; repo != nil {
-		return repo, fetchCommit(ctx, o, repo)
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -155,7 +153,7 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	if err != nil {
 		return nil, err
 	}
-	c.unlock = append(c.unlock, unlock)
+	defer unlock()
 	repo, err := git.PlainOpen(dir)
 	if errors.Is(err, git.ErrRepositoryNotExists) {
 		repo, err = git.PlainInit(dir, true)
@@ -163,7 +161,6 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	if err != nil {
 		return nil, err
 	}
-	c.held[dir] = repo
 	return repo, fetchCommit(ctx, o, repo)
 }
 
@@ -184,34 +181,24 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 			Auth: o.auth(addr), RefSpecs: []config.RefSpec{config.RefSpec(ref)}})
 	}
 	var err error
-	for try := 0; try == 0 || try < tries && unreachable(err); try++ {
+	for range tries {
 		err = ask(1, git.NoTags, o.Commit+":refs/heads/at-"+o.Commit)
-		if login(err) {
+		if errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed) {
 			return fmt.Errorf("%s: the server needs a login: add it to ~/.netrc (%w)", redact(addr), err)
 		}
-		if ctx.Err() == nil && !unreachable(err) && !complete(repo, hash) {
-			all := ask(0, git.AllTags, "+refs/heads/*:refs/heads/*")
-			if all == nil || errors.Is(all, git.NoErrAlreadyUpToDate) {
-				all = errors.New("the repository has no such commit: check `commit`")
-			}
-			err = errors.Join(all, err)
+		if !unreachable(err) && !complete(repo, hash) {
+			err = errors.Join(ask(0, git.AllTags, "+refs/heads/*:refs/heads/*"), err)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case complete(repo, hash):
 			return nil
+		case !unreachable(err):
+			return fmt.Errorf("%s: the repository has no such commit: check `commit` (%w)", redact(addr), err)
 		}
 	}
-	if err = fmt.Errorf("%s: %w", redact(addr), err); unreachable(err) {
-		return fetch.OutOfReach(err)
-	}
-	return err
-}
-
-// login tells whether a server asks for a login.
-func login(err error) bool {
-	return errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed)
+	return fetch.OutOfReach(fmt.Errorf("%s: %w", redact(addr), err))
 }
 
 // auth returns the login of the user's .netrc for an address.

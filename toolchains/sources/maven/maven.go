@@ -6,7 +6,6 @@
 package maven
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,9 +21,6 @@ type Coordinates struct {
 	Extension  string `json:"extension"`            // "aar", "jar"
 }
 
-// ErrCoordinates is what Parse returns, wrapped, for text that names no artifact, or not one for good.
-var ErrCoordinates = errors.New("no Maven coordinates")
-
 // word is what a part may be; "${…}" is a placeholder that is filled in later.
 var word = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
@@ -33,7 +29,8 @@ var placeholder = lazyregexp.New(`\$\{[a-z_]+\}`)
 // Parse reads GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The extension is aar when it is not said.
 func Parse(text string) (Coordinates, error) {
 	fail := func(why string) (Coordinates, error) {
-		return Coordinates{}, fmt.Errorf("%w: %q: %s; the form is group:artifact:version[:classifier][@aar]", ErrCoordinates, text, why)
+		return Coordinates{}, fmt.Errorf("no Maven coordinates: %q: %s; "+
+			"the form is group:artifact:version[:classifier][@aar]", text, why)
 	}
 	rest, ext, said := strings.Cut(text, "@")
 	if !said {

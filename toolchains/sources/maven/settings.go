@@ -4,14 +4,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
@@ -25,7 +24,7 @@ type Repository struct {
 // central is Maven's own.
 const central = "https://repo.maven.apache.org/maven2"
 
-const maxSettings = 1 << 20 // bytes of a file of Maven's
+const maxSettings = 1 << 20 // bytes
 
 type settings struct {
 	Mirrors []struct {
@@ -47,64 +46,31 @@ type settings struct {
 		} `xml:"repositories>repository"`
 	} `xml:"profiles>profile"`
 	Active []string `xml:"activeProfiles>activeProfile"`
-
-	from string
 }
 
-// files are Maven's own: the user's, which counts first, and the installation's.
-func files(getenv func(string) string, home string) []string {
-	var out []string
-	if home != "" {
-		out = append(out, filepath.Join(home, ".m2", "settings.xml"))
-	}
-	for _, name := range []string{"MAVEN_HOME", "M2_HOME"} {
-		if dir := getenv(name); dir != "" {
-			return append(out, filepath.Join(dir, "conf", "settings.xml"))
-		}
-	}
-	return out
-}
+func file(home string) string { return filepath.Join(home, ".m2", "settings.xml") }
 
 var placed = lazyregexp.New(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// Variables are those that Repositories asks for: those that the files themselves name, too.
-func Variables(getenv func(string) string, home string) []string {
-	out := []string{"MAVEN_HOME", "M2_HOME"}
-	for _, name := range files(getenv, home) {
-		b, _ := read(name)
-		for _, m := range placed.Get().FindAllStringSubmatch(string(b), 100) {
-			out = append(out, m[1])
-		}
+// Variables are those that the user's settings.xml names.
+func Variables(home string) (names []string) {
+	b, _ := boundedfile.Read(file(home), maxSettings)
+	for _, m := range placed.Get().FindAllStringSubmatch(string(b), 100) {
+		names = append(names, m[1])
 	}
-	return out
+	return names
 }
 
-func read(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSettings))
-}
-
-// Repositories are those of Maven's settings.xml, as Maven takes them: of active profiles, then Maven's own; a mirror stands in place of what it mirrors; with the
-// logins of servers.
+// Repositories are those of the user's settings.xml, as Maven takes them: of active profiles, then Maven's own; a
+// mirror stands in place of what it mirrors; with the logins of servers.
 func Repositories(getenv func(string) string, home string) ([]Repository, error) {
-	var all []settings
-	for _, name := range files(getenv, home) {
-		b, err := read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		s := settings{from: name}
-		if err := xml.Unmarshal(b, &s); err != nil {
-			return nil, fmt.Errorf("%s is no settings.xml of Maven's", name) // the error itself may quote a password
-		}
-		all = append(all, s)
+	var s settings
+	b, err := boundedfile.Read(file(home), maxSettings)
+	if err == nil && xml.Unmarshal(b, &s) != nil {
+		err = fmt.Errorf("%s is no settings.xml of Maven's", file(home)) // the error itself may quote a password
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	fill := func(text string) string {
 		for _, m := range placed.Get().FindAllStringSubmatch(text, 100) {
@@ -114,13 +80,10 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 	}
 	type named struct{ id, url, from string }
 	var repos []named
-	for _, s := range all {
-		for _, p := range s.Profiles {
-			if !p.Always && !slices.ContainsFunc(all, func(o settings) bool { return slices.Contains(o.Active, p.ID) }) {
-				continue
-			}
+	for _, p := range s.Profiles {
+		if p.Always || slices.Contains(s.Active, p.ID) {
 			for _, r := range p.Repositories {
-				repos = append(repos, named{r.ID, fill(r.URL), s.from})
+				repos = append(repos, named{r.ID, fill(r.URL), file(home)})
 			}
 		}
 	}
@@ -129,23 +92,18 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 	}
 	var out []Repository
 	for _, r := range repos {
+		of := r.id
 		for _, exact := range []bool{false, true} { // who names it alone counts
-			for _, s := range slices.Backward(all) {
-				for _, m := range slices.Backward(s.Mirrors) {
-					if mirrors(m.MirrorOf, r.id, r.url) && (m.MirrorOf == r.id) == exact {
-						r = named{r.id, fill(m.URL), s.from + "\x00" + m.ID}
-					}
+			for _, m := range slices.Backward(s.Mirrors) {
+				if mirrors(m.MirrorOf, of, r.url) && (m.MirrorOf == of) == exact {
+					r = named{m.ID, fill(m.URL), file(home)}
 				}
 			}
 		}
-		from, server, mirrored := strings.Cut(r.from, "\x00")
-		if !mirrored {
-			server = r.id
-		}
-		is := Repository{URL: r.url, From: from}
+		is := Repository{URL: r.url, From: r.from}
 		u, err := url.Parse(is.URL)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-			return nil, fmt.Errorf("%s: repository %q has no address of the form https://host/maven2", from, r.id)
+			return nil, fmt.Errorf("%s: repository %q has no address of the form https://host/maven2", r.from, of)
 		}
 		if u.User != nil { // it is sent as a login, or not at all
 			is.User = u.User.Username()
@@ -153,15 +111,14 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 			u.User = nil
 			is.URL = u.String()
 		}
-		for _, s := range slices.Backward(all) {
-			for _, v := range s.Servers {
-				if v.ID == server {
-					is.User, is.Password = fill(v.User), fill(v.Password)
-				}
+		for _, v := range s.Servers {
+			if v.ID == r.id {
+				is.User, is.Password = fill(v.User), fill(v.Password)
 			}
 		}
 		if strings.HasPrefix(is.Password, "{") && strings.HasSuffix(is.Password, "}") {
-			return nil, fmt.Errorf("%s: the password of server %q is encrypted with Maven's master password, which is not read here: put the login of its host into ~/.netrc", from, server)
+			return nil, fmt.Errorf("%s: the password of server %q is encrypted with Maven's master password, which is "+
+				"not read here: put the login of its host into ~/.netrc", r.from, r.id)
 		}
 		if !slices.ContainsFunc(out, func(o Repository) bool { return o.URL == is.URL }) {
 			out = append(out, is)

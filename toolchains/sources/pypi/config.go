@@ -1,10 +1,8 @@
 package pypi
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -12,10 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/fetch"
 )
 
-// Index is a package index, or with Page one page of links.
+// Index is a package index, or with Page one page of links or a folder with wheels.
 type Index struct {
 	URL  string // without a login
 	User *url.Userinfo
@@ -25,9 +24,8 @@ type Index struct {
 
 // Config is what the machine says of package indexes.
 type Config struct {
-	Indexes []Index  // in the order in which they are asked
-	Folders []string // with wheels, which come first
-	CA      string   // file with certificates; "" is the machine's
+	Indexes []Index // in the order in which they are asked
+	CA      string  // file with certificates; "" is the machine's
 	Proxy   string
 }
 
@@ -55,10 +53,6 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 	}
 	c := Config{CA: get("cert").value, Proxy: get("proxy").value}
 	add := func(text, from string, page bool) error {
-		if page && filepath.IsAbs(text) {
-			c.Folders = append(c.Folders, text)
-			return nil
-		}
 		i, err := parseIndex(text, from)
 		i.Page = page
 		c.Indexes = append(c.Indexes, i)
@@ -72,7 +66,9 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 		if strings.HasPrefix(text, "~/") {
 			text = filepath.Join(home, text[2:])
 		}
-		if !filepath.IsAbs(text) && !strings.Contains(text, "://") {
+		if filepath.IsAbs(text) {
+			text = "file://" + text
+		} else if !strings.Contains(text, "://") {
 			continue // seen from the working directory, of which there is none here
 		}
 		if err := add(text, links.from, true); err != nil {
@@ -161,15 +157,14 @@ func settings(getenv func(string) string, home string) (map[string]setting, erro
 	}
 	out := map[string]setting{}
 	for _, name := range files {
-		f, err := os.Open(name)
+		b, err := boundedfile.Read(name, maxConfig)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		sections, err := parseINI(io.LimitReader(f, maxConfig))
-		f.Close()
+		sections, err := parseINI(string(b))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -185,19 +180,16 @@ func settings(getenv func(string) string, home string) (map[string]setting, erro
 const maxConfig = 1 << 20 // bytes of a file of pip's
 
 // parseINI reads a file as Python's configparser does, as far as pip's files need it. Its errors show no line: there may be a password in it.
-func parseINI(r io.Reader) (map[string]map[string]string, error) {
+func parseINI(file string) (map[string]map[string]string, error) {
 	out := map[string]map[string]string{}
 	section, key := "", ""
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxConfig)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
+	for n, line := range strings.Split(file, "\n") {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "" || text[0] == '#' || text[0] == ';':
 		case line[0] == ' ' || line[0] == '\t':
 			if key == "" {
-				return nil, fmt.Errorf("line %d goes on with nothing", n)
+				return nil, fmt.Errorf("line %d goes on with nothing", n+1)
 			}
 			out[section][key] += "\n" + text
 		case text[0] == '[' && strings.HasSuffix(text, "]"):
@@ -208,11 +200,11 @@ func parseINI(r io.Reader) (map[string]map[string]string, error) {
 		default:
 			i := strings.IndexAny(text, "=:")
 			if i < 0 || section == "" {
-				return nil, fmt.Errorf("line %d is neither a section nor a setting", n)
+				return nil, fmt.Errorf("line %d is neither a section nor a setting", n+1)
 			}
 			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text[:i])), "_", "-")
 			out[section][key] = strings.TrimSpace(text[i+1:])
 		}
 	}
-	return out, lines.Err()
+	return out, nil
 }

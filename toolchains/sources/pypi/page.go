@@ -21,9 +21,6 @@ type File struct {
 	SHA256 string // "" if unknown
 }
 
-// ErrPage is wrapped by the errors about pages that are not an index's.
-var ErrPage = errors.New("not a page of a package index")
-
 const (
 	maxPage  = 128 << 20 // bytes of a page
 	maxFiles = 500_000   // of a project
@@ -37,7 +34,7 @@ const forms = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.
 func parsePage(b []byte, at string) ([]File, error) {
 	base, err := url.Parse(at)
 	if err != nil {
-		return nil, fmt.Errorf("%w: invalid address", ErrPage)
+		return nil, errors.New("invalid address")
 	}
 	base.User = nil
 	if head := bytes.TrimSpace(b); len(head) > 0 && head[0] == '{' {
@@ -59,13 +56,13 @@ func parseJSON(b []byte, base *url.URL) ([]File, error) {
 		} `json:"files"`
 	}
 	if err := json.Unmarshal(b, &page); err != nil {
-		return nil, fmt.Errorf("%w: invalid JSON: %.100s", ErrPage, err)
+		return nil, fmt.Errorf("invalid JSON: %.100s", err)
 	}
 	if major, _, _ := strings.Cut(page.Meta.Version, "."); major != "1" {
-		return nil, fmt.Errorf("%w: version %.20q instead of 1", ErrPage, page.Meta.Version)
+		return nil, fmt.Errorf("version %.20q instead of 1", page.Meta.Version)
 	}
 	if len(page.Files) > maxFiles {
-		return nil, fmt.Errorf("%w: it has more than %d files", ErrPage, maxFiles)
+		return nil, fmt.Errorf("it has more than %d files", maxFiles)
 	}
 	var out []File
 	for _, f := range page.Files {
@@ -91,10 +88,10 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 		switch z.Next() {
 		case html.ErrorToken:
 			if err := z.Err(); err != io.EOF {
-				return nil, fmt.Errorf("%w: %w", ErrPage, err)
+				return nil, err
 			}
 			if tags == 0 {
-				return nil, fmt.Errorf("%w: it is neither JSON nor HTML", ErrPage)
+				return nil, errors.New("it is neither JSON nor HTML")
 			}
 			return out, nil
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -113,7 +110,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 				}
 			case "meta":
 				if v := attr["content"]; attr["name"] == "pypi:repository-version" && v != "1" && !strings.HasPrefix(v, "1.") {
-					return nil, fmt.Errorf("%w: version %.20q instead of 1", ErrPage, v)
+					return nil, fmt.Errorf("version %.20q instead of 1", v)
 				}
 			case "a":
 				file, ok := place(attr["href"], base)
@@ -121,7 +118,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 					continue
 				}
 				if out = append(out, file); len(out) > maxFiles {
-					return nil, fmt.Errorf("%w: it has more than %d files", ErrPage, maxFiles)
+					return nil, fmt.Errorf("it has more than %d files", maxFiles)
 				}
 			}
 		}

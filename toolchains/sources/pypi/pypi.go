@@ -32,6 +32,8 @@ type Wheel struct {
 	Tags    string `json:"tags,omitempty"`  // end of the file's name: cp311-cp311-manylinux_2_35_x86_64, none-any
 	File    string `json:"file,omitempty"`  // "" is the file with these tags
 	Index   string `json:"index,omitempty"` // an address of the catalog; "" is the machine's own indexes
+	Size    int64  `json:"size,omitempty"`  // bytes, of a locked one; 0 if it is not known
+	SHA256  string `json:"sha256,omitempty"`
 }
 
 // Errors of Find wrap one of these.
@@ -98,9 +100,6 @@ func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if c.Fetch, err = cfg.client(c.Fetch); err != nil {
 		return nil, err
 	}
-	if f := w.inFolders(cfg.Folders); f != nil {
-		return f, nil
-	}
 	var errs []error
 	var asked []string
 	silent := false // an index did not answer; one that wants a login may answer so for each file that it does not have
@@ -134,22 +133,6 @@ func (w Wheel) String() string {
 	return fmt.Sprintf("a wheel of %s %s that ends in %s", w.Project, w.Version, w.Tags)
 }
 
-// inFolders looks for the file in folders of this machine.
-func (w Wheel) inFolders(folders []string) *Found {
-	for _, dir := range folders {
-		names, _ := filepath.Glob(filepath.Join(dir, "*.whl"))
-		var files []File
-		for _, name := range names {
-			u := url.URL{Scheme: "file", Path: name}
-			files = append(files, File{Name: filepath.Base(name), URL: u.String()})
-		}
-		if f := w.choose(files); f != nil {
-			return &Found{File: *f, From: "the folder " + dir}
-		}
-	}
-	return nil
-}
-
 // choose returns the wheel's file, nil if it is not among the files.
 func (w Wheel) choose(files []File) *File {
 	for _, f := range files {
@@ -176,20 +159,28 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 		return nil, err
 	}
 	label := Normalize(w.Project) + " in the package index of " + i.From
-	b, at, err := get.Small(ctx, fetch.Source{URLs: []string{addr}, Accept: forms, Label: label}, maxPage)
-	switch fetch.Status(err) {
-	case http.StatusNotFound, http.StatusGone:
-		return nil, nil
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its address in "+
-			"pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
-	}
-	if err != nil {
-		return nil, err
-	}
-	files, err := parsePage(b, at)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label, err)
+	var files []File
+	if dir, local := strings.CutPrefix(addr, "file://"); local && i.Page {
+		names, _ := filepath.Glob(filepath.Join(dir, "*.whl"))
+		for _, name := range names {
+			u := url.URL{Scheme: "file", Path: name}
+			files = append(files, File{Name: filepath.Base(name), URL: u.String()})
+		}
+	} else {
+		b, at, err := get.Small(ctx, fetch.Source{URLs: []string{addr}, Accept: forms, Label: label}, maxPage)
+		switch fetch.Status(err) {
+		case http.StatusNotFound, http.StatusGone:
+			return nil, nil
+		case http.StatusUnauthorized, http.StatusForbidden:
+			return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its "+
+				"address in pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if files, err = parsePage(b, at); err != nil {
+			return nil, fmt.Errorf("%s: not a page of a package index: %w", label, err)
+		}
 	}
 	f := w.choose(files)
 	if f == nil {

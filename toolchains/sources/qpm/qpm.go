@@ -25,14 +25,6 @@ import (
 type Product struct {
 	Name    string `json:"name"` // as the client calls it: "hexagonsdk6.x", "Qualcomm_AI_Runtime_Community"
 	Version string `json:"version"`
-	Adds    []Add  `json:"adds,omitempty"` // of qpm: unpacked into folders of it
-}
-
-// Add is a product that is unpacked below another.
-type Add struct {
-	Name    string `hcl:"product,label" json:"name"`
-	Version string `hcl:"version" json:"version"`
-	Path    string `hcl:"path" json:"path"` // slash path in the product's folder
 }
 
 // Client calls Qualcomm's clients.
@@ -45,66 +37,21 @@ type Client struct {
 	Progress func(text string) // receives each line that a client prints; may be nil
 }
 
-// Errors of the package wrap one of these.
-var (
-	ErrNoClient = errors.New("missing client")
-	ErrRefused  = errors.New("account refused")
-	ErrFailed   = errors.New("client failed")
-)
-
-// logFolders returns the folders in which the clients write their logs; "~" is the home.
-func logFolders() []string {
-	return []string{"/var/tmp/qcom/qik/logs", "/var/tmp/qcom/qpm3/logs", "/var/tmp/qcom/qsc/logs", "~/.qpm/logs",
-		"~/.qsc/logs"}
-}
-
 // Install installs the product into dir with qpm-cli. dir must be an absolute path; the folder must be empty or missing.
 func (c Client) Install(ctx context.Context, p Product, dir string) error {
-	if err := absolute(dir); err != nil {
+	said, err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
+	if err != nil && !strings.Contains(strings.ToLower(said), "already") { // else the license is active
 		return err
 	}
-	err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
-	var e *Error
-	if errors.As(err, &e) && strings.Contains(strings.ToLower(strings.Join(e.Said, " ")), "already") {
-		err = nil // the license is active
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	install := []string{"--install", p.Name, "--version", p.Version, "--path", dir, "--silent"}
-	if err := c.run(ctx, "qpm-cli", dir, install...); err != nil {
-		return err
-	}
-	for _, a := range p.Adds {
-		sub := filepath.Join(dir, filepath.FromSlash(a.Path))
-		if !filepath.IsLocal(filepath.FromSlash(a.Path)) {
-			return fmt.Errorf("the folder %q of %s leaves that of %s", a.Path, a.Name, p.Name)
-		}
-		if err := os.MkdirAll(sub, 0o755); err != nil {
-			return err
-		}
-		extract := []string{"--extract", a.Name, "--version", a.Version, "--path", sub, "--silent"}
-		if err := c.run(ctx, "qpm-cli", sub, extract...); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = c.run(ctx, "qpm-cli", dir, "--install", p.Name, "--version", p.Version, "--path", dir, "--silent")
+	return err
 }
 
 // Download downloads the product's archive into dir with qsc-cli, and returns the archive's path. dir must be an absolute
 // path.
 func (c Client) Download(ctx context.Context, p Product, dir string) (string, error) {
-	if err := absolute(dir); err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
 	args := []string{"sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"}
-	if err := c.run(ctx, "qsc-cli", dir, args...); err != nil {
+	if _, err := c.run(ctx, "qsc-cli", dir, args...); err != nil {
 		return "", err
 	}
 	var found []string
@@ -118,21 +65,13 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 		return "", err
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("%w: qsc-cli left %d archives in %s, want one: %s", ErrFailed, len(found), dir,
+		return "", fmt.Errorf("qsc-cli left %d archives in %s, want one: %s", len(found), dir,
 			strings.Join(found, ", "))
 	}
 	return found[0], nil
 }
 
 var archiveRE = lazyregexp.New(`(?i)\.(zip|tgz|tar\.[gx]z)$`)
-
-// absolute rejects paths to which the clients answer "unexpected error".
-func absolute(dir string) error {
-	if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "\n\x00") {
-		return fmt.Errorf("%w: %q: the clients want an absolute path", ErrFailed, dir)
-	}
-	return nil
-}
 
 // find returns the program's absolute path.
 func (c Client) find(name string) (string, error) {
@@ -145,8 +84,8 @@ func (c Client) find(name string) (string, error) {
 		}
 	}
 	what := map[string]string{"qpm-cli": "the Qualcomm Package Manager", "qsc-cli": "the Qualcomm Software Center"}[name]
-	return "", fmt.Errorf("%w: %s is not in PATH: install %s and log in with `%s`, or take the release from another "+
-		"source (use = \"archive\" or \"installed\")", ErrNoClient, name, what, loginCommand(name))
+	return "", fmt.Errorf("%s is not in PATH: install %s and log in with `%s`, or take the release from another "+
+		"source (use = \"archive\" or \"installed\")", name, what, loginCommand(name))
 }
 
 func loginCommand(name string) string {
@@ -156,11 +95,20 @@ func loginCommand(name string) string {
 	return "qpm-cli --login USER"
 }
 
-// run calls a client. It fails if the folder into, unless "", is empty afterwards.
-func (c Client) run(ctx context.Context, name, into string, args ...string) error {
+// run calls a client, and returns the end of what it prints. The folder into, unless "", is an absolute path; run makes
+// it, and fails if it is empty afterwards.
+func (c Client) run(ctx context.Context, name, into string, args ...string) (string, error) {
 	program, err := c.find(name)
 	if err != nil {
-		return err
+		return "", err
+	}
+	if into != "" {
+		if !filepath.IsAbs(into) {
+			return "", fmt.Errorf("%q: the clients want an absolute path", into)
+		}
+		if err := os.MkdirAll(into, 0o755); err != nil {
+			return "", err
+		}
 	}
 	started := time.Now()
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -172,32 +120,37 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) erro
 	cmd.Stdout, cmd.Stderr = out, out
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
-	text := string(out.tail)
-	if err == nil && !failed(text) && (into == "" || !empty(into)) {
-		return nil
-	}
-	log, logged := c.log(started)
-	e := &Error{Command: name + " " + strings.Join(args, " "), Said: lastLines(text), Log: log,
-		LogSaid: errorLines(logged)}
+	said := string(out.tail)
 	switch {
 	case err != nil:
-		e.How = err.Error()
-	case failed(text):
-		e.How = "exit code 0, but it prints an error"
+	case failedRE.MatchString(said): // the exit code may be 0 then
+		err = errors.New("exit code 0, but it prints an error")
+	case into != "" && empty(into):
+		err = fmt.Errorf("exit code 0, but %s is empty", into)
 	default:
-		e.How = "exit code 0, but " + into + " is empty"
+		return said, nil
 	}
-	e.Remedy, e.kind = explain(name, text+"\n"+logged)
-	return e
+	lines := []string{fmt.Sprintf("%s %s: %v", name, strings.Join(args, " "), err)}
+	for _, l := range lastLines(said, false) {
+		lines = append(lines, "  it says: "+l)
+	}
+	log, logged := c.log(started)
+	if log != "" {
+		lines = append(lines, "  its log is "+log)
+	}
+	for _, l := range lastLines(logged, true) {
+		lines = append(lines, "  log: "+l)
+	}
+	if remedy := explain(name, said+"\n"+logged); remedy != "" {
+		lines = append(lines, remedy)
+	}
+	return said, errors.New(strings.Join(lines, "\n"))
 }
 
 var failedRE = lazyregexp.New(`(?i)unexpected error|login failed|access denied|\[error\]|error:|401 unauthorized|` +
 	`status code 401|not logged in|no such product|failed to `)
-
-// failed tells whether a client printed a failure. Its exit code may be 0 then.
-func failed(text string) bool { return failedRE.MatchString(text) }
 
 func empty(dir string) bool {
 	names, err := os.ReadDir(dir)

@@ -25,7 +25,7 @@ case $1 in
 	[ "$mode" != active ] || { echo "error: already activated"; exit 4; }
 	[ "$mode" != unlicensed ] || { echo "License activation failed for $2"; exit 1; }
 	echo "$2" >> "$HOME/active"; echo "License activated"; exit 0 ;;
---install|--extract)
+--install)
 	verb=$1 product=$2 version= path=
 	shift 2
 	while [ $# -gt 0 ]; do case $1 in --version) version=$2; shift ;; --path) path=$2; shift ;; esac; shift; done
@@ -70,7 +70,7 @@ func client(t *testing.T, mode string) (qpm.Client, string) {
 			t.Fatal(err)
 		}
 	}
-	return qpm.Client{Search: []string{filepath.Join(home, "bin"), "/usr/bin", "/bin"}, Home: home, Logs: []string{"~/logs"}}, home
+	return qpm.Client{Search: []string{filepath.Join(home, "bin"), "/usr/bin", "/bin"}, Home: home, Logs: []string{filepath.Join(home, "logs")}}, home
 }
 
 func TestInstall(t *testing.T) {
@@ -78,11 +78,11 @@ func TestInstall(t *testing.T) {
 	var said []string
 	c.Progress = func(text string) { said = append(said, text) }
 	dir := filepath.Join(t.TempDir(), "sdk")
-	p := qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1", Adds: []qpm.Add{{Name: "hexagon8.8", Version: "8.8.02.1", Path: "tools/HEXAGON_Tools/8.8.02"}}}
+	p := qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}
 	if err := c.Install(t.Context(), p, dir); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{"made": "--install hexagonsdk6.x 6.2.0.1\n", "tools/HEXAGON_Tools/8.8.02/made": "--extract hexagon8.8 8.8.02.1\n"} {
+	for file, want := range map[string]string{"made": "--install hexagonsdk6.x 6.2.0.1\n"} {
 		if b, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v", file, b, err)
 		}
@@ -94,12 +94,8 @@ func TestInstall(t *testing.T) {
 	if !slices.Contains(said, "qpm-cli: Downloading 90%") || !slices.Contains(said, "qpm-cli: [31mExtracting[0m") {
 		t.Errorf("said %q", said)
 	}
-	if err := c.Install(t.Context(), p, "sdk"); !errors.Is(err, qpm.ErrFailed) || !strings.Contains(err.Error(), "absolute") {
+	if err := c.Install(t.Context(), p, "sdk"); err == nil || !strings.Contains(err.Error(), "absolute") {
 		t.Errorf("a relative path: %v", err)
-	}
-	p.Adds[0].Path = "../x"
-	if err := c.Install(t.Context(), p, filepath.Join(t.TempDir(), "x")); err == nil || !strings.Contains(err.Error(), "leaves") {
-		t.Errorf("a path out of it: %v", err)
 	}
 }
 
@@ -111,26 +107,20 @@ func TestActiveAlready(t *testing.T) {
 }
 
 func TestInstallFails(t *testing.T) {
-	for mode, c := range map[string]struct {
-		kind error
-		says []string
-	}{
-		"401":        {qpm.ErrRefused, []string{"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`}},
-		"login":      {qpm.ErrRefused, []string{"no valid login", "qpm-cli --login"}},
-		"agree":      {qpm.ErrRefused, []string{"exit code 0, but it prints an error", "https://www.qualcomm.com/agreements"}},
-		"nothing":    {qpm.ErrFailed, []string{"is empty"}},
-		"silent":     {qpm.ErrFailed, []string{"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"}},
-		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "license"}},
+	for mode, says := range map[string][]string{
+		"401":        {"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`},
+		"login":      {"no valid login", "qpm-cli --login"},
+		"agree":      {"exit code 0, but it prints an error", "https://www.qualcomm.com/agreements"},
+		"nothing":    {"is empty"},
+		"silent":     {"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"},
+		"unlicensed": {"--license-activate hexagonsdk6.x", "license"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			cl, _ := client(t, mode)
 			err := cl.Install(t.Context(), qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}, filepath.Join(t.TempDir(), "sdk"))
-			if !errors.Is(err, c.kind) {
-				t.Fatalf("error %v, want %v", err, c.kind)
-			}
-			for _, s := range c.says {
-				if !strings.Contains(err.Error(), s) {
+			for _, s := range says {
+				if err == nil || !strings.Contains(err.Error(), s) {
 					t.Errorf("%v\ndoes not say %q", err, s)
 				}
 			}
@@ -145,7 +135,7 @@ func TestInstallFails(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(home, "bin")); err != nil {
 		t.Fatal(err)
 	}
-	if err := cl.Install(t.Context(), qpm.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); !errors.Is(err, qpm.ErrNoClient) || !strings.Contains(err.Error(), "Package Manager") {
+	if err := cl.Install(t.Context(), qpm.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); err == nil || !strings.Contains(err.Error(), "Package Manager") {
 		t.Errorf("error %v", err)
 	}
 }
