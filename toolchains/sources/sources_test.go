@@ -13,7 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool"
@@ -52,6 +54,31 @@ func sdkZip(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// server serves b and counts what it sends.
+func server(t *testing.T, b []byte, ranges *atomic.Bool) (string, *atomic.Int64) {
+	sent := &atomic.Int64{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !ranges.Load() {
+			r.Header.Del("Range")
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(counter{w, sent}, r, "", time.Time{}, bytes.NewReader(b))
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL + "/sdk.zip", sent
+}
+
+type counter struct {
+	http.ResponseWriter
+	n *atomic.Int64
+}
+
+func (c counter) Write(b []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(b)
+	c.n.Add(int64(n))
+	return n, err
 }
 
 func TestSecretsAndMirrors(t *testing.T) {
