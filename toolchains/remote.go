@@ -17,7 +17,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	switch s.Kind {
 	case "archive":
 		spec.Kind, spec.URLs = sources.KindArchive, r.fillAll(s.URLs)
-		spec.UserAgent, spec.HTTP1, spec.CaseMatters = s.UserAgent, s.HTTP1, s.CaseMatters
+		spec.UserAgent, spec.HTTP1, spec.Parts, spec.CaseMatters = s.UserAgent, s.HTTP1, s.Parts, s.CaseMatters
 	case "maven":
 		c, err := maven.Parse(r.fill(s.Coordinates))
 		if err != nil {
@@ -45,7 +45,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		if e.SHA256 != "" {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		}
-		if spec.Kind == sources.KindVendor { // the digest of the archive says it for all others
+		if spec.Parts || spec.Kind == sources.KindVendor { // the digest of the archive says it for all others
 			spec.Tree = e.Tree
 		}
 	}

@@ -65,7 +65,8 @@ type Source struct {
 	UserAgent   string           `hcl:"user_agent,optional"`
 	HTTP1       bool             `hcl:"http1,optional"`
 	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Tree        string           `hcl:"tree,optional"`         // digest of the tree
+	Parts       bool             `hcl:"parts,optional"`        // of a zip: read only the members that Only selects
+	Tree        string           `hcl:"tree,optional"`         // of parts, qpm and qsc: digest of the tree
 	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
 
 	Packages     []string      `hcl:"packages,optional"`     // of a deb source

@@ -17,9 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
-const maxMembers = 2_000_000 // of a zip archive
-
-// download is the state of one Fetch.
+// download is the state of one Fetch or FetchMembers.
 type download struct {
 	client   Client
 	source   Source

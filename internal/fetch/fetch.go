@@ -2,7 +2,8 @@
 //
 // It takes https, http and file addresses, tries mirrors in order, resumes where a connection or a process broke, and
 // checks size and digests while it writes. A file appears at its place only when it is complete and correct.
-// The package does not unpack and does not choose what to download. It follows only given addresses and redirects.
+// FetchMembers gets single members of a zip archive. The package does not unpack and does not choose what to
+// download. It follows only given addresses and redirects.
 package fetch
 
 import (

@@ -1,12 +1,52 @@
 package fetch
 
 import (
+	"archive/zip"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/hexmage/hexmage/internal/archive"
 )
+
+// FuzzZipDirectory: the pieces that are read of an archive lie within it, in order, whatever its bytes are.
+func FuzzZipDirectory(f *testing.F) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range []string{"a", "d/b"} {
+		w, err := z.Create(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, _ = w.Write([]byte(name))
+	}
+	if err := z.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ms, err := archive.ListZip(bytes.NewReader(b), int64(len(b)), 1000)
+		if err != nil {
+			return
+		}
+		for _, end := range []int64{int64(len(b)), int64(len(b) / 2)} {
+			at := int64(0)
+			segs, kept := extents(ms, end, func(string) bool { return true }, 10)
+			for _, s := range segs {
+				if s[0] < at || s[1] < s[0] || s[1] > end {
+					t.Fatalf("pieces %v up to %d", segs, end)
+				}
+				at = s[1]
+			}
+			if kept != len(ms) {
+				t.Errorf("%d of %d members", kept, len(ms))
+			}
+		}
+	})
+}
 
 // FuzzMessage: whatever a server sends, what is shown of it is one line without anything that a terminal obeys.
 func FuzzMessage(f *testing.F) {

@@ -3,12 +3,14 @@ package fetch_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -469,17 +471,104 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-func TestNetrcFile(t *testing.T) {
-	dir := t.TempDir()
-	if l, err := fetch.NetrcFile(filepath.Join(dir, "none")); err != nil || len(l) != 0 {
-		t.Errorf("%v, %v", l, err)
+// zipFile makes a zip of n files of size bytes each that do not compress.
+func zipFile(t *testing.T, n, size int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := range n {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("sdk/d%d/f%d", i%7, i), Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := content(size)
+		copy(data, strconv.Itoa(i))
+		_, _ = w.Write(data)
 	}
-	file := filepath.Join(dir, "netrc")
-	if err := os.WriteFile(file, []byte("machine a login b password c\n"), 0o600); err != nil {
+	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := fetch.NetrcFile(file); err != nil || len(l) != 1 {
-		t.Errorf("%v, %v", l, err)
+	return b.Bytes()
+}
+
+func TestMembers(t *testing.T) {
+	b := zipFile(t, 60, 400_000) // 24 MB
+	keep := func(name string) bool { return strings.HasPrefix(name, "sdk/d3/") || name == "sdk/d0/f0" }
+	var sent atomic.Int64
+	var requests atomic.Int32
+	var mode atomic.Value
+	mode.Store("")
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := requests.Add(1)
+		cw := &counting{ResponseWriter: w, n: &sent}
+		switch mode.Load() {
+		case "ignores ranges":
+			_, _ = cw.Write(b)
+		case "drops":
+			serve(&lossy{cw, 300_000}, r, b)
+		case "changes":
+			r.Header.Del("If-Range")
+			tag := `"a"`
+			if n >= 4 {
+				tag = `"b"`
+			}
+			serveTag(cw, r, b, tag)
+		default:
+			serve(cw, r, b)
+		}
+	}))
+	defer srv.Close()
+	s := fetch.Source{URLs: []string{srv.URL}}
+	for _, m := range []string{"", "drops", "changes"} {
+		t.Run(m, func(t *testing.T) {
+			mode.Store(m)
+			sent.Store(0)
+			requests.Store(0)
+			dest := filepath.Join(t.TempDir(), "x.zip")
+			got, err := client().FetchMembers(t.Context(), s, keep, dest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Members != 10 || got.Size != int64(len(b)) || m == "" && sent.Load() > 6_000_000 {
+				t.Errorf("%+v, %d bytes sent of %d", got, sent.Load(), len(b))
+			}
+			z, err := zip.OpenReader(dest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer z.Close()
+			read := 0
+			for _, f := range z.File {
+				if !keep(f.Name) {
+					continue
+				}
+				r, err := f.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.Copy(io.Discard, r); err != nil { // checks the CRC
+					t.Errorf("%s: %v", f.Name, err)
+				}
+				read++
+			}
+			if read != 10 {
+				t.Errorf("%d members", read)
+			}
+			before := requests.Load()
+			if _, err := client().FetchMembers(t.Context(), s, keep, dest); err != nil || requests.Load() != before {
+				t.Errorf("again: %v, %d requests", err, requests.Load()-before)
+			}
+		})
+	}
+	mode.Store("ignores ranges")
+	if _, err := client().FetchMembers(t.Context(), s, keep, filepath.Join(t.TempDir(), "x")); !errors.Is(err,
+		fetch.ErrNoRanges) {
+		t.Errorf("error %v, want %v", err, fetch.ErrNoRanges)
+	}
+	mode.Store("")
+	if _, err := client().FetchMembers(t.Context(), s, func(string) bool { return false },
+		filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrNotFile) {
+		t.Errorf("error %v, want %v", err, fetch.ErrNotFile)
 	}
 }
 
@@ -496,3 +585,49 @@ func (c *counting) Write(b []byte) (int, error) {
 }
 
 func (c *counting) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
+
+func TestNetrcFile(t *testing.T) {
+	dir := t.TempDir()
+	if l, err := fetch.NetrcFile(filepath.Join(dir, "none")); err != nil || len(l) != 0 {
+		t.Errorf("%v, %v", l, err)
+	}
+	file := filepath.Join(dir, "netrc")
+	if err := os.WriteFile(file, []byte("machine a login b password c\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := fetch.NetrcFile(file); err != nil || len(l) != 1 {
+		t.Errorf("%v, %v", l, err)
+	}
+}
+
+// TestMembersBegin resumes a download that was killed after its state was there and before the directory was.
+func TestMembersBegin(t *testing.T) {
+	b := zipFile(t, 20, 200_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var requests atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 3 { // the first member
+			cancel()
+			return
+		}
+		serve(w, r, b)
+	}))
+	defer srv.Close()
+	s, dest := fetch.Source{URLs: []string{srv.URL}}, filepath.Join(t.TempDir(), "x.zip")
+	keep := func(name string) bool { return strings.HasPrefix(name, "sdk/d3/") }
+	if _, err := client().FetchMembers(ctx, s, keep, dest); err == nil {
+		t.Fatal("it was not stopped")
+	}
+	if err := os.Truncate(dest+".part", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client().FetchMembers(t.Context(), s, keep, dest); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(dest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+}

@@ -27,13 +27,14 @@ func trickle(w http.ResponseWriter, r *http.Request, b []byte, piece int, pause 
 }
 
 // TestSlow: a server from which next to nothing comes is given up, though something comes all the time; and so is one
-// that says next to nothing of why it refuses, or of what is beside the file.
+// that says next to nothing of why it refuses, of what is beside the file, or of a zip's directory.
 func TestSlow(t *testing.T) {
 	b := content(100_000)
 	slow := func(w http.ResponseWriter, r *http.Request) { trickle(w, r, b, 1, 5*time.Millisecond) }
 	for name, c := range map[string]struct {
 		handler func(w http.ResponseWriter, r *http.Request)
 		source  fetch.Source
+		members bool
 		text    string
 	}{
 		"the file": {handler: func(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +54,8 @@ func TestSlow(t *testing.T) {
 			}
 			serve(w, r, b)
 		}, source: fetch.Source{Sidecars: []string{".sha256"}}, text: ".sha256"},
+		"a directory": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) },
+			members: true, text: "less than 2000 bytes a second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +66,12 @@ func TestSlow(t *testing.T) {
 			s.URLs = []string{srv.URL + "/sdk.zip"}
 			dest := filepath.Join(t.TempDir(), "sdk.zip")
 			begin := time.Now()
-			_, err := cl.Fetch(t.Context(), s, dest)
+			var err error
+			if c.members {
+				_, err = cl.FetchMembers(t.Context(), s, func(string) bool { return true }, dest)
+			} else {
+				_, err = cl.Fetch(t.Context(), s, dest)
+			}
 			if err == nil || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("error %v, want %q", err, c.text)
 			}

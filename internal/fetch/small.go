@@ -91,29 +91,3 @@ func Status(err error) int {
 	}
 	return 0
 }
-
-// persist calls f until it succeeds or its error is permanent. Progress in p, which may be nil, resets the retries.
-func (d *download) persist(ctx context.Context, p *part, f func() error) error {
-	for failures := 0; ; {
-		before := p.bytes()
-		err := f()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		var t *transientError
-		if !errors.As(err, &t) {
-			return err
-		}
-		if d.downgrade() {
-			d.http1 = true
-			d.http.CloseIdleConnections()
-			d.http = d.connect()
-		}
-		if err := d.bear(ctx, t, &failures, p.bytes() > before); err != nil {
-			return err
-		}
-	}
-}

@@ -119,6 +119,16 @@ failure "apt-lists" {
   examples = ["fetch: update the package lists: exit status 100"]
 }
 
+failure "fetch-parts" {
+  where    = ["fetch"]
+  severity = "warning"
+  patterns = ["all of it is downloaded"]
+  cause    = "Parts of the archive alone could not be had from this server, so all of it is downloaded."
+  remedy   = "Nothing is to be done: it costs time and nothing else."
+  source   = "hexmage"
+  examples = ["fetch: the server sends no ranges: all of it is downloaded"]
+}
+
 failure "fetch-changing" {
   where    = ["fetch"]
   patterns = ["changed while it was downloaded"]

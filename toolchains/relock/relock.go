@@ -153,7 +153,7 @@ func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolch
 		e.URL = ch.Spec.URLs[0]
 	}
 	e.Size, e.SHA256, e.Tree = ch.Spec.Size, ch.Spec.SHA256, ch.Spec.Tree
-	if e.SHA256 != "" || e.Tree != "" {
+	if e.SHA256 != "" && !ch.Spec.Parts || e.Tree != "" {
 		return e, nil // the catalogue says it all
 	}
 	return e, learn(ctx, ch, e, o)

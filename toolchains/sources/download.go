@@ -120,7 +120,7 @@ func (s *work) unpack(ctx context.Context, out string, archives ...string) error
 
 func (s *work) unpacking() unpack.Options {
 	o := unpack.Options{System: s.Kind == KindDeb, Progress: s.o.Progress}
-	if s.Tree != "" || s.Kind == KindVendor {
+	if s.Tree != "" || s.Parts || s.Kind == KindVendor {
 		o.Digest = func(sum string) error {
 			if s.learned.Tree = sum; s.Tree != "" && s.Tree != sum {
 				return fmt.Errorf("%w: the tree that came of it has the digest %s, expected is %s", fetch.ErrMismatch, sum, s.Tree)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
@@ -40,7 +41,7 @@ type Learned struct {
 	SHA256 string // likewise
 	File   string // of a wheel: its name
 	Vouch  bool   // who has it published its digest
-	Tree   string // of trees that Qualcomm's client installs
+	Tree   string // of parts, and of trees that Qualcomm's client installs
 }
 
 // Fetch does what the spec says; out is a folder that does not exist or is empty, or a file for KindFile. When it fails
@@ -104,6 +105,9 @@ func (w *work) fetch(ctx context.Context, out string) error {
 	case KindFile:
 		return w.fetchFile(ctx, out)
 	case KindArchive:
+		if w.Parts && w.File == "" {
+			return w.parts(ctx, out)
+		}
 		file, err := w.archive(ctx)
 		if err != nil {
 			return err
@@ -189,4 +193,42 @@ func copyFile(name, out string, mode os.FileMode) error {
 		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return atomicfile.Place(f, out, mode)
+}
+
+// parts gets only those members of a zip that are wanted. Where no server sends parts, or the whole archive is there
+// already, that is used.
+func (s *work) parts(ctx context.Context, out string) error {
+	if whole := filepath.Join(s.o.Downloads, keptName(s.Spec)); s.filePinned() && fetch.Check(whole, s.source()) == nil {
+		return s.unpack(ctx, out, whole)
+	}
+	c, missing := s.client()
+	src := s.source()
+	name := filepath.Join(s.o.Downloads, "parts-"+short(append(append([]string{s.StripPrefix}, s.Only...), s.URLs...)...)+".zip")
+	for again := true; ; again = false {
+		m, err := c.FetchMembers(ctx, src, s.Takes, name)
+		if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {
+			err = missing
+		}
+		if errors.Is(err, fetch.ErrNoRanges) {
+			s.o.Warn(fmt.Sprintf("%s: all of it is downloaded: %v", s.Name, fetch.ErrNoRanges))
+			file, err := s.download(ctx)
+			if err != nil {
+				return err
+			}
+			s.learned.Size, s.learned.SHA256 = 0, ""
+			return s.unpack(ctx, out, file)
+		}
+		if err != nil {
+			return err
+		}
+		s.learned.URL = m.URL
+		err = s.unpack(ctx, out, name)
+		if !again || !errors.Is(err, archive.ErrTruncated) && !errors.Is(err, fetch.ErrMismatch) || s.o.Offline {
+			if err != nil && ctx.Err() == nil {
+				_ = os.Remove(name) // its digest can't be told from a good one's: it is of no use
+			}
+			return err
+		}
+		_ = os.Remove(name) // a member that is damaged, on disk perhaps: once more
+	}
 }

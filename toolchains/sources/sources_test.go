@@ -81,6 +81,116 @@ func (c counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+func TestParts(t *testing.T) {
+	b := sdkZip(t)
+	ranges := &atomic.Bool{}
+	ranges.Store(true)
+	url, sent := server(t, b, ranges)
+	s := sources.Spec{Kind: sources.KindArchive, Name: "hexagon 6", URLs: []string{url}, Parts: true, Layout: unpack.Layout{StripPrefix: "Hexagon_SDK/6", Only: []string{"tools/**"}}}
+	o := sources.Options{Downloads: t.TempDir()}
+	if err := sources.Fetch(t.Context(), s, filepath.Join(t.TempDir(), "x"), o); err == nil || !strings.Contains(err.Error(), "hexmage lock") {
+		t.Errorf("not pinned: %v", err)
+	}
+	dir := t.TempDir()
+	l, err := sources.Learn(t.Context(), s, filepath.Join(dir, "a"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Tree) != 64 || l.SHA256 != "" || sent.Load() > 3_000_000 {
+		t.Errorf("learned %+v, %d bytes of %d were sent", l, sent.Load(), len(b))
+	}
+	info, err := os.Stat(filepath.Join(dir, "a", "tools/bin/t16"))
+	if err != nil || info.Mode()&0o111 == 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a", "docs/1.pdf")); err == nil {
+		t.Error("there is more than was asked for")
+	}
+	s.Tree = l.Tree
+	before := sent.Load()
+	offline := o
+	offline.Offline = true
+	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "b"), offline); err != nil || sent.Load() != before {
+		t.Errorf("what was got to learn its digest is there: %v", err)
+	}
+	offline.Downloads = t.TempDir()
+	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "n"), offline); !errors.Is(err, fetch.ErrOffline) {
+		t.Errorf("offline: %v", err)
+	}
+	// A server that sends no parts sends all; the tree is the same.
+	ranges.Store(false)
+	o.Downloads = t.TempDir()
+	var warned string
+	o.Warn = func(text string) { warned += text }
+	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "d"), o); err != nil || !strings.Contains(warned, "all of it") {
+		t.Errorf("%v, %q", err, warned)
+	}
+	// Another tree than the pinned one is refused, and so is a damaged member.
+	ranges.Store(true)
+	o.Downloads = t.TempDir()
+	s.Tree = strings.Repeat("0", 64)
+	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "e"), o); !errors.Is(err, fetch.ErrMismatch) {
+		t.Errorf("another tree: %v", err)
+	}
+	s.Tree = l.Tree
+	at := bytes.Index(b, []byte("tools/bin/t16")) + len("tools/bin/t16") + 3
+	b[at] ^= 0xff
+	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "f"), o); err == nil {
+		t.Error("a damaged member: no error")
+	}
+	for _, name := range []string{"e", "f"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("there is a tree %s", name)
+		}
+	}
+}
+
+// TestHugeArchive: of an archive of more than 4 GiB, most of it not wanted, little is read.
+func TestHugeArchive(t *testing.T) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	const far = 5 << 30
+	z.SetOffset(far) // a hole before it plays what is not wanted
+	for _, name := range []string{"sdk/bin/a", "sdk/bin/b"} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write(bytes.Repeat([]byte(name), 1000))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "huge.zip")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for at, piece := range map[int64][]byte{0: []byte("PK\x03\x04"), far: b.Bytes()} {
+		if _, err := f.WriteAt(piece, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := &atomic.Int64{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(counter{w, sent}, r, "", time.Time{}, f)
+	}))
+	defer srv.Close()
+	s := sources.Spec{Kind: sources.KindArchive, Name: "huge", URLs: []string{srv.URL}, Parts: true, Layout: unpack.Layout{StripPrefix: "sdk", Only: []string{"bin/a"}}}
+	out := filepath.Join(t.TempDir(), "tree")
+	if _, err := sources.Learn(t.Context(), s, out, sources.Options{Downloads: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(out, "bin/a")); err != nil || len(got) != 9000 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if sent.Load() > 2<<20 {
+		t.Errorf("%d bytes were sent", sent.Load())
+	}
+}
+
 func TestSecretsAndMirrors(t *testing.T) {
 	b, sum := zipOf(t, map[string]string{"a": "x"})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

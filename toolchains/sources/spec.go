@@ -1,7 +1,7 @@
 // Package sources gets one thing from outside into a folder, as a built-in tool: `hexmage tool fetch`.
 //
 //	Spec, written at plan time ─► Run, Fetch, Learn
-//	   archive, file   addresses ─► internal/fetch ──────────────────────────────┐
+//	   archive, file   addresses ─► internal/fetch, all of it or parts of a zip ─┐
 //	   maven           coordinates ─► maven: addresses ─► the same               │
 //	   a wheel         name, version ─► pypi: an index's address ─► the same     │
 //	   deb             names ─► deb: the distribution's own client               ├─► unpack ─► the tree
@@ -55,6 +55,7 @@ type Spec struct {
 	MD5       string   `json:"md5,omitempty"`
 	UserAgent string   `json:"user_agent,omitempty"`
 	HTTP1     bool     `json:"http1,omitempty"`
+	Parts     bool     `json:"parts,omitempty"`    // of a zip: read only the members that Only names, where the server can
 	Tree      string   `json:"tree,omitempty"`     // the unpack.Digest of what is unpacked; checked when given
 	Sidecars  []string `json:"sidecars,omitempty"` // what to put after the address for a file with its digest: ".sha256"
 	Headers   []Header `json:"headers,omitempty"`
@@ -113,7 +114,7 @@ func (s Spec) Download(downloads string) int64 {
 		return size
 	}
 	switch {
-	case s.File != "":
+	case s.File != "" || s.Parts:
 		return 0
 	case s.Kind == KindDeb:
 		client := deb.Client{Dir: filepath.Join(downloads, "deb")}
@@ -152,7 +153,10 @@ func (s Spec) Pinned() bool {
 	if s.Tree != "" && s.Kind == KindArchive {
 		return true
 	}
-	return s.filePinned()
+	if s.Parts {
+		return false // an archive's digest says nothing of some of its members
+	}
+	return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != ""
 }
 
 // pins refuses a spec whose result is not fixed.
@@ -171,6 +175,9 @@ func (s Spec) check() error {
 		if !unpack.Local(p.Path) {
 			return fmt.Errorf("%s: path %q leaves the tree", s.Name, p.Path)
 		}
+	}
+	if s.Parts && len(s.Only) == 0 {
+		return fmt.Errorf("%s: parts of an archive, and it does not say which: name them with only", s.Name)
 	}
 	switch s.Kind {
 	case KindArchive, KindFile:

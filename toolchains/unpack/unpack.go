@@ -66,6 +66,19 @@ func Local(p string) bool {
 	return p != "" && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
 }
 
+// Takes tells whether a member of an archive, by its name there, is one of those that are taken.
+func (l Layout) Takes(name string) bool {
+	name = strings.TrimSuffix(name, "/")
+	if prefix := strings.Trim(l.StripPrefix, "/"); prefix != "" && prefix != "." {
+		rest, ok := strings.CutPrefix(name, prefix+"/")
+		if !ok {
+			return false
+		}
+		name = rest
+	}
+	return l.keep(name)
+}
+
 func (l Layout) keep(name string) bool {
 	return len(l.Only) == 0 || slices.ContainsFunc(l.Only, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
 }

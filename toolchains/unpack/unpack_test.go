@@ -54,6 +54,11 @@ func TestLayout(t *testing.T) {
 	if err := l.Check(); err != nil {
 		t.Fatal(err)
 	}
+	for name, want := range map[string]bool{"sdk/1/bin/tool": true, "sdk/1/lib/": true, "sdk/1/lib/x/y": true, "sdk/1/doc/a": false, "bin/tool": false, "sdk/1": false} {
+		if l.Takes(name) != want {
+			t.Errorf("%s: taken %v", name, !want)
+		}
+	}
 	out := filepath.Join(t.TempDir(), "tree")
 	o := quiet()
 	sum := ""
