@@ -53,7 +53,7 @@ func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release
 		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, is.Name)
 	}
 	for _, r := range t.Releases {
-		if is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision) {
+		if is.Version == r.Version || r.Revision != "" && is.Version == r.Revision {
 			return t, r, true, nil
 		}
 	}

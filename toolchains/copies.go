@@ -78,7 +78,7 @@ func (t *Toolchain) Copies(r *Release, m Machine) []InstalledCandidate {
 
 // is tells whether the copy is the release.
 func (c InstalledCandidate) is(t *Toolchain, r *Release) bool {
-	return c.Err == nil && c.Found.Name == t.Name && (c.Found.Is(r.Version) || c.Found.Version == r.Revision)
+	return c.Err == nil && c.Found.Name == t.Name && (c.Found.Version == r.Version || c.Found.Version == r.Revision)
 }
 
 // called is what people call the copy's release: the NDK's own files say another name than its downloads have.
@@ -177,7 +177,7 @@ func (c *Catalogue) Learn(name, version string, m Machine, paths ...string) *Cat
 		}
 	}
 	for _, copied := range t.Copies(&Release{Release: &qnn.Release{Version: version}, Sources: []*Source{s}}, m) {
-		if copied.Err != nil || copied.Found.Name != name || !copied.Found.Is(version) {
+		if copied.Err != nil || copied.Found.Name != name || copied.Found.Version != version {
 			continue
 		}
 		_, r, _, err := c.ReleaseOf(copied.Found, copied.Path)

@@ -101,45 +101,48 @@ func shapes(f *mllm.File, m hf.Model) (errs []error) {
 	return errs
 }
 
-// largest is the largest value of a float tensor, without its sign.
-func largest(f *mllm.File, p mllm.Param) (float64, error) {
-	if p.DType != mllm.Float32 || p.Size > maxBias {
-		return 0, fmt.Errorf("%s is %v of %d bytes, not a few floats: quantise the model again", p.Name, p.DType, p.Size)
+// floats reads a tensor of at most so many bytes.
+func floats(f *mllm.File, p mllm.Param, limit int64) (all []float64, err error) {
+	if p.DType != mllm.Float32 || p.Size > limit {
+		return nil, fmt.Errorf("%s is %v of %d bytes, not a few floats: quantize the model again", p.Name, p.DType, p.Size)
 	}
 	raw, err := io.ReadAll(f.Data(p))
 	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", p.Name, err)
+		return nil, fmt.Errorf("read %s: %w", p.Name, err)
 	}
-	most := 0.0
 	for ; len(raw) >= 4; raw = raw[4:] {
-		v := math.Abs(float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+		v := float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("%s holds %v", p.Name, v)
+			return nil, fmt.Errorf("%s holds %v", p.Name, v)
 		}
-		most = max(most, v)
+		all = append(all, v)
 	}
-	return most, nil
+	return all, nil
 }
 
-// scale reads the scale of a point of quantisation; ok is false where there is none.
+// largest is the largest value of a float tensor, without its sign.
+func largest(f *mllm.File, p mllm.Param) (most float64, err error) {
+	all, err := floats(f, p, maxBias)
+	for _, v := range all {
+		most = max(most, math.Abs(v))
+	}
+	return most, err
+}
+
+// scale reads the scale of a point of quantization; ok is false where there is none.
 func scale(f *mllm.File, point string) (s float64, ok bool, err error) {
-	name := point + ".fake_quant.scale"
-	p, ok := f.Lookup(name)
+	p, ok := f.Lookup(point + ".fake_quant.scale")
 	if !ok {
 		return 0, false, nil
 	}
-	var raw [4]byte
-	if p.DType != mllm.Float32 || p.Size != 4 {
-		return 0, false, fmt.Errorf("%s is %v of %d bytes, not one float", name, p.DType, p.Size)
+	all, err := floats(f, p, 4)
+	if err == nil && (len(all) != 1 || all[0] <= 0) {
+		err = fmt.Errorf("%s is %v", p.Name, all)
 	}
-	if _, err := f.Data(p).ReadAt(raw[:], 0); err != nil {
-		return 0, false, fmt.Errorf("read %s: %w", name, err)
+	if err != nil {
+		return 0, false, err
 	}
-	v := float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[:])))
-	if !(v > 0) || math.IsInf(v, 0) {
-		return 0, false, fmt.Errorf("%s is %v", name, v)
-	}
-	return v, true, nil
+	return all[0], true, nil
 }
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.

@@ -102,19 +102,14 @@ func dtypeV2(d safetensors.DType) (mllm.DType, bool) {
 	return v2, ok
 }
 
-// copyRange copies n bytes at off. A destination that reads from files by itself (os.File: copy_file_range, reflinks) is left to do so.
+// copyRange copies n bytes at off. io.Copy leaves it to a destination that reads from files by itself (os.File:
+// copy_file_range, reflinks).
 func copyRange(w io.Writer, f *os.File, off, n int64) error {
 	if _, err := f.Seek(off, io.SeekStart); err != nil {
 		return err
 	}
-	src := &io.LimitedReader{R: f, N: n}
-	var err error
-	if rf, ok := w.(io.ReaderFrom); ok {
-		_, err = rf.ReadFrom(src)
-	} else {
-		_, err = io.CopyBuffer(w, struct{ io.Reader }{src}, make([]byte, 1<<20))
-	}
-	if err == nil && src.N != 0 {
+	copied, err := io.Copy(w, &io.LimitedReader{R: f, N: n})
+	if err == nil && copied < n {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
