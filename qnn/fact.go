@@ -80,18 +80,14 @@ func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 }
 
 // Since returns the archs that a version of something that archs' records name ("tools", "qairt") is said to know.
-func (f *Facts) Since(of, version string) []string {
+func (f *Facts) Since(of, at string) []string {
 	var arches []string
 	for _, a := range f.Arches {
-		if a.knownTo(of, version) {
+		if since := a.Since[of]; since != "" && at != "" && !version.Older(at, since) {
 			arches = append(arches, a.Name)
 		}
 	}
 	return arches
-}
-
-func (a *Arch) knownTo(of, at string) bool {
-	return a.Since[of] != "" && at != "" && !version.Older(at, a.Since[of])
 }
 
 // Settle fills in what releases have from the archs' records, where nobody has said what is in them.
@@ -118,41 +114,14 @@ func (f *Facts) Settle() {
 					r.Arches, r.Exact = arches, true
 				}
 			}
-			if r.Exact {
-				r.Confirmed = r.Arches
-			}
-		}
-		for _, r := range s.Releases {
 			if !r.Exact {
-				f.settle(s, r)
+				r.Arches = f.Since(r.since(s.Name))
 			}
 			for _, name := range r.Arches {
 				if a := f.FindArch(name); r.ToolsVersion == "" || a == nil || a.CompileAs == "" {
 					r.Named = append(r.Named, name)
 				}
 			}
-		}
-	}
-}
-
-func (f *Facts) settle(s *SDK, r *Release) {
-	key, at := r.since(s.Name)
-	for _, a := range f.Arches {
-		if !a.knownTo(key, at) {
-			continue
-		}
-		r.Arches = append(r.Arches, a.Name)
-		// What is in a release is in those that come after it.
-		seen := slices.ContainsFunc(s.Releases, func(x *Release) bool {
-			return x.Exact && version.Older(x.Version, r.Version) && slices.Contains(x.Arches, a.Name)
-		})
-		if a.Seen[key] != "" {
-			seen = seen || !version.Older(at, a.Seen[key])
-		} else {
-			seen = seen || a.Fact(f, "since."+key).Confidence != Inferred
-		}
-		if seen {
-			r.Confirmed = append(r.Confirmed, a.Name)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 // releaseOf returns the release that an SDK says it is, nil if the toolchain does not have it.
 func (t *Toolchain) releaseOf(is Installed) *Release {
 	i := slices.IndexFunc(t.Releases, func(r *Release) bool {
-		return is.Is(r.Version) || r.Revision != "" && is.Is(r.Revision)
+		return is.Version == r.Version || r.Revision != "" && is.Version == r.Revision
 	})
 	if i < 0 || is.Name != t.Name {
 		return nil
@@ -142,7 +142,7 @@ func (c *Catalogue) learn(name, version string, m Machine, paths ...string) *Cat
 		}
 	}
 	for _, copied := range s.copies(&Release{Release: &qnn.Release{Version: version}}, m) {
-		if copied.err == nil && copied.found.Name == name && copied.found.Is(version) {
+		if copied.err == nil && copied.found.Name == name && copied.found.Version == version {
 			return c.with(name, released(copied.found, copied.path), s)
 		}
 	}

@@ -103,6 +103,12 @@ func (t Table) Write(w io.Writer) {
 	}
 }
 
+// Add adds a row. The value is a number or a string.
+func (t *Table) Add(name, label string, value any, unit string) {
+	raw, _ := json.Marshal(value) // neither can fail
+	t.Rows = append(t.Rows, Row{name, label, raw, unit})
+}
+
 // Title is the row's name for people.
 func (r Row) Title() string {
 	if r.Label != "" {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -107,6 +108,15 @@ func Decode(b []byte, to any) error {
 		return errors.New("the arguments: more than one document")
 	}
 	return nil
+}
+
+// WriteJSON writes a result of a tool, indented.
+func WriteJSON(file string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
 // Encode is the document of a tool's arguments, the same bytes for the same value.

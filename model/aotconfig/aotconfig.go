@@ -117,17 +117,17 @@ func Parse(raw []byte) (Config, error) {
 		return c, err
 	}
 	m := c.Machine
-	soc, known := SoCModel(m.Chipset)
 	_, notName := strconv.Atoi(m.Chipset)
 	switch {
-	case !slices.Contains(arches(), m.Arch):
+	case !slices.Contains([]string{"V68", "V69", "V73", "V75", "V79", "V81"}, m.Arch):
 		// "Unknown HTP architecture" is upstream's message, which log rules look for.
 		return c, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch)
 	case notName == nil: // QNN's wording for what is no soc_model
 		return c, fmt.Errorf("target_machine.htp_chipset: Unknown config socModel %s: want the SoC's name, such as SM8750", m.Chipset)
-	case !known || soc == 0:
+	case SoCModels()[m.Chipset] == 0:
 		return c, fmt.Errorf("target_machine.htp_chipset %q is unknown; an example is SM8750", m.Chipset)
-	case !slices.Contains(performances(), m.Performance):
+	case !slices.Contains([]string{"HtpDefault", "HtpSustainedHighPerformance", "HtpBurst", "HtpHighPerformance", "HtpPowerSaver",
+		"HtpLowPowerSaver", "HtpHighPowerSaver", "HtpLowBalanced", "HtpBalanced"}, m.Performance):
 		return c, fmt.Errorf("target_machine.htp_try_best_performance %q is unknown; an example is HtpBurst", m.Performance)
 	case m.Session != signedPD && m.Session != unsignedPD:
 		return c, fmt.Errorf("target_machine.htp_security_pd_session %q is neither HtpSignedPd nor HtpUnsignedPd", m.Session)
@@ -142,20 +142,6 @@ func Parse(raw []byte) (Config, error) {
 		return c, fmt.Errorf("quant_recipe.builtin_llm_pass.linear.fallback is missing")
 	}
 	return c, nil
-}
-
-// arches are the values of htp_arch that name one.
-func arches() []string { return []string{"V68", "V69", "V73", "V75", "V79", "V81"} }
-
-func performances() []string {
-	return []string{"HtpDefault", "HtpSustainedHighPerformance", "HtpBurst", "HtpHighPerformance", "HtpPowerSaver", "HtpLowPowerSaver",
-		"HtpHighPowerSaver", "HtpLowBalanced", "HtpBalanced"}
-}
-
-// SoCModel is the number that upstream gives to QNN for a value of htp_chipset.
-func SoCModel(chipset string) (uint32, bool) {
-	n, ok := SoCModels()[chipset]
-	return n, ok
 }
 
 // SoCModels is upstream's table of chips: what upstream believes, which is not always true (of SM8350, QNN's number is 30). The rules of

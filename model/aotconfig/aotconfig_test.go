@@ -104,7 +104,7 @@ func TestReadModel(t *testing.T) {
 		"they disagree": {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
 		"odd blocks":    {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
 		"untied":        {`{"num_hidden_layers": 36, "linear_block_size": 32, "tie_word_embeddings": false}`, aotconfig.Model{}, "no lm_head for untied models"},
-		"another model": {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "mllm compiles qwen3, qwen2, llama"},
+		"another model": {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "mllm compiles llama, qwen2, qwen3"},
 		"no layers":     {`{"linear_block_size": 32}`, aotconfig.Model{}, `"num_hidden_layers" is missing`},
 		"layers":        {`{"num_hidden_layers": 0, "linear_block_size": 32}`, aotconfig.Model{}, "not in 1..1024"},
 		"no JSON":       {`{`, aotconfig.Model{}, "unexpected end"},

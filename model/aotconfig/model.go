@@ -25,25 +25,20 @@ const (
 	maxLayers      = 1024
 )
 
-// types are the models that upstream has a compiler for.
-func types() []string { return []string{"qwen3", "qwen2", "llama"} }
-
-// ReadModel reads a model's config.json: Hugging Face's with linear_block_size added, or upstream's own, which has linear_impl_type too.
-// It also returns the config as upstream's programs read it.
-func ReadModel(path string) (Model, []byte, error) {
-	raw, err := boundedfile.Read(path, maxModelConfig)
+// ReadModel reads a model's config.json: Hugging Face's with linear_block_size added, or mllm's own, which has
+// linear_impl_type too. It also returns the config as mllm's programs read it.
+func ReadModel(path string) (m Model, raw []byte, err error) {
+	if raw, err = boundedfile.Read(path, maxModelConfig); err != nil {
+		return m, nil, err
+	}
+	if raw, err = hf.Complete(raw); err == nil {
+		m, err = parseModel(raw)
+	}
+	if err == nil {
+		raw, err = WriteModel(raw, m)
+	}
 	if err != nil {
-		return Model{}, nil, err
-	}
-	if raw, err = hf.Complete(raw); err != nil {
-		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	m, err := parseModel(raw)
-	if err != nil {
-		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if raw, err = WriteModel(raw, m); err != nil {
-		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
+		return m, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, raw, nil
 }
@@ -61,7 +56,7 @@ func parseModel(raw []byte) (Model, error) {
 	}
 	m := Model{Type: c.Type, BlockSize: c.BlockSize}
 	if m.Type == "" { // as in some configs of upstream's own
-		m.Type = types()[0]
+		m.Type = "qwen3"
 	}
 	named := 0
 	if _, number, ok := strings.Cut(c.ImplType, "_G"); ok {
@@ -81,8 +76,8 @@ func parseModel(raw []byte) (Model, error) {
 		return m, fmt.Errorf("linear_block_size is %d; choose 16, 32 or 64", m.BlockSize)
 	case named != 0 && named != m.BlockSize:
 		return m, fmt.Errorf("linear_impl_type %q does not fit linear_block_size %d", c.ImplType, m.BlockSize)
-	case !slices.Contains(types(), m.Type):
-		return m, fmt.Errorf("model_type is %q; mllm compiles %s", m.Type, strings.Join(types(), ", "))
+	case !slices.Contains(hf.Architectures(), m.Type):
+		return m, fmt.Errorf("model_type is %q; mllm compiles %s", m.Type, strings.Join(hf.Architectures(), ", "))
 	case !c.Tied:
 		return m, errors.New("tie_word_embeddings is false; the ahead-of-time compiler has no lm_head for untied models")
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/audit"
+	"github.com/hexmage/hexmage/model/hf"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
@@ -137,20 +138,20 @@ func TestDoesNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, c := range map[string]struct {
-		change func(*audit.Config)
+		change func(*hf.Model)
 		want   string
 	}{
-		"none":                {func(*audit.Config) {}, ""},
-		"intermediate_size":   {func(c *audit.Config) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight has 256, and config.json says intermediate_size is 4096"},
-		"num_key_value_heads": {func(c *audit.Config) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight has 64, and config.json says num_key_value_heads is 4 of head_dim 32"},
-		"num_attention_heads": {func(c *audit.Config) { c.Heads = 8 }, "num_attention_heads is 8"},
-		"fewer layers":        {func(c *audit.Config) { c.Layers = 1 }, "more layers than config.json says"},
-		"more layers":         {func(c *audit.Config) { c.Layers = 3 }, "the model has no model.layers.2.self_attn.q_proj.weight"},
-		"no layers":           {func(c *audit.Config) { c.Layers = 0 }, "num_hidden_layers is 0"},
-		"too many layers":     {func(c *audit.Config) { c.Layers = 1 << 30 }, "(1 to 1024)"},
-		"vocab_size":          {func(c *audit.Config) { c.Vocab++ }, "model.embed_tokens.weight has 512, and config.json says vocab_size is 513"},
+		"none":                {func(*hf.Model) {}, ""},
+		"intermediate_size":   {func(c *hf.Model) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight has the shape [1 1 128 256], config.json means [128 4096]"},
+		"num_key_value_heads": {func(c *hf.Model) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight has the shape [1 1 128 64], config.json means [128 128]"},
+		"num_attention_heads": {func(c *hf.Model) { c.Heads = 8 }, "self_attn.q_proj.weight has the shape [1 1 128 128], config.json means [128 256]"},
+		"fewer layers":        {func(c *hf.Model) { c.Layers = 1 }, "more layers than config.json says"},
+		"more layers":         {func(c *hf.Model) { c.Layers = 3 }, "the model has no model.layers.2.self_attn.q_proj.weight"},
+		"no layers":           {func(c *hf.Model) { c.Layers = 0 }, "num_hidden_layers is 0"},
+		"too many layers":     {func(c *hf.Model) { c.Layers = 1 << 30 }, "the limits are 1 and 1000"},
+		"vocab_size":          {func(c *hf.Model) { c.Vocabulary++ }, "config.json means [513 128]"},
 	} {
-		var said audit.Config
+		var said hf.Model
 		if err := json.Unmarshal(raw, &said); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,7 @@ func TestHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = audit.Check(f, audit.Config{Hidden: 2, Intermediate: 2, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 2, Vocab: 2})
+		_, err = audit.Check(f, hf.Model{Hidden: 2, Intermediate: 2, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 2, Vocabulary: 2})
 		return err
 	}
 	for name, c := range map[string]struct {
@@ -185,8 +186,8 @@ func TestHostile(t *testing.T) {
 	}{
 		"bias of bytes":  {"x.bias", mllm.Uint8, []byte{1}, "x.bias is"},
 		"bias of NaN":    {"x.bias", mllm.Float32, []byte{0, 0, 0xc0, 0x7f}, "x.bias holds NaN"},
-		"scale of zero":  {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, []byte{0, 0, 0, 0}, "scale is 0"},
-		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "not one float"},
+		"scale of zero":  {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, []byte{0, 0, 0, 0}, "scale is [0]"},
+		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "not a few floats"},
 	} {
 		if err := bad(c.tensor, c.d, c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

@@ -102,19 +102,14 @@ func dtypeV2(d safetensors.DType) (mllm.DType, bool) {
 	return v2, ok
 }
 
-// copyRange copies n bytes at off. A destination that reads from files by itself (os.File: copy_file_range, reflinks) is left to do so.
+// copyRange copies n bytes at off. io.Copy leaves it to a destination that reads from files by itself (os.File:
+// copy_file_range, reflinks).
 func copyRange(w io.Writer, f *os.File, off, n int64) error {
 	if _, err := f.Seek(off, io.SeekStart); err != nil {
 		return err
 	}
-	src := &io.LimitedReader{R: f, N: n}
-	var err error
-	if rf, ok := w.(io.ReaderFrom); ok {
-		_, err = rf.ReadFrom(src)
-	} else {
-		_, err = io.CopyBuffer(w, struct{ io.Reader }{src}, make([]byte, 1<<20))
-	}
-	if err == nil && src.N != 0 {
+	copied, err := io.Copy(w, &io.LimitedReader{R: f, N: n})
+	if err == nil && copied < n {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
@@ -163,28 +158,29 @@ func castTo32(d safetensors.DType) caster {
 			}
 		}
 	case safetensors.F64:
-		return each(8, func(b []byte) float32 { return float32(math.Float64frombits(le.Uint64(b))) })
+		return each[float64]
 	case safetensors.I16:
-		return each(2, func(b []byte) float32 { return float32(int16(le.Uint16(b))) })
+		return each[int16]
 	case safetensors.U16:
-		return each(2, func(b []byte) float32 { return float32(le.Uint16(b)) })
+		return each[uint16]
 	case safetensors.I32:
-		return each(4, func(b []byte) float32 { return float32(int32(le.Uint32(b))) })
+		return each[int32]
 	case safetensors.U32:
-		return each(4, func(b []byte) float32 { return float32(le.Uint32(b)) })
+		return each[uint32]
 	case safetensors.I64:
-		return each(8, func(b []byte) float32 { return float32(int64(le.Uint64(b))) })
+		return each[int64]
 	case safetensors.U64:
-		return each(8, func(b []byte) float32 { return float32(le.Uint64(b)) })
+		return each[uint64]
 	}
 	return nil
 }
 
-func each(width int, one func([]byte) float32) caster {
-	return func(dst, src []byte) {
-		for i := 0; i+width <= len(src); i += width {
-			binary.LittleEndian.PutUint32(dst[i/width*4:], math.Float32bits(one(src[i:i+width])))
-		}
+func each[T float64 | int16 | uint16 | int32 | uint32 | int64 | uint64](dst, src []byte) {
+	var one T
+	numbers := make([]T, len(src)/binary.Size(one))
+	_, _ = binary.Decode(src, binary.LittleEndian, numbers) // src is as long as they take
+	for i, n := range numbers {
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(n)))
 	}
 }
 

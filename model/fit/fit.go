@@ -30,12 +30,12 @@ type Bounds struct {
 // stores 4 bits in a byte.
 func MLLM(m hf.Model, blockSize, contextLen int64) Bounds {
 	table := m.Vocabulary * m.Hidden
-	weights := m.Layers*m.Matrices() + table
-	scales := weights/blockSize + (m.Layers*m.Outputs()+m.Vocabulary)*outputBytes
+	weights := m.Layers*m.LayerWeights() + table
+	scales := weights/blockSize + (m.Layers*m.LayerOutputs()+m.Vocabulary)*outputBytes
 	held := weights/2 + scales + 2*table
 	return Bounds{
 		File:      weights + weights/blockSize + 2*table,
-		Quantizer: quantizerBytes + quantizerWeight*m.Matrices(),
+		Quantizer: quantizerBytes + quantizerWeight*m.LayerWeights(),
 		Compiler:  compilerBytes + compilerHeld*held,
 		Context:   held,
 		Process:   held + 2*m.Layers*m.KVHeads*m.HeadDim*contextLen,

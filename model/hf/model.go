@@ -7,15 +7,15 @@ import (
 
 // Model is the part of a decoder's description that decides how much memory it takes.
 type Model struct {
-	Architecture string
-	Layers       int64
-	Hidden       int64
-	Heads        int64
-	KVHeads      int64
-	HeadDim      int64
-	Intermediate int64
-	Vocabulary   int64
-	Tied         bool // the head is the embedding, as a file has it
+	Architecture string `json:"model_type"`
+	Layers       int64  `json:"num_hidden_layers"`
+	Hidden       int64  `json:"hidden_size"`
+	Heads        int64  `json:"num_attention_heads"`
+	KVHeads      int64  `json:"num_key_value_heads"`
+	HeadDim      int64  `json:"head_dim"`
+	Intermediate int64  `json:"intermediate_size"`
+	Vocabulary   int64  `json:"vocab_size"`
+	Tied         bool   `json:"tie_word_embeddings"` // the head is the embedding, as a file has it
 }
 
 // Architectures returns the architectures that onnx_llm makes graphs of.
@@ -23,39 +23,39 @@ func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
 
 // Parameters is how many weights the model has, the head's once more only if it has weights of its own.
 func (m Model) Parameters() int64 {
-	n := m.Layers*m.Matrices() + m.Vocabulary*m.Hidden
+	n := m.Layers*m.LayerWeights() + m.Vocabulary*m.Hidden
 	if !m.Tied {
 		n += m.Vocabulary * m.Hidden
 	}
 	return n
 }
 
-// Matrices is how many weights the matrices of a layer have.
-func (m Model) Matrices() (n int64) {
-	for _, t := range m.matrices() {
-		n += t.shape[0] * t.shape[1]
+// LayerWeights is how many weights the matrices of a layer have.
+func (m Model) LayerWeights() (n int64) {
+	for _, t := range m.Matrices() {
+		n += t.Shape[0] * t.Shape[1]
 	}
 	return n
 }
 
-// Outputs is how many outputs those matrices have together: each has a scale.
-func (m Model) Outputs() (n int64) {
-	for _, t := range m.matrices() {
-		n += t.shape[0]
+// LayerOutputs is how many outputs those matrices have together: each has a scale.
+func (m Model) LayerOutputs() (n int64) {
+	for _, t := range m.Matrices() {
+		n += t.Shape[0]
 	}
 	return n
 }
 
-// tensor is a tensor that the architecture has. Matrices are [outputs, inputs].
-type tensor struct {
-	name  string
-	shape []int64
+// Tensor is a tensor that the architecture has. Matrices are [outputs, inputs].
+type Tensor struct {
+	Name  string
+	Shape []int64
 }
 
-// matrices are those of a layer.
-func (m Model) matrices() []tensor {
+// Matrices are those of a layer, with names inside the layer such as "mlp.up_proj".
+func (m Model) Matrices() []Tensor {
 	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
-	return []tensor{
+	return []Tensor{
 		{"self_attn.q_proj", []int64{q, m.Hidden}},
 		{"self_attn.k_proj", []int64{kv, m.Hidden}},
 		{"self_attn.v_proj", []int64{kv, m.Hidden}},
@@ -67,25 +67,25 @@ func (m Model) matrices() []tensor {
 }
 
 // tensors are all that the architecture has. Those for which has returns true in the first layer have biases.
-func (m Model) tensors(has func(name string) bool) []tensor {
-	all := []tensor{
+func (m Model) tensors(has func(name string) bool) []Tensor {
+	all := []Tensor{
 		{"model.embed_tokens.weight", []int64{m.Vocabulary, m.Hidden}},
 		{"model.norm.weight", []int64{m.Hidden}},
 	}
 	if !m.Tied {
-		all = append(all, tensor{head, []int64{m.Vocabulary, m.Hidden}})
+		all = append(all, Tensor{head, []int64{m.Vocabulary, m.Hidden}})
 	}
-	norms := []tensor{{"input_layernorm", []int64{m.Hidden}}, {"post_attention_layernorm", []int64{m.Hidden}}}
+	norms := []Tensor{{"input_layernorm", []int64{m.Hidden}}, {"post_attention_layernorm", []int64{m.Hidden}}}
 	if m.Architecture == "qwen3" {
-		norms = append(norms, tensor{"self_attn.q_norm", []int64{m.HeadDim}},
-			tensor{"self_attn.k_norm", []int64{m.HeadDim}})
+		norms = append(norms, Tensor{"self_attn.q_norm", []int64{m.HeadDim}},
+			Tensor{"self_attn.k_norm", []int64{m.HeadDim}})
 	}
 	for l := range m.Layers {
 		at := fmt.Sprintf("model.layers.%d.", l)
-		for _, t := range append(m.matrices(), norms...) {
-			all = append(all, tensor{at + t.name + ".weight", t.shape})
-			if has("model.layers.0." + t.name + ".bias") {
-				all = append(all, tensor{at + t.name + ".bias", t.shape[:1]})
+		for _, t := range append(m.Matrices(), norms...) {
+			all = append(all, Tensor{at + t.Name + ".weight", t.Shape})
+			if has("model.layers.0." + t.Name + ".bias") {
+				all = append(all, Tensor{at + t.Name + ".bias", t.Shape[:1]})
 			}
 		}
 	}

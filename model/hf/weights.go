@@ -169,37 +169,37 @@ func (r *reader) indexed(index map[string]string, found map[string]stored) {
 
 // compare checks types and shapes of all tensors of the model.
 func (r *reader) compare(found map[string]stored) {
-	var missing, types, shapes []tensor
+	var missing, types, shapes []Tensor
 	has := func(name string) bool {
 		_, ok := found[name]
 		return ok
 	}
 	for _, t := range r.folder.Model.tensors(has) {
-		switch s, ok := found[t.name]; {
+		switch s, ok := found[t.Name]; {
 		case !ok:
 			missing = append(missing, t)
 		case r.needs.Types != nil && !slices.Contains(r.needs.Types, s.DType):
 			types = append(types, t)
-		case !slices.Equal(s.Shape, t.shape):
+		case !slices.Equal(s.Shape, t.Shape):
 			shapes = append(shapes, t)
 		}
 	}
 	switch {
 	case len(missing) == 0 || r.partial:
-	case len(missing) == 1 && missing[0].name == head:
+	case len(missing) == 1 && missing[0].Name == head:
 		r.say("Missing tensor", "", "write tie_word_embeddings = true into config.json if the embedding is the head",
 			"tensor %s is missing", head)
 	default:
-		r.say("Missing tensor", "", together, "tensor %s is missing%s", missing[0].name, more(len(missing)))
+		r.say("Missing tensor", "", together, "tensor %s is missing%s", missing[0].Name, more(len(missing)))
 	}
 	if len(types) > 0 {
-		t := found[types[0].name]
+		t := found[types[0].Name]
 		r.say("Unsupported data type", t.file, floats, "tensor %s is %s%s", t.Name, t.DType, more(len(types)))
 	}
 	if len(shapes) > 0 {
-		t := found[shapes[0].name]
+		t := found[shapes[0].Name]
 		r.say("Shape mismatch", t.file, together, "tensor %s is %v%s, config.json means %v", t.Name, t.Shape,
-			more(len(shapes)), shapes[0].shape)
+			more(len(shapes)), shapes[0].Shape)
 	}
 }
 

@@ -67,7 +67,7 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 		out.Machine, out.Arch = "EM_HEXAGON", qnn.HexagonArch(f.Flags)
 	}
 	symbols := &symbols{ELF: out}
-	for _, part := range []func(*elffile.File) error{out.segments, out.dynamic, symbols.read, out.notes, out.comment} {
+	for _, part := range []func(*elffile.File) error{out.interpreter, out.dynamic, symbols.read, out.notes, out.comment} {
 		if err := part(f); err != nil && !slices.Contains(out.Warnings, err.Error()) { // the header is known, which is worth telling
 			out.Warnings = append(out.Warnings, err.Error())
 		}
@@ -87,18 +87,9 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 	return out, nil
 }
 
-func (e *ELF) segments(f *elffile.File) error {
-	segments, err := f.Segments()
-	if err != nil {
-		return err
-	}
-	for _, s := range segments {
-		if s.Type == elf.PT_LOAD && (s.Off > uint64(f.Size) || s.Filesz > uint64(f.Size)-s.Off) {
-			e.Warnings = append(e.Warnings, fmt.Sprintf("a segment of %d bytes at %d of a file of %d: it is cut off or damaged", s.Filesz, s.Off, f.Size))
-		}
-	}
-	e.Interpreter, err = f.Interpreter()
-	e.Interpreter = shown(e.Interpreter)
+func (e *ELF) interpreter(f *elffile.File) error {
+	name, err := f.Interpreter()
+	e.Interpreter = shown(name)
 	return err
 }
 
@@ -167,7 +158,7 @@ func (e *ELF) notes(f *elffile.File) error {
 		case name == "GNU" && kind == 3 && len(desc) <= 64:
 			e.GNUID = fmt.Sprintf("%x", desc)
 		case name == "Android" && kind == 1 && len(desc) >= 4:
-			e.Android = &Android{API: f.Order.Uint32(desc)}
+			e.Android = &Android{API: f.ByteOrder.Uint32(desc)}
 			if len(desc) >= 132 {
 				e.Android.NDK, e.Android.NDKBuild = until0(desc[4:68]), until0(desc[68:132])
 			}
@@ -182,21 +173,19 @@ func until0(b []byte) string {
 
 // comment reads which compilers made the file; that is in a section, and a file without sections does not tell.
 func (e *ELF) comment(f *elffile.File) error {
-	sections, err := f.Sections()
-	for _, s := range sections {
-		if s.Name != ".comment" {
-			continue
-		}
-		b, err := f.Data(s, maxComment)
-		if err != nil {
-			return err
-		}
-		for line := range bytes.SplitSeq(b, []byte{0}) {
-			t := strings.TrimSpace(shown(string(line)))
-			if strings.Contains(t, "ersion") && !slices.Contains(e.Compilers, t) && len(e.Compilers) < maxCompilers {
-				e.Compilers = append(e.Compilers, t)
-			}
+	s := f.Section(".comment")
+	if s == nil || s.Flags&elf.SHF_COMPRESSED != 0 {
+		return nil
+	}
+	b := make([]byte, min(s.FileSize, maxComment))
+	if _, err := s.ReadAt(b, 0); err != nil {
+		return err
+	}
+	for line := range bytes.SplitSeq(b, []byte{0}) {
+		t := strings.TrimSpace(shown(string(line)))
+		if strings.Contains(t, "ersion") && !slices.Contains(e.Compilers, t) && len(e.Compilers) < maxCompilers {
+			e.Compilers = append(e.Compilers, t)
 		}
 	}
-	return err
+	return nil
 }

@@ -69,15 +69,14 @@ type Tensor struct {
 // ErrUnknown.
 func describe(name, path string) (Description, error) {
 	f, err := os.Open(name)
-	var pathErr *os.PathError
-	switch {
-	case errors.As(err, &pathErr) && errors.Is(err, fs.ErrNotExist):
-		return Description{}, fmt.Errorf("%s: %w: correct the path", path, pathErr.Err)
-	case errors.As(err, &pathErr):
-		return Description{}, fmt.Errorf("%s: %w", path, pathErr.Err)
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err // which does not have the name once more
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: correct the path", err)
 	}
 	if err != nil {
-		return Description{}, err
+		return Description{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
@@ -185,31 +184,18 @@ const (
 	wrapSize  = 4096
 )
 
-// wrapped describes the context binary behind a wrapping's header.
+// wrapped describes the context binary behind a wrapping's header, whose form is not known.
 func (d *Description) wrapped(r io.ReaderAt) error {
-	at, ok := unwrap(io.NewSectionReader(r, 0, d.Size))
-	if !ok {
-		return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
+	b := make([]byte, min(d.Size, wrapSize))
+	if _, err := r.ReadAt(b, 0); err != nil {
+		return err
 	}
-	return d.qnnContext(r, at)
-}
-
-// unwrap finds where a context binary begins: at the beginning, or behind a wrapping's header, whose form is not known.
-func unwrap(r *io.SectionReader) (at int64, ok bool) {
-	b := make([]byte, wrapSize)
-	n, err := r.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) || n < 8 {
-		return 0, false
-	}
-	if qnnctx.Is(b[:n]) || uint32At(b[:n]) != wrapMagic {
-		return 0, qnnctx.Is(b[:n])
-	}
-	for i := 4; i+8 <= n; i++ {
-		if qnnctx.Is(b[i:n]) {
-			return int64(i), true
+	for at := 4; at+8 <= len(b); at++ {
+		if qnnctx.Is(b[at:]) {
+			return d.qnnContext(r, int64(at))
 		}
 	}
-	return 0, false
+	return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
 }
 
 // InnerContext is a context binary within another file.
@@ -326,26 +312,19 @@ func (p *Printer) path(ctx context.Context, path string) {
 	if d.Format != "folder" || d.Contents.SDK != nil {
 		return
 	}
-	_ = filepath.WalkDir(place, func(name string, e fs.DirEntry, err error) error {
+	files, _ := listFolder(place) // of a folder that can be listed, as it was described
+	for _, name := range files.names {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return
 		}
-		if err != nil || !e.Type().IsRegular() {
-			return nil
-		}
-		rel, err := filepath.Rel(place, name)
-		if err != nil {
-			return err
-		}
-		shown := filepath.Join(path, rel)
-		switch d, err := describe(name, shown); {
+		shown := filepath.Join(path, filepath.FromSlash(name))
+		switch d, err := describe(filepath.Join(place, filepath.FromSlash(name)), shown); {
 		case err == nil:
 			p.description(d)
 		case !errors.Is(err, ErrUnknown):
 			p.failed(shown, err)
 		}
-		return nil
-	})
+	}
 }
 
 func (p *Printer) failed(path string, err error) {

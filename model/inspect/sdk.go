@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/archive"
@@ -71,7 +70,7 @@ func listZip(f *os.File, size int64) (*listing, error) {
 			at[m.Name] = m
 		}
 	}
-	sort.Strings(l.names)
+	slices.Sort(l.names)
 	l.read = func(name string, limit int64) ([]byte, error) { return at[name].Read(limit) }
 	return l, nil
 }
@@ -98,7 +97,7 @@ func listFolder(dir string) (*listing, error) {
 		}
 		return nil
 	})
-	sort.Strings(l.names)
+	slices.Sort(l.names)
 	l.read = func(name string, limit int64) ([]byte, error) {
 		if l.sizes[name] > limit {
 			return nil, fmt.Errorf("%s: more than %d bytes", name, limit)
@@ -121,7 +120,8 @@ func (l *listing) describe(dir, name string) (*Contents, error) {
 	if root != "." {
 		name = path.Base(root)
 	}
-	id, err := sdk.In(below{l, root}, name)
+	l = l.below(root)
+	id, err := sdk.In(l, name)
 	if errors.Is(err, sdk.ErrUnknown) {
 		return c, nil
 	}
@@ -133,9 +133,9 @@ func (l *listing) describe(dir, name string) (*Contents, error) {
 	if dir == "" && root != "." {
 		c.SDK.Root = root
 	}
-	c.SDK.Arches, c.SDK.Targets = l.targets(root)
+	c.SDK.Arches, c.SDK.Targets = l.targets()
 	if id.BuildID != "" {
-		c.Warnings = append(c.Warnings, l.buildIDs(root, id.BuildID)...)
+		c.Warnings = append(c.Warnings, l.buildIDs(id.BuildID)...)
 	}
 	return c, nil
 }
@@ -157,26 +157,34 @@ func (l *listing) root() (string, bool) {
 	return best, found
 }
 
-// below is the part of a listing below a folder.
-type below struct {
-	*listing
-	root string
+// below returns the files below a folder, by their paths in it.
+func (l *listing) below(root string) *listing {
+	if root == "." {
+		return l
+	}
+	b := &listing{sizes: map[string]int64{}}
+	for _, n := range l.names {
+		if rest, ok := strings.CutPrefix(n, root+"/"); ok {
+			b.add(rest, l.sizes[n])
+		}
+	}
+	b.read = func(name string, limit int64) ([]byte, error) { return l.read(path.Join(root, name), limit) }
+	return b
 }
 
 // Read implements sdk.Files.
-func (b below) Read(name string, limit int64) ([]byte, error) {
-	name = path.Join(b.root, name)
-	if _, ok := b.sizes[name]; !ok {
+func (l *listing) Read(name string, limit int64) ([]byte, error) {
+	if _, ok := l.sizes[name]; !ok {
 		return nil, fs.ErrNotExist
 	}
-	return b.read(name, limit)
+	return l.read(name, limit)
 }
 
 // List implements sdk.Files.
-func (b below) List(name string) ([]string, error) {
+func (l *listing) List(name string) ([]string, error) {
 	var all []string
-	for _, n := range b.names {
-		if rest, ok := strings.CutPrefix(n, path.Join(b.root, name)+"/"); ok {
+	for _, n := range l.names {
+		if rest, ok := strings.CutPrefix(n, name+"/"); ok {
 			first, _, _ := strings.Cut(rest, "/")
 			all = append(all, first)
 		}
@@ -191,46 +199,36 @@ var (
 )
 
 // targets finds which machines there are libraries for by the folders they are in.
-func (l *listing) targets(root string) (arches, targets []string) {
+func (l *listing) targets() (arches, targets []string) {
 	for _, n := range l.names {
-		rel, ok := strings.CutPrefix(n, root+"/")
-		if root == "." {
-			rel, ok = n, true
-		}
-		if !ok {
-			continue
-		}
-		if m := archFolder.FindStringSubmatch(rel); m != nil {
-			if a := "v" + m[1]; !slices.Contains(arches, a) {
-				arches = append(arches, a)
-			}
-		} else if m := targetFolder.FindStringSubmatch(rel); m != nil && !slices.Contains(targets, m[1]) {
+		if m := archFolder.FindStringSubmatch(n); m != nil {
+			arches = append(arches, "v"+m[1])
+		} else if m := targetFolder.FindStringSubmatch(n); m != nil {
 			targets = append(targets, m[1])
 		}
 	}
-	sort.Strings(arches)
-	sort.Strings(targets)
-	return arches, targets
+	slices.Sort(arches)
+	slices.Sort(targets)
+	return slices.Compact(arches), slices.Compact(targets)
 }
 
 var withBuildID = []string{"include/QNN/QnnSdkBuildId.h", "lib/*/libQnnHtp.so", "lib/*/libQnnHtpV*Stub.so", "lib/hexagon-v*/unsigned/libQnnHtpV*Skel.so"}
 
 // buildIDs looks into a few files of which each SDK has one for each machine, and tells those that are of another SDK.
-func (l *listing) buildIDs(root, want string) []string {
+func (l *listing) buildIDs(want string) []string {
 	var warnings []string
 	for _, n := range l.names {
-		rel := strings.TrimPrefix(n, root+"/")
-		if !slices.ContainsFunc(withBuildID, func(p string) bool { ok, _ := path.Match(p, rel); return ok }) || l.sizes[n] > maxSearched {
+		if !slices.ContainsFunc(withBuildID, func(p string) bool { ok, _ := path.Match(p, n); return ok }) || l.sizes[n] > maxSearched {
 			continue
 		}
 		b, err := l.read(n, maxSearched)
 		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("%s: %v", rel, err))
+			warnings = append(warnings, fmt.Sprintf("%s: %v", n, err))
 			continue
 		}
 		ids, err := buildid.Find(bytes.NewReader(b))
 		if err == nil && len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, want) || strings.HasPrefix(want, id) }) {
-			warnings = append(warnings, fmt.Sprintf("%s is of build %s, the SDK says it is %s: it is mixed of two releases", rel, strings.Join(ids, ", "), want))
+			warnings = append(warnings, fmt.Sprintf("%s is of build %s, the SDK says it is %s: it is mixed of two releases", n, strings.Join(ids, ", "), want))
 		}
 	}
 	return warnings

@@ -23,6 +23,13 @@ func (l *lines) add(name string, values ...string) {
 	}
 }
 
+// each adds a line for each value.
+func (l *lines) each(name string, values []string) {
+	for _, v := range values {
+		l.add(name, v)
+	}
+}
+
 // clean keeps a hostile file's strings from doing anything to a terminal.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -78,7 +85,14 @@ func (d Description) headline() string {
 		}
 		return fmt.Sprintf("%s of %d nodes, %s", kind, d.ONNX.Nodes, size)
 	case d.DLC != nil:
-		return d.dlcHeadline(size)
+		kind := "DLC"
+		switch n := len(d.DLC.Caches); {
+		case n == 1:
+			kind = "DLC with a compiled context"
+		case n > 1:
+			kind = fmt.Sprintf("DLC with compiled contexts for %d SoCs", n)
+		}
+		return fmt.Sprintf("%s, %s", kind, size)
 	case d.Tensors != nil:
 		return fmt.Sprintf("%s model of %d tensors, %s", d.Format, d.Tensors.Count, size)
 	case d.Contents != nil:
@@ -148,12 +162,8 @@ func (e *ELF) text(l *lines) {
 		l.add("Android", s)
 	}
 	l.add("GNU build id", e.GNUID)
-	for _, c := range e.Compilers {
-		l.add("made by", c)
-	}
-	for _, w := range e.Warnings {
-		l.add("warning", w)
-	}
+	l.each("made by", e.Compilers)
+	l.each("warning", e.Warnings)
 }
 
 func pageText(n uint64) string {
@@ -165,20 +175,19 @@ func pageText(n uint64) string {
 
 func contextText(l *lines, c *qnnctx.Info, known string) {
 	l.add("made by QNN", c.BuildID)
-	switch {
-	case c.SoC != "" && c.SoCModel != 0 && known != "" && !strings.EqualFold(known, c.SoC):
-		l.add("SoC", fmt.Sprintf("%s (model %d, which is %s)", c.SoC, c.SoCModel, known))
-	case c.SoC != "" && c.SoCModel != 0:
-		l.add("SoC", fmt.Sprintf("%s (model %d)", c.SoC, c.SoCModel))
-	case c.SoCModel != 0 && known != "":
-		l.add("SoC", fmt.Sprintf("model %d, which is %s", c.SoCModel, known))
-	case c.SoCModel != 0:
-		l.add("SoC", fmt.Sprintf("model %d", c.SoCModel))
-	case c.NoSoC:
-		l.add("SoC", "none: the compiler was told none that it knows")
-	default:
-		l.add("SoC", c.SoC)
+	soc := c.SoC
+	if c.SoCModel != 0 {
+		model := fmt.Sprintf("model %d", c.SoCModel)
+		if known != "" && !strings.EqualFold(known, c.SoC) {
+			model += ", which is " + known
+		}
+		if soc = model; c.SoC != "" {
+			soc = fmt.Sprintf("%s (%s)", c.SoC, model)
+		}
+	} else if c.NoSoC {
+		soc = "none: the compiler was told none that it knows"
 	}
+	l.add("SoC", soc)
 	if c.VTCM != 0 {
 		l.add("VTCM", byteText(c.VTCM))
 	}
@@ -200,9 +209,7 @@ func contextText(l *lines, c *qnnctx.Info, known string) {
 	for _, g := range c.Graphs {
 		graphText(l, g)
 	}
-	for _, w := range c.Warnings {
-		l.add("warning", w)
-	}
+	l.each("warning", c.Warnings)
 }
 
 func graphText(l *lines, g qnnctx.GraphInfo) {
@@ -213,8 +220,8 @@ func graphText(l *lines, g qnnctx.GraphInfo) {
 	if g.SpillFill != 0 {
 		l.add("  spills", byteText(g.SpillFill)+" to memory")
 	}
-	tensors(l, "  in", g.Inputs)
-	tensors(l, "  out", g.Outputs)
+	list(l, "  in", g.Inputs, tensorText)
+	list(l, "  out", g.Outputs, tensorText)
 }
 
 func byteText(n uint64) string { return bytesize.Binary(int64(min(n, 1<<62))) }
@@ -226,8 +233,8 @@ func onnxText(l *lines, m *onnx.Model, contexts []InnerContext) {
 	l.add("made by", m.Producer)
 	l.add("operator set", m.Opsets...)
 	l.add("graph", m.Graph)
-	values(l, "  in", m.Inputs)
-	values(l, "  out", m.Outputs)
+	list(l, "  in", m.Inputs, valueText)
+	list(l, "  out", m.Outputs, valueText)
 	l.add("nodes", countText(m.SortedOps(), m.Ops))
 	if m.Initializers > 0 {
 		l.add("weights", fmt.Sprintf("%d tensors", m.Initializers))
@@ -248,19 +255,22 @@ func onnxText(l *lines, m *onnx.Model, contexts []InnerContext) {
 	for _, c := range contexts {
 		inner(l, c.Name, &c.Context)
 	}
-	for _, w := range m.Warnings {
-		l.add("warning", w)
+	l.each("warning", m.Warnings)
+}
+
+// list adds a line for each element, of at most mostTensors.
+func list[T any](l *lines, name string, all []T, text func(T) string) {
+	for i, x := range all {
+		if i == mostTensors {
+			l.add(name, fmt.Sprintf("… and %d more (--json has all)", len(all)-i))
+			return
+		}
+		l.add(name, text(x))
 	}
 }
 
-func values(l *lines, name string, list []onnx.Value) {
-	for i, v := range list {
-		if i == mostTensors {
-			l.add(name, fmt.Sprintf("… and %d more (--json has all)", len(list)-i))
-			return
-		}
-		l.add(name, fmt.Sprintf("%-9s %-14s %s", v.DType, dimsText(v.Dims), v.Name))
-	}
+func valueText(v onnx.Value) string {
+	return fmt.Sprintf("%-9s %-14s %s", v.DType, dimsText(v.Dims), v.Name)
 }
 
 // countText is "MatMul 12, Add 3", of at most mostTensors kinds.
@@ -286,20 +296,7 @@ func inner(l *lines, name string, c *qnnctx.Info) {
 	for _, g := range c.Graphs {
 		graphText(l, g)
 	}
-	for _, w := range c.Warnings {
-		l.add("warning", w)
-	}
-}
-
-func (d Description) dlcHeadline(size string) string {
-	what := "DLC"
-	switch n := len(d.DLC.Caches); {
-	case n == 1:
-		what = "DLC with a compiled context"
-	case n > 1:
-		what = fmt.Sprintf("DLC with compiled contexts for %d SoCs", n)
-	}
-	return fmt.Sprintf("%s, %s", what, size)
+	l.each("warning", c.Warnings)
 }
 
 func dlcText(l *lines, f *dlc.File) {
@@ -312,35 +309,25 @@ func dlcText(l *lines, f *dlc.File) {
 	for _, c := range f.Caches {
 		inner(l, c.Name, &c.Context)
 	}
-	for _, w := range f.Warnings {
-		l.add("warning", w)
-	}
+	l.each("warning", f.Warnings)
 }
 
 // mostTensors is how many of a graph's tensors are worth a person's eyes.
 const mostTensors = 24
 
-func tensors(l *lines, name string, list []qnnctx.TensorInfo) {
-	for i, t := range list {
-		if i == mostTensors {
-			l.add(name, fmt.Sprintf("… and %d more (--json has all)", len(list)-i))
-			return
-		}
-		text := fmt.Sprintf("%-9s %-14s %s", t.DType, dimsText(t.Dims), t.Name)
-		if q := t.Quant; q != nil && q.Encoding == "scale_offset" {
-			text += fmt.Sprintf("  scale %g, offset %d", q.Scale, q.Offset)
-		} else if q != nil {
-			text += "  quantised, encoding " + q.Encoding
-		}
-		l.add(name, text)
+func tensorText(t qnnctx.TensorInfo) string {
+	text := fmt.Sprintf("%-9s %-14s %s", t.DType, dimsText(t.Dims), t.Name)
+	if q := t.Quant; q != nil && q.Encoding == "scale_offset" {
+		text += fmt.Sprintf("  scale %g, offset %d", q.Scale, q.Offset)
+	} else if q != nil {
+		text += "  quantised, encoding " + q.Encoding
 	}
+	return text
 }
 
 func (t *Tensors) text(l *lines) {
 	l.add("model name", t.ModelName)
-	for _, x := range t.Warnings {
-		l.add("warning", x)
-	}
+	l.each("warning", t.Warnings)
 	for _, x := range t.List {
 		fmt.Fprintf(l, "  %-10s %-18s %10d  %s\n", x.DType, strings.ReplaceAll(fmt.Sprint(x.Shape), " ", ","), x.Size, clean(x.Name))
 	}
@@ -370,7 +357,5 @@ func (c *Contents) text(l *lines) {
 		l.add("Hexagon", s.Arches...)
 		l.add("other targets", s.Targets...)
 	}
-	for _, w := range c.Warnings {
-		l.add("warning", w)
-	}
+	l.each("warning", c.Warnings)
 }

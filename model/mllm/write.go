@@ -170,12 +170,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // ReadFrom keeps the kernel's file-to-file copy reachable through the counter.
 func (c *counter) ReadFrom(r io.Reader) (int64, error) {
-	if rf, ok := c.w.(io.ReaderFrom); ok {
-		n, err := rf.ReadFrom(r)
-		c.n += n
-		return n, err
-	}
-	n, err := io.CopyBuffer(struct{ io.Writer }{c.w}, r, make([]byte, 1<<20))
+	n, err := io.Copy(c.w, r)
 	c.n += n
 	return n, err
 }

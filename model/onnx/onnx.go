@@ -1,7 +1,8 @@
-// Package onnx reads ONNX models: the outline, which is inputs, outputs, how many nodes of which kind, and the contexts of another compiler that a
-// model carries or points to. One enters it with Is and Parse.
+// Package onnx reads the outline of ONNX models: inputs, outputs, how many nodes of which kind, and the contexts of
+// another compiler that a model carries or points to.
 //
-// Weights are skipped, not read, so a model of many GB takes no longer than a small one. Nothing in a file is trusted. The package does not know what nodes compute.
+// Weights are skipped, not read, so a model of many GB takes no longer than a small one. Nothing in a file is trusted.
+// The package does not know what nodes compute.
 package onnx
 
 import (
@@ -83,21 +84,12 @@ func Parse(r io.ReaderAt, size int64) (*Model, error) {
 	m := &Model{Ops: map[string]int{}}
 	graph := false
 	version := ""
-	err := p.walk(field{at: 0, size: size}, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 1:
-			m.IRVersion = int64(v.n)
-		case 2:
-			m.Producer, err = p.text(v)
-		case 3:
-			version, err = p.text(v)
-		case 7:
-			graph = true
-			err = p.graph(v, m)
-		case 8:
-			err = p.opset(v, m)
-		}
-		return err
+	err := p.walk(field{at: 0, size: size}, fields{
+		1: func(v field) error { m.IRVersion = int64(v.n); return nil },
+		2: p.text(&m.Producer),
+		3: p.text(&version),
+		7: func(v field) error { graph = true; return p.graph(v, m) },
+		8: func(v field) error { return p.opset(v, m) },
 	})
 	if err != nil {
 		return nil, err
@@ -115,15 +107,7 @@ func Parse(r io.ReaderAt, size int64) (*Model, error) {
 
 func (p *parser) opset(f field, m *Model) error {
 	domain, version := "", uint64(0)
-	err := p.walk(f, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 1:
-			domain, err = p.text(v)
-		case 2:
-			version = v.n
-		}
-		return err
-	})
+	err := p.walk(f, fields{1: p.text(&domain), 2: number(&version)})
 	text := strconv.FormatUint(version, 10)
 	if domain != "" && domain != "ai.onnx" {
 		text = domain + " " + text
@@ -135,40 +119,30 @@ func (p *parser) opset(f field, m *Model) error {
 }
 
 func (p *parser) graph(f field, m *Model) error {
-	return p.walk(f, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 1:
-			return p.node(v, m)
-		case 2:
-			m.Graph, err = p.text(v)
-		case 5:
+	return p.walk(f, fields{
+		1: func(v field) error { return p.node(v, m) },
+		2: p.text(&m.Graph),
+		5: func(v field) error {
 			m.Initializers++
-			if v.size <= maxWeights && len(m.External) < maxFiles {
-				err = p.external(v, m)
+			if v.size > maxWeights || len(m.External) == maxFiles {
+				return nil
 			}
-		case 11:
-			err = p.value(v, &m.Inputs)
-		case 12:
-			err = p.value(v, &m.Outputs)
-		}
-		return err
+			return p.walk(v, fields{13: func(v field) error { return p.external(v, m) }})
+		},
+		11: func(v field) error { return p.value(v, &m.Inputs) },
+		12: func(v field) error { return p.value(v, &m.Outputs) },
 	})
 }
 
 func (p *parser) node(f field, m *Model) error {
 	op := ""
 	var attributes []field
-	err := p.walk(f, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 4:
-			op, err = p.text(v)
-		case 5:
-			if len(attributes) < maxRank {
-				attributes = append(attributes, v)
-			}
+	err := p.walk(f, fields{4: p.text(&op), 5: func(v field) error {
+		if len(attributes) < maxRank {
+			attributes = append(attributes, v)
 		}
-		return err
-	})
+		return nil
+	}})
 	if err != nil {
 		return err
 	}
@@ -179,25 +153,28 @@ func (p *parser) node(f field, m *Model) error {
 	if op != "EPContext" || len(m.Contexts) == maxContexts {
 		return nil
 	}
-	c := EPContext{Main: true}
-	embedded := true
+	main, embedded := uint64(1), uint64(1)
+	var c EPContext
 	var content field
 	for _, a := range attributes {
-		name, text, n, err := p.attribute(a)
-		if err != nil {
+		var name string
+		var n uint64
+		var text field
+		if err := p.walk(a, fields{1: p.text(&name), 3: number(&n), 4: func(v field) error { text = v; return nil }}); err != nil {
 			return err
 		}
+		var err error
 		switch name {
 		case "source":
-			c.Source, err = p.text(text)
+			err = p.text(&c.Source)(text)
 		case "partition_name":
-			c.Partition, err = p.text(text)
+			err = p.text(&c.Partition)(text)
 		case "ep_sdk_version":
-			c.SDK, err = p.text(text)
+			err = p.text(&c.SDK)(text)
 		case "main_context":
-			c.Main = n != 0
+			main = n
 		case "embed_mode":
-			embedded = n != 0
+			embedded = n
 		case "ep_cache_context":
 			content = text
 		}
@@ -205,110 +182,49 @@ func (p *parser) node(f field, m *Model) error {
 			return err
 		}
 	}
+	c.Main = main != 0
 	switch {
 	case content.size == 0:
-	case embedded:
+	case embedded != 0:
 		c.Offset, c.Size = content.at, content.size
 	default:
-		c.File, err = p.text(content)
+		err = p.text(&c.File)(content)
 	}
 	m.Contexts = append(m.Contexts, c)
 	return err
 }
 
-// attribute reads the name, the text and the number of a node's attribute.
-func (p *parser) attribute(f field) (name string, text field, n uint64, err error) {
-	err = p.walk(f, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 1:
-			name, err = p.text(v)
-		case 3:
-			n = v.n
-		case 4:
-			text = v
-		}
-		return err
-	})
-	return name, text, n, err
-}
-
-// external notes in which file the content of an initializer is, if it is in another one.
+// external notes in which file the content of an initializer is, by a pair of key and value.
 func (p *parser) external(f field, m *Model) error {
-	return p.walk(f, func(num protowire.Number, v field) error {
-		if num != 13 {
-			return nil
-		}
-		var key, value string
-		err := p.walk(v, func(num protowire.Number, v field) (err error) {
-			switch num {
-			case 1:
-				key, err = p.text(v)
-			case 2:
-				value, err = p.text(v)
-			}
-			return err
-		})
-		if key == "location" {
-			m.External = append(m.External, value)
-		}
-		return err
-	})
+	var key, value string
+	err := p.walk(f, fields{1: p.text(&key), 2: p.text(&value)})
+	if key == "location" {
+		m.External = append(m.External, value)
+	}
+	return err
 }
 
 // value reads an input or output: its name, and of its type what a tensor's is. A sequence or map has the type "?".
 func (p *parser) value(f field, to *[]Value) error {
 	x := Value{DType: "?", Dims: []string{}}
-	err := p.walk(f, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 1:
-			x.Name, err = p.text(v)
-		case 2:
-			err = p.walk(v, func(num protowire.Number, v field) error {
-				if num != 1 {
-					return nil
-				}
-				return p.tensor(v, &x)
-			})
+	dim := func(v field) error {
+		if len(x.Dims) == maxRank {
+			return nil
 		}
+		text := "?"
+		err := p.walk(v, fields{1: func(v field) error { text = strconv.FormatInt(int64(v.n), 10); return nil }, 2: p.text(&text)})
+		x.Dims = append(x.Dims, text)
 		return err
-	})
+	}
+	tensor := fields{
+		1: func(v field) error { x.DType = dtype(v.n); return nil },
+		2: p.message(fields{1: dim}),
+	}
+	err := p.walk(f, fields{1: p.text(&x.Name), 2: p.message(fields{1: p.message(tensor)})})
 	if len(*to) < maxValues {
 		*to = append(*to, x)
 	}
 	return err
-}
-
-func (p *parser) tensor(f field, x *Value) error {
-	return p.walk(f, func(num protowire.Number, v field) error {
-		switch num {
-		case 1:
-			x.DType = dtype(v.n)
-		case 2:
-			return p.walk(v, func(num protowire.Number, v field) error {
-				if num != 1 || len(x.Dims) == maxRank {
-					return nil
-				}
-				dim, err := p.dim(v)
-				x.Dims = append(x.Dims, dim)
-				return err
-			})
-		}
-		return nil
-	})
-}
-
-func (p *parser) dim(f field) (string, error) {
-	text := "?"
-	err := p.walk(f, func(num protowire.Number, v field) (err error) {
-		switch num {
-		case 1:
-			text = strconv.FormatInt(int64(v.n), 10)
-		case 2:
-			text, err = p.text(v)
-		}
-		return err
-	})
-	return text, err
 }
 
 // dtype is the name of an element type.
@@ -357,16 +273,33 @@ func (p *parser) bytes(at, n int64) ([]byte, error) {
 	return buf[:n], nil
 }
 
-func (p *parser) text(f field) (string, error) {
-	if f.size > maxText {
-		return "", fmt.Errorf("%w: a name of %d bytes", ErrFormat, f.size)
+// fields are what to do with the fields of a message, by their numbers.
+type fields map[protowire.Number]func(v field) error
+
+// text takes a text.
+func (p *parser) text(to *string) func(field) error {
+	return func(f field) error {
+		if f.size > maxText {
+			return fmt.Errorf("%w: a name of %d bytes", ErrFormat, f.size)
+		}
+		b, err := p.bytes(f.at, f.size)
+		*to = string(b)
+		return err
 	}
-	b, err := p.bytes(f.at, f.size)
-	return string(b), err
 }
 
-// walk calls each for every field of the message in f.
-func (p *parser) walk(f field, each func(num protowire.Number, v field) error) error {
+// number takes a number.
+func number(to *uint64) func(field) error {
+	return func(f field) error { *to = f.n; return nil }
+}
+
+// message takes a message inside another.
+func (p *parser) message(each fields) func(field) error {
+	return func(f field) error { return p.walk(f, each) }
+}
+
+// walk goes through the fields of the message in f.
+func (p *parser) walk(f field, each fields) error {
 	const most = 2 * 10 // bytes of a tag, and of the number behind it
 	for at, end := f.at, f.at+f.size; at < end; {
 		if p.fields++; p.fields > maxFields {
@@ -376,42 +309,37 @@ func (p *parser) walk(f field, each func(num protowire.Number, v field) error) e
 		if err != nil {
 			return err
 		}
-		num, typ, n := protowire.ConsumeTag(b)
+		num, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
 			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(n))
 		}
-		v := field{at: at + int64(n)}
+		var v field
 		k := 0
-		switch b = b[n:]; typ {
-		case protowire.VarintType:
+		switch b = b[n:]; kind {
+		case protowire.VarintType, protowire.BytesType:
 			v.n, k = protowire.ConsumeVarint(b)
 		case protowire.Fixed32Type:
-			var n uint32
-			n, k = protowire.ConsumeFixed32(b)
-			v.n = uint64(n)
+			_, k = protowire.ConsumeFixed32(b)
 		case protowire.Fixed64Type:
-			v.n, k = protowire.ConsumeFixed64(b)
-		case protowire.BytesType:
-			var length uint64
-			if length, k = protowire.ConsumeVarint(b); k > 0 {
-				v.at += int64(k)
-				if length > uint64(end-v.at) {
-					return fmt.Errorf("%w: a field of %d bytes at %d of %d: is it cut off?", ErrFormat, length, v.at, p.size)
-				}
-				v.size = int64(length)
-				at = v.at + v.size
-			}
+			_, k = protowire.ConsumeFixed64(b)
 		default:
-			return fmt.Errorf("%w: a field of type %d at %d", ErrFormat, typ, at)
+			return fmt.Errorf("%w: a field of type %d at %d", ErrFormat, kind, at)
 		}
 		if k < 0 {
 			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(k))
 		}
-		if typ != protowire.BytesType {
-			at = v.at + int64(k)
+		at += int64(n + k)
+		if kind == protowire.BytesType {
+			if v.n > uint64(end-at) {
+				return fmt.Errorf("%w: a field of %d bytes at %d of %d: is it cut off?", ErrFormat, v.n, at, p.size)
+			}
+			v.at, v.size = at, int64(v.n)
+			at += v.size
 		}
-		if err := each(num, v); err != nil {
-			return err
+		if take := each[num]; take != nil {
+			if err := take(v); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/hexmage/hexmage/qnn"
 )
@@ -153,7 +152,7 @@ func (t Tensor) bytes() (n int64, ok bool) {
 }
 
 func (g *Graph) describe(n Node) CPUNode {
-	c := CPUNode{Graph: printable(g.Name), Name: printable(n.Name), Op: printable(n.Op), Takes: []string{}, Why: printable(strings.Join(strings.Fields(n.Why), " "))}
+	c := CPUNode{Graph: g.Name, Name: n.Name, Op: n.Op, Takes: []string{}, Why: strings.Join(strings.Fields(n.Why), " ")}
 	for _, name := range n.Inputs {
 		if t := g.Tensors[name]; !t.Constant && t.Type != "" {
 			c.Takes = append(c.Takes, t.String())
@@ -167,9 +166,9 @@ func (g *Graph) describe(n Node) CPUNode {
 
 func (t Tensor) String() string {
 	if t.Shape == nil {
-		return printable(t.Type) + " [?]"
+		return t.Type + " [?]"
 	}
-	return printable(t.Type) + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
+	return t.Type + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
 }
 
 // advise adds the facts about a node's operation. A fact about the operation precedes one about any, a higher rank a lower one.
@@ -195,14 +194,4 @@ func (r *Report) advise(n CPUNode, known *qnn.Facts, arch string) {
 	case !slices.Contains(r.UnknownReplacement, n.Op):
 		r.UnknownReplacement = append(r.UnknownReplacement, n.Op)
 	}
-}
-
-// printable replaces control characters of a file's names.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '_'
-		}
-		return r
-	}, s)
 }

@@ -78,7 +78,7 @@ func TestTool(t *testing.T) {
 		t.Fatalf("%d: %s", code, said)
 	}
 	for name, wants := range map[string][]string{
-		"table.json": {`"be_[31mnd"`, "bec…", "Replace Cosh by Exp (observed: tried).", "No replacement is known for Sinh.", `"value": 4`},
+		"table.json": {`"be\u001b[31mnd"`, "bec…", "Replace Cosh by Exp (observed: tried).", "No replacement is known for Sinh.", `"value": 4`},
 		"nodes.json": {`"partitions": 4`, `"cpu_nodes": 4`, strings.TrimSpace(strings.Repeat("because ", 40))},
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, name))

@@ -4,17 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/qnn"
 )
 
 // Tool is the tool's name, and its behavior version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "placement/1"
+const Tool tool.Name[Spec] = "placement/2"
 
 // Spec says what to read.
 type Spec struct {
@@ -45,45 +45,33 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 		return fmt.Errorf("placed.json: %w", err)
 	}
 	r := Of(graphs, &qnn.Facts{UnsupportedOps: s.UnsupportedOps, Precisions: s.Precisions}, s.Arch)
-	if err := write(s.Out, r); err != nil {
+	if err := tool.WriteJSON(s.Out, r); err != nil {
 		return err
 	}
-	return write(s.Table, r.table(s.Title, s.Arch))
+	return tool.WriteJSON(s.Table, r.table(s.Title, s.Arch))
 }
 
-// row is a row of report.Table.
-type row struct {
-	Name  string `json:"name"`
-	Label string `json:"label"`
-	Value any    `json:"value"`
-	Unit  string `json:"unit,omitempty"`
-}
-
-// table returns a report.Table: the nodes on the CPU, the numbers, and the facts about their operations.
-func (r Report) table(title, arch string) map[string]any {
-	lines := [][]string{}
+// table shows the nodes on the CPU, the numbers, and the facts about their operations.
+func (r Report) table(title, arch string) report.Table {
+	t := report.Table{Title: title, Note: r.advice(arch)}
 	for _, n := range r.Nodes[:min(maxLines, len(r.Nodes))] {
 		why := n.Why
 		if r := []rune(why); len(r) > maxWhy {
 			why = string(r[:maxWhy-1]) + "…"
 		}
-		lines = append(lines, []string{n.Graph, n.Name, n.Op, strings.Join(n.Takes, ", "), why})
+		t.Lines = append(t.Lines, []string{n.Graph, n.Name, n.Op, strings.Join(n.Takes, ", "), why})
 	}
-	rows := []row{
-		{"npu_nodes", "nodes on the NPU", r.NPUNodes, ""},
-		{"cpu_nodes", "nodes on the CPU", r.CPUNodes, ""},
-		{"partitions", "partitions on the NPU", r.Partitions, ""},
-		{"to_npu_bytes", "from the CPU to the NPU", r.ToNPU, "bytes"},
-		{"to_cpu_bytes", "from the NPU to the CPU", r.ToCPU, "bytes"},
-		{"between_bytes", "from partition to partition", r.Between, "bytes"},
+	if len(t.Lines) > 0 {
+		t.Columns = []report.Column{{Name: "graph"}, {Name: "node", Label: "node on the CPU"}, {Name: "op"}, {Name: "takes"}, {Name: "why"}}
 	}
+	t.Add("npu_nodes", "nodes on the NPU", r.NPUNodes, "")
+	t.Add("cpu_nodes", "nodes on the CPU", r.CPUNodes, "")
+	t.Add("partitions", "partitions on the NPU", r.Partitions, "")
+	t.Add("to_npu_bytes", "from the CPU to the NPU", r.ToNPU, "bytes")
+	t.Add("to_cpu_bytes", "from the NPU to the CPU", r.ToCPU, "bytes")
+	t.Add("between_bytes", "from partition to partition", r.Between, "bytes")
 	if r.UnknownSize > 0 {
-		rows = append(rows, row{"unknown_size", "crossing tensors of unknown size", r.UnknownSize, ""})
-	}
-	t := map[string]any{"title": title, "rows": rows, "note": r.advice(arch)}
-	if len(lines) > 0 {
-		t["lines"], t["columns"] = lines, []map[string]string{{"name": "graph", "label": "graph"}, {"name": "node", "label": "node on the CPU"},
-			{"name": "op", "label": "op"}, {"name": "takes", "label": "takes"}, {"name": "why", "label": "why"}}
+		t.Add("unknown_size", "crossing tensors of unknown size", r.UnknownSize, "")
 	}
 	return t
 }
@@ -105,12 +93,4 @@ func (r Report) advice(arch string) string {
 		lines = append(lines, fmt.Sprintf("No replacement is known for %s.", strings.Join(r.UnknownReplacement, ", ")))
 	}
 	return strings.Join(lines, "\n")
-}
-
-func write(file string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(b, '\n'), 0o644)
 }

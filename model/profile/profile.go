@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
@@ -136,7 +135,7 @@ func parse(line string, sources bool) (event, error) {
 	if i := strings.LastIndexByte(name, ','); sources && i >= 0 {
 		name = name[:i]
 	}
-	e := event{name: printable(name), unit: f[3], root: f[5] == "ROOT"}
+	e := event{name: name, unit: f[3], root: f[5] == "ROOT"}
 	if !e.root && f[5] != "SUB-EVENT" {
 		return event{}, fmt.Errorf("event level %.40q is not ROOT or SUB-EVENT", f[5])
 	}
@@ -148,16 +147,6 @@ func parse(line string, sources bool) (event, error) {
 		return event{}, fmt.Errorf("value %.40q of %.80q is not a number", f[2], e.name)
 	}
 	return e, nil
-}
-
-// printable replaces control characters of names.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '_'
-		}
-		return r
-	}, name)
 }
 
 // values are those of an event, run by run.

@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
 // Tool is the tool's name, and its behavior version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "npu-profile/2"
+const Tool tool.Name[Spec] = "npu-profile/3"
 
 // maxTrace bounds a trace, in bytes.
 const maxTrace = 512 << 20
@@ -57,10 +58,10 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if s.Emulator {
 		p.Emulator, p.Note = true, Emulated
 	}
-	if err := write(s.Out, p); err != nil {
+	if err := tool.WriteJSON(s.Out, p); err != nil {
 		return err
 	}
-	return write(s.Table, p.table(s.Title, s.Top))
+	return tool.WriteJSON(s.Table, p.table(s.Title, s.Top))
 }
 
 // ParseTrace reads a trace (qnn_op_trace.json of ONNX Runtime's QNN provider): the compiler's nodes by name.
@@ -98,40 +99,31 @@ func ParseTrace(raw []byte) (map[string]Node, error) {
 	return made, nil
 }
 
-// row is a row of report.Table.
-type row struct {
-	Name  string `json:"name"`
-	Label string `json:"label"`
-	Value any    `json:"value"`
-	Unit  string `json:"unit,omitempty"`
-}
-
-// table returns a report.Table: the nodes with most cycles, then the totals.
-func (p Profile) table(title string, top int) map[string]any {
-	rows, lines := []row{}, [][]string{}
+// table shows the nodes with most cycles, then the totals.
+func (p Profile) table(title string, top int) report.Table {
+	t := report.Table{Title: title, Note: p.Note}
 	rest := 0.0
 	for i, n := range p.Nodes {
 		if i < top {
-			lines = append(lines, []string{n.Name, n.Op, strconv.Itoa(len(n.ONNX)), strconv.FormatFloat(n.Cycles, 'f', -1, 64), percent(n.Share)})
+			t.Lines = append(t.Lines, []string{n.Name, n.Op, strconv.Itoa(len(n.ONNX)), strconv.FormatFloat(n.Cycles, 'f', -1, 64), percent(n.Share)})
 		} else {
 			rest += n.Share
 		}
 	}
-	if more := len(p.Nodes) - top; more > 0 {
-		rows = append(rows, row{"others", fmt.Sprintf("%d other nodes", more), percent(rest), "%"})
-	}
-	rows = append(rows, row{"runs", "runs", p.Runs, ""})
-	for _, t := range p.Totals {
-		rows = append(rows, row{key(t.Name), t.Name, t.Value, t.Unit})
-	}
-	t := map[string]any{"title": title, "note": p.Note, "rows": rows}
-	if len(lines) > 0 {
+	if len(t.Lines) > 0 {
 		cycles := "cycles"
 		if p.Emulator {
 			cycles = "emulator's cycles"
 		}
-		t["lines"], t["columns"] = lines, []map[string]string{{"name": "node", "label": "node"}, {"name": "op", "label": "op"},
-			{"name": "onnx", "label": "ONNX nodes"}, {"name": "cycles", "label": cycles}, {"name": "share", "label": "share", "unit": "%"}}
+		t.Columns = []report.Column{{Name: "node"}, {Name: "op"}, {Name: "onnx", Label: "ONNX nodes"},
+			{Name: "cycles", Label: cycles}, {Name: "share", Unit: "%"}}
+	}
+	if more := len(p.Nodes) - top; more > 0 {
+		t.Add("others", fmt.Sprintf("%d other nodes", more), percent(rest), "%")
+	}
+	t.Add("runs", "runs", p.Runs, "")
+	for _, x := range p.Totals {
+		t.Add(key(x.Name), x.Name, x.Value, x.Unit)
 	}
 	return t
 }
@@ -141,12 +133,4 @@ func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 
 // key is a name for programs: "QNN (execute) time" is "qnn_execute_time".
 func key(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }), "_")
-}
-
-func write(file string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(b, '\n'), 0o644)
 }

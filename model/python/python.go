@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 //go:embed programs/*.py
@@ -38,7 +40,8 @@ func Program(names ...string) ([]File, error) {
 			return err
 		}
 		files = append(files, File{module + ".py", data})
-		for _, name := range imports(string(data)) {
+		for _, m := range importLine.Get().FindAllSubmatch(data, -1) {
+			name := string(m[1])
 			if _, err := programs.Open("programs/" + name + ".py"); err == nil {
 				if err := add(name); err != nil {
 					return err
@@ -52,23 +55,12 @@ func Program(names ...string) ([]File, error) {
 			return nil, fmt.Errorf("no program %s: %w", name, err)
 		}
 	}
-	slices.SortFunc(files, func(a, b File) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return files, nil
 }
 
-// imports returns the modules that a program imports on lines of their own.
-func imports(program string) (names []string) {
-	for line := range strings.Lines(program) {
-		word, rest, _ := strings.Cut(line, " ")
-		if word != "import" && word != "from" {
-			continue
-		}
-		if end := strings.IndexAny(rest, " .,;\r\n"); end > 0 {
-			names = append(names, rest[:end])
-		}
-	}
-	return names
-}
+// importLine is an import on a line of its own.
+var importLine = lazyregexp.New(`(?m)^(?:import|from) (\w+)`)
 
 //go:embed texts/*.txt
 var texts embed.FS

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
@@ -50,7 +50,7 @@ func Open(path string) (*Model, error) {
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	sort.Slice(m.tensors, func(i, j int) bool { return m.tensors[i].Name < m.tensors[j].Name })
+	slices.SortFunc(m.tensors, func(a, b ModelTensor) int { return strings.Compare(a.Name, b.Name) })
 	for i, t := range m.tensors {
 		m.byName[t.Name] = i
 	}
@@ -135,12 +135,7 @@ func (m *Model) openIndex(path string) error {
 	for _, shard := range index {
 		want[shard]++
 	}
-	shards := make([]string, 0, len(want))
-	for s := range want {
-		shards = append(shards, s)
-	}
-	sort.Strings(shards)
-	for _, s := range shards {
+	for _, s := range slices.Sorted(maps.Keys(want)) {
 		names, err := m.add(filepath.Join(filepath.Dir(path), s))
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -9,13 +9,14 @@ package safetensors
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"sort"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -35,12 +36,8 @@ type TruncatedError struct {
 }
 
 func (e *TruncatedError) Error() string {
-	return fmt.Sprintf("%v: tensor %q of %d bytes ends after the file's end; is the file truncated?", ErrFormat, e.Tensor,
-		e.Size)
+	return fmt.Sprintf("tensor %q of %d bytes ends after the file's end; is the file truncated?", e.Tensor, e.Size)
 }
-
-// Unwrap returns ErrFormat.
-func (e *TruncatedError) Unwrap() error { return ErrFormat }
 
 // DTypeError is the ErrFormat of a tensor whose type this package does not know.
 type DTypeError struct {
@@ -49,11 +46,8 @@ type DTypeError struct {
 }
 
 func (e *DTypeError) Error() string {
-	return fmt.Sprintf("%v: tensor %q: unknown element type %q", ErrFormat, e.Tensor, string(e.DType))
+	return fmt.Sprintf("tensor %q: unknown element type %q", e.Tensor, string(e.DType))
 }
-
-// Unwrap returns ErrFormat.
-func (e *DTypeError) Unwrap() error { return ErrFormat }
 
 // DType is an element type as spelt in the header, for example "F32".
 type DType string
@@ -129,26 +123,20 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 		return nil, fmt.Errorf("read header: %w", err)
 	}
 	f := &File{}
-	if err := f.decodeHeader(raw); err != nil {
-		return nil, err
+	err := f.decodeHeader(raw)
+	if err == nil {
+		err = f.layout(8+int64(n), size)
 	}
-	if err := f.layout(8+int64(n), size); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	return f, nil
 }
 
 // layout turns data offsets into file offsets and checks that the tensors tile the data section exactly.
 func (f *File) layout(start, size int64) error {
-	sort.SliceStable(f.tensors, func(i, j int) bool {
-		a, b := f.tensors[i], f.tensors[j]
-		if a.Offset != b.Offset {
-			return a.Offset < b.Offset
-		}
-		if a.Size != b.Size {
-			return a.Size < b.Size // empty tensors come before the one that starts at the same place
-		}
-		return a.Name < b.Name
+	slices.SortFunc(f.tensors, func(a, b Tensor) int { // empty tensors come before the one that starts at the same place
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
 	})
 	next, end := int64(0), int64(0)
 	for _, t := range f.tensors {
@@ -157,7 +145,7 @@ func (f *File) layout(start, size int64) error {
 	for i := range f.tensors {
 		t := &f.tensors[i]
 		if t.Offset != next {
-			return fmt.Errorf("%w: tensor %q begins at data byte %d, expected %d (overlap or hole)", ErrFormat, t.Name, t.Offset, next)
+			return fmt.Errorf("tensor %q begins at data byte %d, expected %d (overlap or hole)", t.Name, t.Offset, next)
 		}
 		if t.Size > size-start-next {
 			return &TruncatedError{t.Name, t.Size, start + min(end, math.MaxInt64-start)}
@@ -166,7 +154,7 @@ func (f *File) layout(start, size int64) error {
 		t.Offset += start
 	}
 	if next != size-start {
-		return fmt.Errorf("%w: %d bytes after the last tensor", ErrFormat, size-start-next)
+		return fmt.Errorf("%d bytes after the last tensor", size-start-next)
 	}
 	return nil
 }
@@ -210,50 +198,50 @@ type entry struct {
 // decodeHeader walks the top-level object by hand, because encoding/json would silently keep the last of two equal names.
 func (f *File) decodeHeader(raw []byte) error {
 	if len(raw) == 0 || raw[0] != '{' {
-		return fmt.Errorf("%w: the header does not begin with '{'", ErrFormat)
+		return errors.New("the header does not begin with '{'")
 	}
 	if !utf8.Valid(raw) {
-		return fmt.Errorf("%w: the header is not UTF-8", ErrFormat)
+		return errors.New("the header is not UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("%w: header: %w", ErrFormat, err)
+		return fmt.Errorf("header: %w", err)
 	}
 	seen := map[string]bool{}
 	for d.More() {
 		tok, err := d.Token()
 		if err != nil {
-			return fmt.Errorf("%w: header: %w", ErrFormat, err)
+			return fmt.Errorf("header: %w", err)
 		}
 		name, _ := tok.(string) // a key inside an object is always a string
 		if seen[name] {
-			return fmt.Errorf("%w: %q appears twice in the header", ErrFormat, name)
+			return fmt.Errorf("%q appears twice in the header", name)
 		}
 		seen[name] = true
 		if name == "__metadata__" {
 			if err := d.Decode(&f.Metadata); err != nil {
-				return fmt.Errorf("%w: __metadata__: %w", ErrFormat, err)
+				return fmt.Errorf("__metadata__: %w", err)
 			}
 			continue
 		}
 		var e entry
 		if err := d.Decode(&e); err != nil {
-			return fmt.Errorf("%w: tensor %q: %w", ErrFormat, name, err)
+			return fmt.Errorf("tensor %q: %w", name, err)
 		}
 		if e.DType.Size() == 0 {
 			return &DTypeError{name, e.DType}
 		}
 		t, err := e.tensor(name)
 		if err != nil {
-			return fmt.Errorf("%w: tensor %q: %w", ErrFormat, name, err)
+			return fmt.Errorf("tensor %q: %w", name, err)
 		}
 		f.tensors = append(f.tensors, t)
 	}
 	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("%w: header: %w", ErrFormat, err)
+		return fmt.Errorf("header: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("%w: text after the header's object", ErrFormat)
+		return errors.New("text after the header's object")
 	}
 	return nil
 }

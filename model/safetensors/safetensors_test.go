@@ -32,8 +32,8 @@ func sample(t testing.TB) []byte {
 func TestWriteGolden(t *testing.T) {
 	got := sample(t)
 	header := `{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},` +
-		`"empty":{"dtype":"F32","shape":[0,4],"data_offsets":[8,8]},"s":{"dtype":"I32","shape":[],"data_offsets":[8,12]},` +
-		`"b":{"dtype":"U8","shape":[3],"data_offsets":[12,15]}}`
+		`"b":{"dtype":"U8","shape":[3],"data_offsets":[12,15]},` +
+		`"empty":{"dtype":"F32","shape":[0,4],"data_offsets":[8,8]},"s":{"dtype":"I32","shape":[],"data_offsets":[8,12]}}`
 	for len(header)%8 != 0 {
 		header += " "
 	}

@@ -85,9 +85,6 @@ func Check(file string, w Want) (Report, error) {
 	}
 	r.Bytes = int64(len(data))
 	lib, err := elffile.Open(bytes.NewReader(data), r.Bytes)
-	if err == nil {
-		err = lib.Whole()
-	}
 	if err != nil {
 		return r, fmt.Errorf("%s is no library: %w", file, err)
 	}
@@ -106,9 +103,7 @@ func (r *Report) read(lib *elffile.File, data []byte) error {
 		return err
 	}
 	r.Soname, r.Needed = d.Soname, d.Needed
-	if err := r.sections(lib); err != nil {
-		return err
-	}
+	r.sections(lib)
 	sized := func(to *[]Symbol) func(elf.Symbol) {
 		return func(s elf.Symbol) {
 			if kind := elf.ST_TYPE(s.Info); s.Size > 0 && (kind == elf.STT_FUNC || kind == elf.STT_OBJECT) {
@@ -146,10 +141,9 @@ func (r *Report) read(lib *elffile.File, data []byte) error {
 	return err
 }
 
-func (r *Report) sections(lib *elffile.File) error {
-	sections, err := lib.Sections()
+func (r *Report) sections(lib *elffile.File) {
 	r.Sections = map[string]uint64{}
-	for _, s := range sections {
+	for _, s := range lib.Sections {
 		switch {
 		case s.Type == elf.SHT_NULL:
 		case s.Flags&elf.SHF_ALLOC == 0:
@@ -164,7 +158,6 @@ func (r *Report) sections(lib *elffile.File) error {
 			r.Sections["const"] += s.Size
 		}
 	}
-	return err
 }
 
 // judge says what is wrong.

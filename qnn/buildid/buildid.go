@@ -10,8 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // maxLen is more than any build id takes; window is how much is searched at a time; maxTexts is how many different ones are kept.
@@ -36,6 +39,14 @@ const (
 	versionBegin = "AISW_VERSION: "
 )
 
+// The forms of ids and versions, from where they begin.
+var (
+	wholeID  = lazyregexp.New(`^v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`) // version, time of the build, and usually its number
+	cutID    = lazyregexp.New(`^v?(\d+\.\d+\.\d+)\.\d{6}`)        // at least the day of the build
+	numbers  = lazyregexp.New(`^\d+\.\d+\.\d+`)
+	provider = lazyregexp.New(`[A-Z_]{1,32}$`)
+)
+
 // Find gives the distinct build ids in r, sorted. It reads all of r but holds one window.
 func Find(r io.Reader) ([]string, error) {
 	t, err := Scan(r)
@@ -43,11 +54,10 @@ func Find(r io.Reader) ([]string, error) {
 }
 
 // First gives the first build id in r, "" when it has none. It reads no further.
-func First(r io.Reader) (string, error) {
-	first := ""
-	err := windows(r, func(buf []byte, end int) bool {
+func First(r io.Reader) (first string, err error) {
+	err = windows(r, func(buf []byte, end int) bool {
 		each(buf, end, "v", func(at int) bool {
-			first = string(prefix(buf[at:]))
+			first = prefix(buf[at:], wholeID)
 			return first == ""
 		})
 		return first == ""
@@ -59,24 +69,25 @@ func First(r io.Reader) (string, error) {
 func Scan(r io.Reader) (Texts, error) {
 	ids, providers, versions := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	err := windows(r, func(buf []byte, end int) bool {
-		each(buf, end, "v", func(at int) bool { return add(ids, prefix(buf[at:])) })
+		each(buf, end, "v", func(at int) bool { return add(ids, prefix(buf[at:], wholeID)) })
 		each(buf, end, providerEnd, func(at int) bool {
-			begin := at
-			for begin > max(0, at-32) && (buf[begin-1] >= 'A' && buf[begin-1] <= 'Z' || buf[begin-1] == '_') {
-				begin--
-			}
-			return begin == at || add(providers, buf[begin:at+len(providerEnd)])
+			name := provider.FindString(string(buf[max(0, at-32):at]))
+			return name == "" || add(providers, name+providerEnd)
 		})
 		each(buf, end, versionBegin, func(at int) bool {
-			at += len(versionBegin)
-			return add(versions, buf[at:at+numbers(buf[at:])])
+			return add(versions, prefix(buf[at+len(versionBegin):], numbers))
 		})
 		return true
 	})
 	if err != nil {
 		return Texts{}, err
 	}
-	return Texts{sorted(ids), sorted(providers), sorted(versions)}, nil
+	return Texts{slices.Sorted(maps.Keys(ids)), slices.Sorted(maps.Keys(providers)), slices.Sorted(maps.Keys(versions))}, nil
+}
+
+// prefix returns what b begins with, if it has the form.
+func prefix(b []byte, form *lazyregexp.Regexp) string {
+	return string(form.Get().Find(b[:min(len(b), maxLen)]))
 }
 
 // windows calls look for overlapping parts of r, until it returns false. What begins below end is whole in buf.
@@ -101,69 +112,15 @@ func windows(r io.Reader, look func(buf []byte, end int) bool) error {
 	}
 }
 
-// prefix returns the build id that b begins with: version, build time, and usually a build number. nil is none.
-func prefix(b []byte) []byte {
-	const timeLen = 12
-	b = b[:min(len(b), maxLen)]
-	if len(b) == 0 || b[0] != 'v' {
-		return nil
-	}
-	n := numbers(b[1:])
-	if n == 0 {
-		return nil
-	}
-	at := 1 + n
-	if len(b) < at+1+timeLen || b[at] != '.' || digits(b[at+1:]) < timeLen {
-		return nil
-	}
-	at += 1 + timeLen
-	if at < len(b) && b[at] == '_' {
-		if n := digits(b[at+1:]); n > 0 {
-			at += 1 + n
-		}
-	}
-	return b[:at]
-}
-
-// numbers is the length of the three numbers with points between them that b begins with, 0 when it does not.
-func numbers(b []byte) int {
-	at := 0
-	for i := range 3 {
-		if i > 0 {
-			if at == len(b) || b[at] != '.' {
-				return 0
-			}
-			at++
-		}
-		n := digits(b[at:])
-		if n == 0 {
-			return 0
-		}
-		at += n
-	}
-	return at
-}
-
-func digits(b []byte) int {
-	n := 0
-	for n < len(b) && b[n] >= '0' && b[n] <= '9' {
-		n++
-	}
-	return n
-}
-
 // Valid tells whether the text is a whole build id.
-func Valid(id string) bool { return id != "" && len(prefix([]byte(id))) == len(id) }
+func Valid(id string) bool { return id != "" && wholeID.FindString(id) == id }
 
 // Version returns the version in a build id, which may be cut short: "2.41.0" of "v2.41.0.251128"; "" when it is none.
 func Version(id string) string {
-	const dayLen = 6
-	b := []byte(strings.TrimPrefix(id, "v"))
-	n := numbers(b)
-	if n == 0 || len(b) <= n || b[n] != '.' || digits(b[n+1:]) < dayLen {
-		return ""
+	if m := cutID.FindStringSubmatch(id); m != nil {
+		return m[1]
 	}
-	return string(b[:n])
+	return ""
 }
 
 // Same tells whether two build ids can be of one SDK. Either may be cut short, as the name of an archive is: it knows the day of a build and
@@ -189,20 +146,11 @@ func each(buf []byte, end int, text string, found func(at int) bool) {
 }
 
 // add adds a text, and tells whether there is room for more.
-func add(to map[string]bool, text []byte) bool {
-	if len(text) > 0 {
-		to[string(text)] = true
+func add(to map[string]bool, text string) bool {
+	if text != "" {
+		to[text] = true
 	}
 	return len(to) < maxTexts
-}
-
-func sorted(set map[string]bool) []string {
-	all := make([]string, 0, len(set))
-	for s := range set {
-		all = append(all, s)
-	}
-	sort.Strings(all)
-	return all
 }
 
 // Only is the only build id in r. None is ErrNone; several are an error that names them.

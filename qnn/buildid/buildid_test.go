@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 		text string
 		want []string
 	}{
-		"none":         {"nothing v2.41.0 here", []string{}},
+		"none":         {"nothing v2.41.0 here", nil},
 		"plain":        {"\x00" + id + "\x00 and " + id, []string{id}},
 		"two":          {id + " v2.34.0.250424201103", []string{"v2.34.0.250424201103", id}},
 		"in text":      {"Vr" + id + ".abc", []string{id}},

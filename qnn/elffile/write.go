@@ -29,7 +29,7 @@ type section struct {
 	link string // the name of the section that Link means
 }
 
-// image is a file in the making. Values of 64 bits are narrowed where the class is of 32.
+// image is a file in the making.
 type image struct {
 	Library
 	sections []*section // without the null section
@@ -76,24 +76,23 @@ func (l Library) Bytes() []byte {
 	b.place()
 
 	symbol := func(name uint32, kind elf.SymType, of *section, at, size uint64) {
-		info, index := byte(elf.STB_GLOBAL)<<4|byte(kind), b.index(of.Name)
-		b.put(elf.Sym32{Name: name, Info: info, Shndx: index, Value: uint32(at), Size: uint32(size)},
-			elf.Sym64{Name: name, Info: info, Shndx: index, Value: at, Size: size})
+		info, other, index := byte(elf.STB_GLOBAL)<<4|byte(kind), byte(0), b.index(of.Name)
+		if b.Class == elf.ELFCLASS64 {
+			b.put(name, info, other, index, at, size)
+		} else {
+			b.put(name, uint32(at), uint32(size), info, other, index)
+		}
 	}
-	b.put(elf.Sym32{}, elf.Sym64{})
+	b.put(make([]byte, symbolSize))
 	symbol(names[0], elf.STT_OBJECT, rodata, rodata.Addr, uint64(bytes.IndexByte(text, 0)+1))
 	for i, name := range names[1:] {
 		size := uint64(len(l.Code))
 		symbol(name, elf.STT_FUNC, code, code.Addr+uint64(i)*size, size)
 	}
 	sym.data = b.taken()
-	for _, d := range []struct {
-		tag elf.DynTag
-		val uint64
-	}{{elf.DT_SONAME, uint64(soname)}, {elf.DT_HASH, hash.Addr}, {elf.DT_STRTAB, str.Addr}, {elf.DT_SYMTAB, sym.Addr},
-		{elf.DT_STRSZ, uint64(len(strs.data))}, {elf.DT_SYMENT, sym.Entsize}, {elf.DT_NULL, 0}} {
-		b.put(elf.Dyn32{Tag: int32(d.tag), Val: uint32(d.val)}, elf.Dyn64{Tag: int64(d.tag), Val: d.val})
-	}
+	b.put(word(elf.DT_SONAME), word(soname), word(elf.DT_HASH), word(hash.Addr), word(elf.DT_STRTAB), word(str.Addr),
+		word(elf.DT_SYMTAB), word(sym.Addr), word(elf.DT_STRSZ), word(len(strs.data)), word(elf.DT_SYMENT),
+		word(sym.Entsize), word(elf.DT_NULL), word(0))
 	dyn.data = b.taken()
 
 	sectionsAt := alignUp(shstr.Offset+uint64(len(shstr.data)), 8)
@@ -110,23 +109,27 @@ func (l Library) Bytes() []byte {
 		b.out.Write(s.data)
 	}
 	b.out.Write(make([]byte, sectionsAt-uint64(b.out.Len())))
-	b.put(elf.Section32{}, elf.Section64{})
+	b.put(make([]byte, b.size(elf.Section32{}, elf.Section64{})))
 	for _, s := range b.sections {
-		name, link, size := nameOf[s.Name], uint32(b.index(s.link)), uint64(len(s.data))
-		b.put(elf.Section32{Name: name, Type: uint32(s.Type), Flags: uint32(s.Flags), Addr: uint32(s.Addr), Off: uint32(s.Offset), Size: uint32(size),
-			Link: link, Info: s.Info, Addralign: uint32(s.Addralign), Entsize: uint32(s.Entsize)},
-			elf.Section64{Name: name, Type: uint32(s.Type), Flags: uint64(s.Flags), Addr: s.Addr, Off: s.Offset, Size: size,
-				Link: link, Info: s.Info, Addralign: s.Addralign, Entsize: s.Entsize})
+		b.put(nameOf[s.Name], uint32(s.Type), word(s.Flags), word(s.Addr), word(s.Offset), word(len(s.data)),
+			uint32(b.index(s.link)), s.Info, word(s.Addralign), word(s.Entsize))
 	}
 	return b.taken()
 }
 
-// put writes the one of two values of fixed size that is the class's, which cannot fail in memory.
-func (b *image) put(narrow, wide any) {
-	if b.Class == elf.ELFCLASS64 {
-		narrow = wide
+// word is a number of the class's width.
+type word uint64
+
+// put writes values of fixed size, which cannot fail in memory.
+func (b *image) put(values ...any) {
+	for _, v := range values {
+		if w, ok := v.(word); ok && b.Class == elf.ELFCLASS64 {
+			v = uint64(w)
+		} else if ok {
+			v = uint32(w)
+		}
+		_ = binary.Write(&b.out, binary.LittleEndian, v)
 	}
-	_ = binary.Write(&b.out, binary.LittleEndian, narrow)
 }
 
 // taken returns what was put since the last call.
@@ -211,16 +214,23 @@ func (b *image) place() {
 func (b *image) header(sectionsAt uint64) {
 	ident := [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(b.Class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)}
 	count := uint16(len(b.sections) + 1)
-	size, program, header := uint16(b.size(elf.Header32{}, elf.Header64{})), uint16(b.size(elf.Prog32{}, elf.Prog64{})), uint16(b.size(elf.Section32{}, elf.Section64{}))
-	b.put(elf.Header32{Ident: ident, Type: uint16(elf.ET_DYN), Machine: uint16(b.Machine), Version: 1, Phoff: uint32(size), Shoff: uint32(sectionsAt), Flags: b.Flags,
-		Ehsize: size, Phentsize: program, Phnum: segments, Shentsize: header, Shnum: count, Shstrndx: count - 1},
-		elf.Header64{Ident: ident, Type: uint16(elf.ET_DYN), Machine: uint16(b.Machine), Version: 1, Phoff: uint64(size), Shoff: sectionsAt, Flags: b.Flags,
-			Ehsize: size, Phentsize: program, Phnum: segments, Shentsize: header, Shnum: count, Shstrndx: count - 1})
+	size := uint16(b.size(elf.Header32{}, elf.Header64{}))
+	const version, entry = uint32(1), word(0)
+	b.put(ident, uint16(elf.ET_DYN), uint16(b.Machine), version, entry, word(size), word(sectionsAt), b.Flags, size,
+		uint16(b.size(elf.Prog32{}, elf.Prog64{})), uint16(segments),
+		uint16(b.size(elf.Section32{}, elf.Section64{})), count, count-1)
 }
 
 // program writes the header of a segment that begins where a section does.
 func (b *image) program(kind elf.ProgType, flags elf.ProgFlag, from section, size uint64) {
-	b.put(elf.Prog32{Type: uint32(kind), Flags: uint32(flags), Off: uint32(from.Offset), Vaddr: uint32(from.Addr), Paddr: uint32(from.Addr),
-		Filesz: uint32(size), Memsz: uint32(size), Align: uint32(from.Addralign)},
-		elf.Prog64{Type: uint32(kind), Flags: uint32(flags), Off: from.Offset, Vaddr: from.Addr, Paddr: from.Addr, Filesz: size, Memsz: size, Align: from.Addralign})
+	place := []any{word(from.Offset), word(from.Addr), word(from.Addr), word(size), word(size)}
+	if b.Class == elf.ELFCLASS64 {
+		b.put(uint32(kind), uint32(flags))
+		b.put(place...)
+	} else {
+		b.put(uint32(kind))
+		b.put(place...)
+		b.put(uint32(flags))
+	}
+	b.put(word(from.Addralign))
 }

@@ -35,10 +35,6 @@ var ErrUnknown = errors.New("no SDK that hexmage knows: it has no sdk.yaml, no h
 // release it is: its file has no version, and its folder has another name.
 var ErrNoVersion = errors.New("neither its hexagon_sdk.json nor the folder's name says its version")
 
-// Is tells whether the SDK is the release that the catalogue calls version. The NDK's release names ("r28b") are not in
-// its files; its revision is compared by the caller.
-func (s SDK) Is(version string) bool { return s.Version == version }
-
 // Arches returns the Hexagon archs ("v79") for which the SDK at root has folders.
 func (s SDK) Arches(root string) []string {
 	dir, prefix := "", ""

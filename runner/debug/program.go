@@ -41,15 +41,11 @@ func Read(path string) (*Program, error) {
 	}
 	p := &Program{Path: path}
 	file, err := elffile.Open(f, st.Size())
-	var sections []elf.SectionHeader
 	if err == nil {
-		sections, err = file.Sections()
+		p.code, err = code(file.Sections, f)
 	}
 	if err == nil {
-		p.code, err = code(sections, f)
-	}
-	if err == nil {
-		err = p.readInfo(sections, f)
+		err = p.readInfo(file.File)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -63,7 +59,7 @@ func IsProgram(head []byte) bool {
 }
 
 // code returns a digest of the executable sections and their addresses.
-func code(sections []elf.SectionHeader, r io.ReaderAt) (sum [sha256.Size]byte, err error) {
+func code(sections []*elf.Section, r io.ReaderAt) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	for _, s := range sections {
 		if s.Flags&elf.SHF_EXECINSTR == 0 {
@@ -78,13 +74,10 @@ func code(sections []elf.SectionHeader, r io.ReaderAt) (sum [sha256.Size]byte, e
 }
 
 // readInfo looks for debug information.
-func (p *Program) readInfo(sections []elf.SectionHeader, r io.ReaderAt) error {
-	if p.Info = slices.ContainsFunc(sections, func(s elf.SectionHeader) bool { return s.Name == ".debug_info" && s.FileSize > 0 }); !p.Info {
+func (p *Program) readInfo(f *elf.File) error {
+	info := f.Section(".debug_info")
+	if p.Info = info != nil && info.FileSize > 0; !p.Info {
 		return nil
-	}
-	f, err := elf.NewFile(r)
-	if err != nil {
-		return err
 	}
 	d, err := f.DWARF()
 	if err != nil {

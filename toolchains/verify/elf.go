@@ -3,6 +3,7 @@ package verify
 import (
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -59,8 +60,13 @@ func (t *tree) elfFile(c ELF, name string) {
 	}
 	t.report.Checked.ELF++
 	e, err := elffile.Open(f, info.Size())
-	if err == nil && e.Order != binary.LittleEndian {
+	if err == nil && e.ByteOrder != binary.LittleEndian {
 		err = fmt.Errorf("%w for a little-endian machine", elffile.ErrNotELF)
+	}
+	if errors.Is(err, elffile.ErrCutOff) {
+		t.add(name, err.Error(), "a whole ELF file",
+			"an unpacking or a copy was interrupted; remove the tree and fetch it again")
+		return
 	}
 	if err != nil {
 		t.add(name, err.Error(), "an ELF file for "+machineName(c.Machine), again)
@@ -68,11 +74,6 @@ func (t *tree) elfFile(c ELF, name string) {
 	}
 	if c.Machine != 0 && e.Machine != elf.Machine(c.Machine) {
 		t.add(name, "ELF for "+machineName(int(e.Machine)), "ELF for "+machineName(c.Machine), again)
-		return
-	}
-	if end := e.End(); end > uint64(info.Size()) {
-		t.add(name, fmt.Sprintf("%d bytes", info.Size()), fmt.Sprintf("%d bytes, as its headers say", end),
-			"the file is cut off: an unpacking or a copy was interrupted; remove the tree and fetch it again")
 		return
 	}
 	t.flags(c, name, e.Flags)

@@ -150,7 +150,7 @@ func TestDamagedSDKs(t *testing.T) {
 			s.link(skel, "hexagon-unknown-none-elf", idSource+"char big[100000] = {1};\n", shared("libQnnHtpV79Skel.so", "-mv79"))
 			b := s.read(skel)
 			s.write(skel, b[:len(b)/2])
-		}, [][]string{{skel, "bytes, as its headers say", "was interrupted"}}},
+		}, [][]string{{skel, "cut off or damaged: its headers speak of", "was interrupted"}}},
 		"cut off in its header": {"qairt", func(s *sdkTree) { s.write(arm, s.read(arm)[:40]) }, [][]string{{arm, "not an ELF file", "AArch64"}}},
 		"mixed build ids": {"qairt", func(s *sdkTree) {
 			s.write(stub, unpacked(s.t, "qairt", "2.31.0.250130").read(stub))

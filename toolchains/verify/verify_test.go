@@ -19,6 +19,7 @@ func elf(class byte, machine uint16, flags uint32, text string) string {
 	le := binary.LittleEndian
 	le.PutUint16(h[16:], 3)
 	le.PutUint16(h[18:], machine)
+	le.PutUint32(h[20:], 1) // version
 	if class == 1 {
 		le.PutUint32(h[36:], flags)
 	} else {

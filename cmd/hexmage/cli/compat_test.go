@@ -19,7 +19,7 @@ import (
 func vendorsLibrary(machine byte, class byte, buildID string) string {
 	head := make([]byte, 64)
 	copy(head, "\x7fELF")
-	head[4], head[5], head[18] = class, 1, machine
+	head[4], head[5], head[6], head[18], head[20] = class, 1, 1, machine, 1
 	head[36] = 0x75 // of a Hexagon file: the arch
 	return string(head) + "\x00AISW_VERSION: 2.34.0\x00" + buildID + "\x00"
 }

@@ -105,7 +105,7 @@ func (p program) compile() error {
 	fmt.Fprintf(p.stdout, "QNN Backend Build Id: %s\n", id)
 	// Each of Qualcomm's tools says this on a host, which has no DSP.
 	fmt.Fprintln(p.stdout, "[WARN] couldn't open libcdsprpc.so")
-	soc, _ := aotconfig.SoCModel(aot.Machine.Chipset)
+	soc := aotconfig.SoCModels()[aot.Machine.Chipset]
 	if err := knows(library, aot.Machine, int(soc)); err != nil {
 		return err
 	}

@@ -135,8 +135,8 @@ func newPhone(t testing.TB, p programs, arch string, m chained) *handset {
 // opPackage is the beginning of an op package's library, as far as it is looked at.
 func opPackage(machine byte) []byte {
 	head := make([]byte, 64)
-	copy(head, "\x7fELF\x02\x01")
-	head[18] = machine
+	copy(head, "\x7fELF\x02\x01\x01")
+	head[18], head[20] = machine, 1
 	return append(head, "\x00LLaMAPackageInterfaceProvider\x00"...)
 }
 
