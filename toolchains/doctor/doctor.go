@@ -50,8 +50,8 @@ type Options struct {
 	Catalogue *toolchains.Catalogue
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
-	Profile   string // "": all
-	Store     string // the store's folder: its file system must have room
+	Profile   string                                   // "": all
+	Store     string                                   // the store's folder: its file system must have room
 	Stored    func(name, version, profile string) bool // whether the release is in the store; nil: none is
 	Pipelines []Pipeline
 }
