@@ -147,7 +147,7 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 			}
 		}
 	}
-	l, err := a.find(ctx, "adb")
+	l, err := a.find(ctx, "adb", "")
 	if err != nil {
 		where := ""
 		if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {

@@ -41,7 +41,7 @@ func takes(command *kong.Node, f *kong.Flag) bool {
 func checkFlags(kctx *kong.Context) error {
 	for _, p := range kctx.Path {
 		if command := kctx.Selected(); p.Flag != nil && command != nil && !takes(command, p.Flag) {
-			return fmt.Errorf("%s takes no flag --%s", command.FullPath(), p.Flag.Name)
+			return fmt.Errorf("%s takes no flag --%s", command.Path(), p.Flag.Name)
 		}
 	}
 	return nil

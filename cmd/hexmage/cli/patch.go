@@ -75,7 +75,7 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 func (a *app) sdkHeaders(ctx context.Context, name string) (string, error) {
 	root := absolute(a.WorkDir, name)
 	if parseWanted(name).name == "qairt" && !isFolder(root) {
-		l, err := a.find(ctx, name)
+		l, err := a.find(ctx, name, "")
 		if err != nil {
 			return "", err
 		}

@@ -142,7 +142,8 @@ func (a *app) recorded() (all []recordedRun) {
 // leastID is how many digits of an id name a run.
 const leastID = 4
 
-// document returns the run that a command line names: one of the run log, or a file that --export wrote. With of, it has what keys were made of, as --export writes it.
+// document returns the run that a command line names: one of the run log, or a file that --export wrote. With of, it
+// has what keys were made of, as --export writes it.
 func (a *app) document(ctx context.Context, name string, of bool) (*history.Document, error) {
 	if strings.HasSuffix(name, ".json") || strings.ContainsAny(name, `/\`) {
 		return a.exported(name)

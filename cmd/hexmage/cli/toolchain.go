@@ -310,12 +310,13 @@ func rounds[T any](all []T, name func(T) string) (out [][]T) {
 
 // toolchainPathCmd is `hexmage toolchain path NAME[@VERSION]`.
 type toolchainPathCmd struct {
-	Name string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
+	Name   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
+	Source string `placeholder:"KIND" help:"Only from this source. Default: as the profile says."`
 }
 
 // Run prints the folder and nothing else.
 func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
-	l, err := a.find(ctx, c.Name)
+	l, err := a.find(ctx, c.Name, c.Source)
 	if err != nil {
 		return err
 	}
@@ -328,8 +329,9 @@ func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
 }
 
 // find locates one release; the error, with exit code 2, says how to get it.
-func (a *app) find(ctx context.Context, name string) (located, error) {
+func (a *app) find(ctx context.Context, name, source string) (located, error) {
 	w := parseWanted(name)
+	w.source = source
 	p, err := a.toolchainPlan([]wanted{w})
 	if err != nil {
 		return located{}, err
@@ -350,6 +352,9 @@ func (a *app) find(ctx context.Context, name string) (located, error) {
 		cmd := []string{"hexmage", "toolchain", "fetch", w.name + "@" + n.Version}
 		if a.Profile != "" {
 			cmd = append(cmd, "--profile", a.Profile)
+		}
+		if source != "" {
+			cmd = append(cmd, "--source", source)
 		}
 		return located{}, usageError("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
 	}

@@ -90,7 +90,7 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	if strings.ContainsAny(c.What, `/\`) {
 		return verify.Checks{}, usageError("%s: no such folder", c.What)
 	}
-	l, err := a.find(ctx, c.What)
+	l, err := a.find(ctx, c.What, "")
 	if err != nil {
 		return verify.Checks{}, err
 	}

@@ -164,7 +164,8 @@ func TestSecrets(t *testing.T) {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
-			flags := append(w.tellSecrets(t), "--sandbox", level)
+			flags := w.tellSecrets(t)
+			w.vars = append(w.vars, "HEXMAGE_SANDBOX="+level)
 			hexmage := func(code int, args ...string) string {
 				t.Helper()
 				return w.secretless(t, code, append(args, flags...)...)
