@@ -92,12 +92,12 @@ func golden() map[string][2]string {
 	return map[string][2]string{
 		"model/config.json":       {"toymodel.MakeTool", "23d425889ebd236aa5c1ac49a139a570ba7eac0abda2e62de41ab9b3719c38c0"},
 		"model/tokenizer.json":    {"toymodel.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
-		"model/model.safetensors": {"toymodel.MakeTool", "e0efc33baa6f5cc7c12120b3de550f8719a319ce0d39903266c5f6c01eafd45d"},
-		"model.mllm":              {"convert.Tool", "d31687431503d8ab4dbb1cc9354fae786181e00fab59cecc698479b197a5e2ec"},
+		"model/model.safetensors": {"toymodel.MakeTool", "7f10295f478a442f125788248807d8f88c6b6c7a27b14a6f1d097391f08a5180"},
+		"model.mllm":              {"convert.Tool", "9d8e5fc663a0c5d2f9655516b66247de735098eb1bf3eac6f554fa641b6f232e"},
 		"config.json":             {"aotconfig.Tool", "628a4f1ce07a273ab02ab9b1accbda57e358943647c3603bb18627a896468160"},
 		"aot.json":                {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
-		"context.bin":             {"compiler.Qwen3", "69db4a37ad5f997fc70827d734b045694fe9a1728de99d827ba33717ca52b061"},
-		"tokens.json":             {"toymodel.ReferenceTool", "1fb24e025aa285cd536b3b39d0e7a0abad2b14f8ee5a47c22be66f1e788bf654"},
+		"context.bin":             {"compiler.Qwen3", "40660aed636d118d6fc9b8516d07230b16bbad24acb8e69c3af171af8f70c170"},
+		"tokens.json":             {"toymodel.ReferenceTool", "c7daf61776e12c5374d83fe6a527a06050c9688a61d43969f8f71adfd91f94bc"},
 	}
 }
 

@@ -76,3 +76,14 @@ func isOrphanZombie(pid int) bool {
 	}
 	return bytes.HasPrefix(b[bytes.LastIndexByte(b, ')')+1:], []byte(" Z 1 "))
 }
+
+// pids returns the processes of the device.
+func pids() (all []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all
+}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -167,4 +169,20 @@ func (st *state) heat(celsius float64) error {
 		}
 	}
 	return nil
+}
+
+const (
+	heatTick = 250 * time.Millisecond // period of the temperatures
+	coolTime = 8 * time.Second        // in which the distance to the surroundings falls by the factor e
+)
+
+// coolDown lowers the device's temperature until it is that of its surroundings.
+func (d *device) coolDown() {
+	start := time.Now()
+	for celsius := d.faults.Celsius; celsius > ambient+0.05; time.Sleep(heatTick) {
+		celsius = ambient + (d.faults.Celsius-ambient)*math.Exp(-time.Since(start).Seconds()/coolTime.Seconds())
+		if err := d.state.heat(celsius); err != nil {
+			d.log.Printf("temperature: %v", err)
+		}
+	}
 }

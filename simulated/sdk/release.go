@@ -20,7 +20,7 @@ var ErrUnknown = errors.New("not a release of the simulation")
 // A Release is one archive of the simulation.
 type Release struct {
 	Name    string // "qairt", "hexagon", "ndk", "mllm"
-	Version string // as the vendor spells it, so that pipelines need not know that it is the simulation
+	Version string // as Qualcomm spells it, so that pipelines need not know that it is the simulation
 	Prefix  string // the folder inside the archive that is the SDK's root: no slash at the end
 	BuildID string // QNN_SDK_BUILD_ID; only of qairt
 
@@ -33,7 +33,7 @@ type Release struct {
 // Releases returns all releases, the default one of each name first.
 //
 // The QNN API numbers between published pairs are interpolated; the build ids' time and number are zero, so that none can
-// be taken for a vendor's.
+// be taken for Qualcomm's.
 func Releases() []Release {
 	return []Release{
 		qairt("2.41.0.251128", "2.31.0", "5.41.0"),
@@ -66,7 +66,7 @@ func Find(name, version string) (Release, error) {
 	return Release{}, fmt.Errorf("%s %s: %w; there are %s", name, version, ErrUnknown, strings.Join(have, ", "))
 }
 
-// arches are the numbers of the Hexagon archs that the simulation has libraries and folders for: those that the vendor's release has.
+// arches are the numbers of the Hexagon archs that the simulation has libraries and folders for: those that Qualcomm's release has.
 func (r Release) arches(world *qnn.Facts) []string {
 	known := world.Since("qairt", r.Version)
 	if r.tools != "" {

@@ -24,7 +24,7 @@ import (
 
 // deviceSimulateCmd is `hexmage device simulate`.
 type deviceSimulateCmd struct {
-	Port     uint16   `placeholder:"N" help:"Listen at 127.0.0.1:N, the phone's serial for adb. Default: a free port."`
+	Port     int      `placeholder:"N" help:"Listen at 127.0.0.1:N, the phone's serial for adb. Default: a free port."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
 	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
 	Linux    bool     `help:"Also run programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
@@ -152,9 +152,12 @@ func disconnect(ctx context.Context, server *adb.Client, addr string) {
 
 // options are how to start the phone, as far as the command line says it.
 func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
-	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Port: int(c.Port), Serialno: c.Serialno}
+	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Port: c.Port, Serialno: c.Serialno}
 	if c.Log {
 		o.Log = a.Env.Stderr
+	}
+	if c.Port < 0 || c.Port > 65535 {
+		return o, usageError("--port %d: want a number from 1 to 65535", c.Port)
 	}
 	for _, text := range c.Fault {
 		if err := o.Set(text); err != nil {

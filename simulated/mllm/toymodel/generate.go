@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -18,10 +17,15 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// tokenizer is a byte-level BPE with a token for each id below eos.
+// tokenizer is a byte-level BPE that was trained on a text.
 //
 //go:embed files/tokenizer.json
 var tokenizer []byte
+
+// following has up to four tokens that follow each token in that text, most frequent first.
+//
+//go:embed files/followers.json
+var following []byte
 
 // Sizes of each toy model.
 const (
@@ -50,8 +54,9 @@ type MakeSpec struct {
 // RunMake writes a model in Hugging Face's layout: config.json, tokenizer.json, model.safetensors (F32). The bytes
 // depend on the arguments alone.
 //
-// The weights are not trained. The first layers' MLPs store two tokens that follow each token; attention and the other
-// layers are random. So outputs vary with the prompt, and the token itself is not the most likely one after it.
+// The weights are not trained. The first layers' MLPs store a few tokens that follow each token in a text; attention
+// and the other layers are random and tip the balance between them. So outputs vary with the whole prompt and do not
+// settle on one token.
 func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	class := map[string]string{"qwen3": "Qwen3ForCausalLM", "qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}
 	config, err := json.MarshalIndent(map[string]any{
@@ -63,6 +68,10 @@ func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 		"vocab_size": vocab,
 	}, "", "  ")
 	if err != nil {
+		return err
+	}
+	var followers [][]int
+	if err := json.Unmarshal(following, &followers); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.Out, 0o755); err != nil {
@@ -77,54 +86,63 @@ func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	if err != nil {
 		return err
 	}
-	err = safetensors.Write(f, map[string]string{"format": "pt", qnn.SimulatedKey: qnn.Simulated}, s.tensors())
+	err = safetensors.Write(f, map[string]string{"format": "pt", qnn.SimulatedKey: qnn.Simulated}, s.tensors(followers))
 	if err = errors.Join(err, f.Close()); err == nil {
 		fmt.Fprintf(env.Stdout, "wrote %s: %d layers, seed %d\n", s.Out, s.Layers, s.Seed)
 	}
 	return err
 }
 
-// stream gives random numbers. Each tensor has its own, by its name, so that tensors do not depend on each other.
-type stream struct{ *rand.Rand }
+// prng is splitmix64: small, well known, the same on every machine.
+type prng uint64
 
-func (s MakeSpec) stream(name string) stream {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return stream{rand.New(rand.NewPCG(s.Seed, h.Sum64()))}
+func (p *prng) next() uint64 {
+	*p += 0x9E3779B97F4A7C15
+	z := uint64(*p)
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
 }
 
 // normal is nearly normal with deviation 1. Each float32 operation is rounded by itself, here and below, so that all
 // processors give the same bits.
-func (r stream) normal() float32 {
-	sum := float32(-2)
-	for range 4 {
-		sum += r.Float32()
-	}
-	return sum * 1.7320508
+func (p *prng) normal() float32 {
+	v := p.next()
+	sum := int32(v&0xffff) + int32(v>>16&0xffff) + int32(v>>32&0xffff) + int32(v>>48)
+	return float32(sum-131070) * 2.642934e-05 // 1 / (65536/sqrt(12)*2)
+}
+
+// stream gives each tensor its own generator, by a name, so that tensors do not depend on each other.
+func (s MakeSpec) stream(name string) *prng {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	p := prng(h.Sum64() ^ s.Seed*0x9E3779B97F4A7C15)
+	p.next()
+	return &p
 }
 
 // random is a matrix of deviation gain/sqrt(columns), so that a normalized input gives outputs of deviation gain.
 func (s MakeSpec) random(name string, rows, cols int, gain float32) []float32 {
-	r := s.stream(name)
+	p := s.stream(name)
 	scale := float32(gain / Sqrt(float32(cols)))
 	w := make([]float32, rows*cols)
 	for i := range w {
-		w[i] = r.normal() * scale
+		w[i] = p.normal() * scale
 	}
 	return w
 }
 
 // norm is a norm layer's weight: about mean, a little uneven.
 func (s MakeSpec) norm(name string, n int, mean float32) []float32 {
-	r := s.stream(name)
+	p := s.stream(name)
 	w := make([]float32, n)
 	for i := range w {
-		w[i] = mean + float32(r.normal()*float32(mean*0.08))
+		w[i] = mean + float32(p.normal()*float32(mean*0.08))
 	}
 	return w
 }
 
-func (s MakeSpec) tensors() []safetensors.Source {
+func (s MakeSpec) tensors(followers [][]int) []safetensors.Source {
 	var out []safetensors.Source
 	add := func(name string, data []float32, shape ...int64) {
 		raw := make([]byte, 0, 4*len(data))
@@ -133,34 +151,42 @@ func (s MakeSpec) tensors() []safetensors.Source {
 		}
 		out = append(out, safetensors.Bytes(name, safetensors.F32, shape, raw))
 	}
-	norm := func(name string, n int64, mean float32) { add(name, s.norm(name, int(n), mean), n) }
-	matrix := func(name string, rows, cols int64, gain float32) {
-		add(name+".weight", s.random(name, int(rows), int(cols), gain), rows, cols)
+	embedding := make([]float32, vocab*hidden)
+	p := s.stream(embeddingName)
+	for i := range embedding {
+		embedding[i] = p.normal()
 	}
-	embedding := s.random(embeddingName, vocab, hidden, Sqrt(hidden))
 	add(embeddingName, embedding, vocab, hidden)
-	norm("model.norm.weight", hidden, 1)
+	add("model.norm.weight", s.norm("model.norm.weight", hidden, 1), hidden)
 	for l := range s.Layers {
 		layer := fmt.Sprintf("model.layers.%d.", l)
 		attention, mlp := layer+"self_attn.", layer+"mlp."
-		norm(layer+"input_layernorm.weight", hidden, 1)
-		norm(layer+"post_attention_layernorm.weight", hidden, 1)
-		if s.Architecture == "qwen3" {
-			norm(attention+"q_norm.weight", headDim, 1.3)
-			norm(attention+"k_norm.weight", headDim, 1.3)
+		for _, name := range []string{"input_layernorm", "post_attention_layernorm"} {
+			add(layer+name+".weight", s.norm(layer+name, hidden, 1), hidden)
 		}
-		const kv = kvHeads * headDim
-		for name, width := range map[string]int64{"q_proj": hidden, "k_proj": kv, "v_proj": kv} {
-			matrix(attention+name, width, hidden, 1)
-			if s.Architecture == "qwen2" {
-				add(attention+name+".bias", s.random(attention+name+".bias", int(width), 1, 0.3), width)
+		if s.Architecture == "qwen3" {
+			for _, name := range []string{"q_norm", "k_norm"} {
+				add(attention+name+".weight", s.norm(layer+name, headDim, 1.3), headDim)
 			}
 		}
-		matrix(attention+"o_proj", hidden, hidden, 0.9)
-		gate := s.random(mlp+"gate_proj", intermediate, hidden, 0.6)
-		up := s.random(mlp+"up_proj", intermediate, hidden, 0.6)
-		down := s.random(mlp+"down_proj", hidden, intermediate, 0.6)
-		s.remember(l, embedding, gate, up, down)
+		const kv = kvHeads * headDim
+		v, o := s.random(layer+"v", kv, hidden, 1), s.random(layer+"o", hidden, hidden, 0.9)
+		if l == s.Layers-1 {
+			forget(v, o)
+		}
+		add(attention+"q_proj.weight", s.random(layer+"q", hidden, hidden, 1), hidden, hidden)
+		add(attention+"k_proj.weight", s.random(layer+"k", kv, hidden, 1), kv, hidden)
+		add(attention+"v_proj.weight", v, kv, hidden)
+		add(attention+"o_proj.weight", o, hidden, hidden)
+		if s.Architecture == "qwen2" {
+			for name, width := range map[string]int64{"q_proj.bias": hidden, "k_proj.bias": kv, "v_proj.bias": kv} {
+				add(attention+name, s.random(attention+name, int(width), 1, 0.3), width)
+			}
+		}
+		gate := s.random(layer+"gate", intermediate, hidden, 0.6)
+		up := s.random(layer+"up", intermediate, hidden, 0.6)
+		down := s.random(layer+"down", hidden, intermediate, 0.6)
+		s.remember(l, embedding, followers, gate, up, down)
 		add(mlp+"gate_proj.weight", gate, intermediate, hidden)
 		add(mlp+"up_proj.weight", up, intermediate, hidden)
 		add(mlp+"down_proj.weight", down, hidden, intermediate)
@@ -169,21 +195,41 @@ func (s MakeSpec) tensors() []safetensors.Source {
 }
 
 // remember turns the neurons of layer l whose number is a token's into a memory of that token: the gate opens when the
-// hidden state looks like the token's embedding. The neuron then adds embeddings of two tokens that may follow, and
-// takes the token's own away.
-func (s MakeSpec) remember(l int, embedding, gate, up, down []float32) {
+// hidden state looks like the token's embedding. The neuron then adds embeddings of tokens that may follow, and takes
+// the token's own away.
+func (s MakeSpec) remember(l int, embedding []float32, followers [][]int, gate, up, down []float32) {
 	row := func(token int) []float32 { return embedding[token*hidden : (token+1)*hidden] }
 	for j := range intermediate {
 		token := l*intermediate + j
 		if token >= vocab {
 			return
 		}
-		r := s.stream(fmt.Sprintf("followers.%d", token))
-		first, second := row(r.IntN(eos)), row(r.IntN(eos))
 		for i, e := range row(token) {
 			gate[j*hidden+i] = e * (6.0 / hidden)
 			up[j*hidden+i] = e * (1.0 / hidden)
-			down[i*intermediate+j] = float32(e*-0.12) + float32(first[i]*0.36) + float32(second[i]*0.34)
+			down[i*intermediate+j] = e * -0.12
+		}
+		next := followers[token]
+		if len(next) == 0 { // never seen in a text: any token may follow
+			next = []int{int(s.stream(fmt.Sprintf("followers.%d", token)).next() % eos)}
+		}
+		for k, n := range next {
+			weight := 0.5/Sqrt(float32(len(next))) - float32(float32(k)*0.01)
+			for i, e := range row(n) {
+				down[i*intermediate+j] += float32(e * weight)
+			}
+		}
+	}
+}
+
+// forget makes the last layer's attention take away what the earlier positions were about, so that the model does not
+// repeat itself: o_proj becomes the negative transpose of v_proj, shared out among the heads that read the same values.
+func forget(v, o []float32) {
+	const groups = heads / kvHeads
+	for k := range hidden {
+		row := k/headDim/groups*headDim + k%headDim // of v_proj
+		for i := range hidden {
+			o[i*hidden+k] = float32(o[i*hidden+k]*0.5) + float32(v[row*hidden+i]*(-4.0/groups))
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package linux holds what the simulated phone has for programs of arm64 Linux, such as the vendor's own QNN runtime: the sources of libcdsprpc.so, which
+// Package linux holds what the simulated phone has for programs of arm64 Linux, such as Qualcomm's own QNN runtime: the sources of libcdsprpc.so, which
 // that runtime loads to reach the DSP, and of qnn-load, which loads a QNN library and takes the first steps of every program that uses one.
 //
-// It knows how they are compiled and which libraries of the distribution they need. It has nothing of the vendor's, and does not know who runs it.
+// It knows how they are compiled and which libraries of the distribution they need. It has nothing of Qualcomm's, and does not know who runs it.
 package linux
 
 import (

@@ -11,7 +11,7 @@ import (
 )
 
 // AsVendors takes its mark out of the unpacked simulation at root, in the file that says which SDK it is: for tests of what is done with a
-// copy of the vendor's that somebody has installed.
+// copy of Qualcomm's that somebody has installed.
 func AsVendors(t testing.TB, root string) {
 	t.Helper()
 	found := false

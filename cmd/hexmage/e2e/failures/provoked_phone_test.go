@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -75,11 +76,12 @@ func TestProvokedPhones(t *testing.T) {
 		choosePhone(t, w, e, server)
 		return e
 	}
-	t.Run("another SoC than the target", func(t *testing.T) { // is seen before anything is pushed
+	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
 		w.WriteShipped(t, good)
-		other := phonetest.Image(t, func(m *phone.Image) {
-			m.SoC = phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}
-		})
+		other := phonetest.Image(t, nil)
+		if err := os.WriteFile(filepath.Join(other, "vendor/etc/open_soc"), []byte("arch=v75\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		e := start(t, other, phone.Faults{}, io.Discard)
 		Wants(t, w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing",
 			e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
