@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/ssh"
 )
 
 // inUse is a device that one action has for itself.
@@ -114,7 +115,9 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse,
 	}
 	dev, err := d.reach(a.Action).Open(ctx, pool.Device{Serial: serial, SoC: soc})
 	if err != nil && serial != "" {
-		err = fmt.Errorf("device %s: %w", serial, err)
+		if !ssh.Is(serial) { // whose errors have it
+			err = fmt.Errorf("device %s: %w", serial, err)
+		}
 		if d.o.Pool != nil {
 			err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
 		}
