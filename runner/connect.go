@@ -15,75 +15,37 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
-	"github.com/hexmage/hexmage/runner/ssh"
 )
 
-// Phones may take findWait to show up at a server that was just started, which is asked every findPoll.
+// Phones on USB may take findWait to show up at a server that was just started, which is asked every findPoll.
 const (
 	findWait = 3 * time.Second
 	findPoll = 100 * time.Millisecond
 )
 
-// real finds a board by its address, else a phone at the user's own adb server: the one with the serial, the one with the SoC, or the only one.
-func (d *Device) real(ctx context.Context, a *action.Action, serial, soc string) (link.Device, error) {
-	if ssh.Is(serial) {
-		return ssh.Dial(ctx, serial, d.o.SSH)
-	}
-	client, wait, err := d.client(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if strings.Contains(serial, ":") {
-		if err := client.Connect(ctx, serial); err != nil {
-			return nil, err
-		}
-	}
-	for deadline := time.Now().Add(wait); ; time.Sleep(findPoll) {
-		one, err := d.pick(ctx, client, serial, soc)
-		if err == nil {
-			return client.Device(one.Serial), nil
-		}
-		if !errors.Is(err, devinfo.ErrNoDevice) || time.Now().After(deadline) || ctx.Err() != nil {
-			return nil, err
-		}
-	}
+// reach says how the action's devices are reached.
+func (d *Device) reach(a *action.Action) pool.Reach {
+	return pool.Reach{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) { return d.client(ctx, a) }}
 }
 
-func (d *Device) pick(ctx context.Context, client *adb.Client, serial, soc string) (adb.Info, error) {
-	all, err := client.Devices(ctx)
-	if err != nil {
-		return adb.Info{}, err
-	}
-	if serial != "" || soc == "" {
-		return devinfo.Pick(all, serial)
-	}
-	return devinfo.PickSoC(ctx, client, all, soc)
-}
-
-// client is the user's own adb server if that runs, else a private one: two servers cannot share one phone on USB. wait is how long phones
-// may take to show up there.
-func (d *Device) client(ctx context.Context, a *action.Action) (c *adb.Client, wait time.Duration, err error) {
+// client is the user's own adb server if that runs, else a private one: two servers cannot share one phone on USB.
+func (d *Device) client(ctx context.Context, a *action.Action) (*adb.Client, error) {
 	if d.o.Server != (pool.Server{}) {
 		c := adb.NewClient(d.o.Server.Network, d.o.Server.Address)
 		_, err := c.Version(ctx)
 		if err == nil {
-			return c, 0, nil
+			return c, nil
 		}
 		if !d.o.Server.Local() { // no server here has its phones
-			return nil, 0, d.o.Server.Silent(err)
+			return nil, d.o.Server.Silent(err)
 		}
 	}
-	s, fresh, err := d.adbServer(ctx, a, true)
+	s, err := d.adbServer(ctx, a, true)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if fresh {
-		wait = findWait
-	}
-	return s.Client, wait, nil
+	return s.Client, nil
 }
 
 // size adds up the files below dir, as far as they can be seen.
@@ -99,19 +61,24 @@ func size(dir string) (sum int64) {
 	return sum
 }
 
-// adbServer returns a private server, which is started unless it runs already, and tells whether it was started now.
-func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (s *adb.Server, fresh bool, err error) {
+// adbServer returns a private server, which is started unless it runs already.
+func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.servers[usb]; s != nil {
-		return s, false, nil
+		return s, nil
 	}
-	s, err = d.startServer(ctx, a, usb)
+	s, err := d.startServer(ctx, a, usb)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	d.servers[usb] = s
-	return s, true, nil
+	for end := time.Now().Add(findWait); usb && time.Now().Before(end) && ctx.Err() == nil; time.Sleep(findPoll) {
+		if all, err := s.Devices(ctx); err != nil || len(all) > 0 {
+			break
+		}
+	}
+	return s, nil
 }
 
 func (d *Device) startServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {

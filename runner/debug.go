@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/session"
 )
@@ -46,21 +47,11 @@ func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (er
 		return failed("use a device", err)
 	}
 	defer u.release()
-	return d.debugOn(ctx, a, q, u, g)
-}
-
-// forwarder is a device whose sockets somebody on this machine can connect to.
-type forwarder interface {
-	Forward(ctx context.Context, local, remote string) (string, error)
-	KillForward(ctx context.Context, local string) error
-}
-
-func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse, g Debugging) error {
 	s, err := d.session(ctx, a, q, u)
 	if err != nil {
 		return err
 	}
-	phone, ok := u.dev.(forwarder)
+	phone, ok := u.dev.(*adb.Device)
 	if !ok {
 		return &execute.Error{Op: "debug on " + u.info.String(), Err: errors.New("hexmage debugs programs on phones only, through adb"), Refused: true,
 			Remedy: "use a debugger on the board itself: hexmage device push brings the files there"}

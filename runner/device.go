@@ -76,7 +76,7 @@ type Device struct {
 	o   Options
 	tmp func() (string, error) // a folder below o.Dir, which Close removes
 
-	phones *phones
+	phones phones
 
 	mu      sync.Mutex           // guards what follows, also while it is being started
 	servers map[bool]*adb.Server // by whether they look at USB
@@ -85,7 +85,7 @@ type Device struct {
 // New returns a Device. Nothing is started yet.
 func New(o Options) *Device {
 	tmp := sync.OnceValues(func() (string, error) { return os.MkdirTemp(o.Dir, "device") })
-	return &Device{o: o, tmp: tmp, phones: newPhones(o.Phones), servers: map[bool]*adb.Server{}}
+	return &Device{o: o, tmp: tmp, servers: map[bool]*adb.Server{}}
 }
 
 // Close ends adb's server and the simulated phones.

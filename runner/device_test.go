@@ -23,8 +23,10 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/simulated/mllm/blob"
 	"github.com/hexmage/hexmage/simulated/phone"
@@ -368,24 +370,24 @@ func TestDeviceSelection(t *testing.T) {
 	s := phonetest.Server(t)
 	image := phonetest.Image(t, nil)
 	one, two := phonetest.Start(t, image, nil), phonetest.Start(t, image, nil)
+	reach := pool.Reach{Server: func(context.Context) (*adb.Client, error) { return s.Client, nil }}
 	pick := func(serial string) (string, error) {
-		all, err := s.Devices(t.Context())
+		d, err := reach.Open(t.Context(), pool.Device{Serial: serial})
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
-		d, err := devinfo.Pick(all, serial)
-		return d.Serial, err
+		return d.Place().Serial, nil
 	}
 	if _, err := pick(""); !errors.Is(err, devinfo.ErrNoDevice) {
 		t.Errorf("none: %v", err)
 	}
-	if err := s.Connect(t.Context(), one.Addr()); err != nil {
-		t.Fatal(err)
+	if got, err := pick(one.Addr()); err != nil || got != one.Addr() {
+		t.Errorf("an address is connected to: %q, %v", got, err)
 	}
 	if got, err := pick(""); err != nil || got != one.Addr() {
 		t.Errorf("one: %q, %v", got, err)
 	}
-	if _, err := pick("XYZ"); !errors.Is(err, devinfo.ErrNoDevice) || !strings.Contains(err.Error(), one.Addr()) {
+	if _, err := pick("XYZ"); err == nil || !strings.Contains(err.Error(), "it is not connected to the adb server") {
 		t.Errorf("another serial: %v", err)
 	}
 	if err := s.Connect(t.Context(), two.Addr()); err != nil {

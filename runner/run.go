@@ -140,7 +140,7 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
 	if text := res.Pushed.Notice(); text != "" {
-		r = (&notes{all: []string{text}}).warn(r)
+		r = notes{text}.warn(r)
 	}
 	return r, nil
 }

@@ -57,42 +57,41 @@ func (p *handset) dead() bool {
 	}
 }
 
-// phones are the simulated devices of a Device. No other process knows them, so they need no leases.
+// phones are the simulated devices of a Device. No other process knows them, so they need no leases. Pools of actions
+// limit their number.
 type phones struct {
-	most int // of one image at the same time
-
-	mu    sync.Mutex
-	all   []*handset
-	freed chan struct{} // closed, and made anew, when a phone comes free
+	mu  sync.Mutex
+	all []*handset
 }
 
-func newPhones(most int) *phones { return &phones{most: max(1, most), freed: make(chan struct{})} }
-
-// take returns a phone of the image that is free; a new one, without a Simulated, if more may run; else what to wait
-// for.
-func (s *phones) take(image digest.Digest) (*handset, <-chan struct{}) {
+// take returns a phone of the image that is free and lives, else a new one, without a Simulated.
+func (s *phones) take(image digest.Digest) *handset {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.all = slices.DeleteFunc(s.all, func(p *handset) bool {
+		gone := !p.busy && p.dead()
+		if gone {
+			p.release()
+		}
+		return gone
+	})
 	numbers := map[int]bool{}
 	for _, p := range s.all {
 		if p.image != image {
 			continue
 		}
-		numbers[p.number] = true
 		if !p.busy {
 			p.busy = true
-			return p, nil
+			return p
 		}
-	}
-	if len(numbers) >= s.most {
-		return nil, s.freed
+		numbers[p.number] = true
 	}
 	p := &handset{image: image, number: 1, busy: true}
 	for numbers[p.number] {
 		p.number++
 	}
 	s.all = append(s.all, p)
-	return p, nil
+	return p
 }
 
 // giveBack lets others have the phone, or, when it is dead or never lived, its place.
@@ -107,8 +106,6 @@ func (s *phones) giveBack(p *handset) {
 	if gone {
 		s.all = slices.DeleteFunc(s.all, func(o *handset) bool { return o == p })
 	}
-	close(s.freed)
-	s.freed = make(chan struct{})
 }
 
 // close ends them all. No action has one any more.
@@ -125,8 +122,7 @@ func (s *phones) close() (errs []error) {
 	return errs
 }
 
-// useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none
-// that is free.
+// useEmulated returns a phone of the image at the path among the action's inputs, and starts one if none is free.
 func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string, n *notes) (*inUse, error) {
 	if d.o.Simulate == nil {
 		return nil, errors.New("there are no simulated devices here")
@@ -135,32 +131,16 @@ func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string,
 	if err != nil {
 		return nil, fmt.Errorf("the simulated phone's image: %w", err)
 	}
-	s, _, err := d.adbServer(ctx, a.Action, false)
+	s, err := d.adbServer(ctx, a.Action, false)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		p, freed := d.phones.take(image)
-		if p == nil {
-			a.Report(0, 0, "waiting for a simulated phone, which another action uses")
-			select {
-			case <-freed:
-				continue
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
-		}
-		if p.Simulated != nil && p.dead() {
-			d.phones.giveBack(p)
-			continue
-		}
-		u, err := d.usePhone(ctx, p, s, n)
-		if err != nil {
-			d.phones.giveBack(p)
-			return nil, err
-		}
-		return u, nil
+	p := d.phones.take(image)
+	u, err := d.usePhone(ctx, p, s, n)
+	if err != nil {
+		d.phones.giveBack(p)
 	}
+	return u, err
 }
 
 // usePhone starts the phone if it is new.
@@ -186,7 +166,7 @@ func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *not
 	}
 	var err error
 	u.info, err = devinfo.Describe(ctx, u.dev)
-	if d.phones.most > 1 {
+	if d.o.Phones > 1 {
 		u.info.Name = fmt.Sprintf("simulated phone %d", p.number)
 	}
 	return u, err
@@ -229,31 +209,22 @@ const maxDisk = 8 << 30
 // between runs, as a phone's is. Only one phone can have each: one of another process that finds none free gets an
 // empty one, which goes away with it.
 func (d *Device) disk(root string) (data string, release func(), err error) {
-	var unlock func()
-	for i := 1; i <= d.phones.most && unlock == nil; i++ {
-		name := "data"
-		if i > 1 {
-			name = fmt.Sprintf("data-%d", i)
+	for i := 1; i <= max(1, d.o.Phones); i++ {
+		data = filepath.Join(d.o.State, "simulated", fmt.Sprintf("data-%d", i))
+		unlock, err := LockDisk(data + ".lock")
+		if err != nil {
+			continue
 		}
-		data = filepath.Join(d.o.State, "simulated", name)
-		unlock, _ = LockDisk(data + ".lock")
+		if size(data) > maxDisk {
+			err = os.RemoveAll(data)
+		}
+		if err = errors.Join(err, os.MkdirAll(data, 0o755)); err != nil {
+			unlock()
+		}
+		return data, func() { unlock(); os.RemoveAll(root) }, err
 	}
-	if unlock == nil {
-		data = filepath.Join(root, "data")
-		return data, func() { os.RemoveAll(root) }, os.Mkdir(data, 0o755)
-	}
-	release = func() { unlock(); os.RemoveAll(root) }
-	if size(data) > maxDisk {
-		err = os.RemoveAll(data)
-	}
-	if err == nil {
-		err = os.MkdirAll(data, 0o755)
-	}
-	if err != nil {
-		release()
-		return "", nil, err
-	}
-	return data, release, nil
+	data = filepath.Join(root, "data")
+	return data, func() { os.RemoveAll(root) }, os.Mkdir(data, 0o755)
 }
 
 // lockWait is for a lock that is free. A process that has it keeps it as long as its phone.

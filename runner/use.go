@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/ssh"
 )
 
 // inUse is a device that one action has for itself.
@@ -47,26 +46,17 @@ const othersWait = 10 * time.Second
 const maxLost = 3
 
 // notes tell the user about phones that failed during an action.
-type notes struct {
-	mu  sync.Mutex
-	all []string
-}
+type notes []string
 
-func (n *notes) add(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.all = append(n.all, text)
-}
+func (n *notes) add(text string) { *n = append(*n, text) }
 
 // warn puts the notes as warnings before the output of the command: builds show warnings.
-func (n *notes) warn(r *action.Result) *action.Result {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.all) == 0 {
+func (n notes) warn(r *action.Result) *action.Result {
+	if len(n) == 0 {
 		return r
 	}
 	var b bytes.Buffer
-	for _, text := range n.all {
+	for _, text := range n {
 		fmt.Fprintf(&b, "warning: %s\n", text)
 	}
 	own := *r
@@ -123,9 +113,14 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse,
 			return d.useOfPool(ctx, a, pool.Want{Serial: serial, SoC: soc}, n)
 		}
 	}
-	dev, err := d.real(ctx, a.Action, serial, soc)
-	if errors.Is(err, devinfo.ErrNoDevice) && d.o.Pool != nil {
-		err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
+	dev, err := d.reach(a.Action).Open(ctx, pool.Device{Serial: serial, SoC: soc})
+	if err != nil && serial != "" {
+		if !ssh.Is(serial) { // whose errors have it
+			err = fmt.Errorf("device %s: %w", serial, err)
+		}
+		if d.o.Pool != nil {
+			err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -147,10 +142,7 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse,
 
 // useOfPool takes a device of the pool.
 func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Want, n *notes) (*inUse, error) {
-	w.Reach = pool.Reach{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) {
-		c, _, err := d.client(ctx, a.Action)
-		return c, err
-	}}
+	w.Reach = d.reach(a.Action)
 	w.Waiting, w.Note = func(text string) { a.Report(0, 0, text) }, n.add
 	l, err := d.o.Pool.Take(ctx, w)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,8 +38,8 @@ func TestServer(t *testing.T) {
 	s := phonetest.Server(t)
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	v, err := s.Version(t.Context())
-	if err != nil || v < 32 || v > 1000 {
-		t.Errorf("version %d, %v", v, err)
+	if err != nil || len(v) != 4 {
+		t.Errorf("version %q, %v", v, err)
 	}
 	if all, err := s.Devices(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("a private server has devices of its own: %v, %v", all, err)
@@ -53,10 +52,6 @@ func TestServer(t *testing.T) {
 	all, err := s.Devices(t.Context())
 	if err != nil || len(all) != 1 || !all[0].Usable() || all[0].Serial != e.Addr() || all[0].Props["model"] != "hexmage_simulated_phone_SM8750_v79" {
 		t.Errorf("devices: %+v, %v", all, err)
-	}
-	features, err := s.Device(e.Addr()).Features(t.Context())
-	if err != nil || !slices.Contains(features, "shell_v2") || !slices.Contains(features, "stat_v2") {
-		t.Errorf("features: %v, %v", features, err)
 	}
 	if err := s.Disconnect(t.Context(), e.Addr()); err != nil {
 		t.Error(err)

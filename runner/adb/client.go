@@ -6,7 +6,6 @@ import (
 	"iter"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -60,18 +59,8 @@ func (i Info) Remedy() string {
 	}[state]
 }
 
-// Version returns the number of the server's internal version, for example 41 for "1.0.41".
-func (c *Client) Version(ctx context.Context) (int, error) {
-	s, err := c.ask(ctx, "host:version")
-	if err != nil {
-		return 0, err
-	}
-	v, err := strconv.ParseUint(s, 16, 31)
-	if err != nil {
-		return 0, fmt.Errorf("adb: version: %w: %q is not a hexadecimal number", ErrProtocol, s)
-	}
-	return int(v), nil
-}
+// Version returns the server's internal version in hexadecimal: "0029" for 1.0.41.
+func (c *Client) Version(ctx context.Context) (string, error) { return c.ask(ctx, "host:version") }
 
 // Devices returns every device that the server knows, usable or not.
 func (c *Client) Devices(ctx context.Context) ([]Info, error) {
@@ -169,7 +158,7 @@ func (d *Device) Place() link.Place { return link.Place{Serial: d.serial, Folder
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
 func (d *Device) Reconnect(ctx context.Context) error {
 	if !strings.Contains(d.serial, ":") {
-		_, err := d.Features(ctx)
+		_, err := link.Output(ctx, d, "true", nil)
 		return err
 	}
 	// The server says "already connected" about a dead link for about ten seconds, and for a moment about one that it has been told to
@@ -272,13 +261,4 @@ func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
 			}
 		}
 	}
-}
-
-// Features returns what the device's daemon announces, for example "shell_v2", "stat_v2".
-func (d *Device) Features(ctx context.Context) ([]string, error) {
-	s, err := d.client.ask(ctx, "host-serial:"+d.serial+":features")
-	if s == "" {
-		return nil, err
-	}
-	return strings.Split(s, ","), err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 )
 
 // Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server
@@ -14,11 +13,6 @@ import (
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
 	if d.client.over != nil {
 		return "", fmt.Errorf("adb: %w: the adb server %s would listen on its own computer: run this there, or connect the phone here", errLocal, d.client.address)
-	}
-	for _, end := range []string{local, remote} {
-		if kind, at, ok := strings.Cut(end, ":"); !ok || kind == "" || at == "" || strings.ContainsAny(end, ";\n") {
-			return "", fmt.Errorf("adb: %w: %q is no socket: want for example tcp:5000 or localabstract:NAME", errLocal, end)
-		}
 	}
 	port, err := d.host(ctx, "forward:norebind:"+local+";"+remote)
 	if err != nil || port == "" {

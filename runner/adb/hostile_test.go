@@ -67,7 +67,6 @@ func TestHostileServer(t *testing.T) {
 		{"length that is no number", "OKAYzzzz", version, adb.ErrProtocol},
 		{"length with a sign", "OKAY-001x", version, adb.ErrProtocol},
 		{"short text", "OKAYffffabc", version, link.ErrDropped},
-		{"version that is no number", "OKAY0004wxyz", version, adb.ErrProtocol},
 		{"short reason", "FAIL0010abc", version, link.ErrDropped},
 		{"huge shell packet", opened + "\x01\xff\xff\xff\xff", shell, adb.ErrProtocol},
 		{"long exit code", opened + "\x03\x04\x00\x00\x00abcd", shell, adb.ErrProtocol},

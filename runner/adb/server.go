@@ -83,15 +83,24 @@ func (o Options) environ() []string {
 	return env
 }
 
-// start starts a process of the server.
-func (s *Server) start() (*exec.Cmd, error) {
+// start starts a process of the server: another one only if one answered, and before Close.
+func (s *Server) start(again bool) (*exec.Cmd, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if again && !s.up {
+		return nil, os.ErrClosed
+	}
 	cmd := exec.Command(s.options.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
 	cmd.Dir = s.options.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
 	cmd.Env = s.options.environ()
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	cmd.WaitDelay = time.Second
 	dieWithParent(cmd)
-	return cmd, cmd.Start()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.cmd = cmd
+	return cmd, nil
 }
 
 // run starts processes from a thread that lives as long as they do: the kernel kills a child whose parent-death
@@ -101,28 +110,17 @@ func (s *Server) run() error {
 	go func() {
 		runtime.LockOSThread()
 		defer close(s.done)
-		var err error
-		for n := 0; err == nil && n <= maxRestarts; n++ {
-			s.mu.Lock()
-			if n > 0 && !s.up {
-				s.mu.Unlock()
-				return
-			}
-			var cmd *exec.Cmd
-			if cmd, err = s.start(); err == nil {
-				s.cmd = cmd
-			} else {
-				fmt.Fprintf(&s.log, "start the adb server: %v\n", err)
-			}
-			s.mu.Unlock()
+		for n := 0; n <= maxRestarts; n++ {
+			cmd, err := s.start(n > 0)
 			if n == 0 {
 				started <- err
 			}
-			if err == nil {
-				_ = cmd.Wait()           // its log says how it ended
-				_ = os.Remove(s.address) // or the next cannot listen, which it says
-				time.Sleep(restartPause << n)
+			if err != nil {
+				return
 			}
+			_ = cmd.Wait()           // its log says how it ended
+			_ = os.Remove(s.address) // or the next cannot listen, which it says
+			time.Sleep(restartPause << n)
 		}
 	}()
 	return <-started

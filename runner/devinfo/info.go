@@ -1,7 +1,7 @@
 // Package devinfo asks devices what they are, and finds the one that is wanted among those that are connected.
 //
-// The way in is Describe, or Inspect for all that is worth knowing; Pick and PickSoC choose, never silently among several. The package does not know
-// what a device is wanted for.
+// The way in is Describe, or Inspect for all that is worth knowing; Pick chooses, never silently among several. The
+// package does not know what a device is wanted for.
 package devinfo
 
 import (
@@ -116,67 +116,53 @@ func FitsSoC(have, want string) bool {
 // ErrNoDevice says that no device can be used.
 var ErrNoDevice = errors.New("no device")
 
-// Pick chooses a device: the one with the serial, or the only one there is. It never chooses among several.
-func Pick(all []adb.Info, serial string) (adb.Info, error) {
-	var usable []adb.Info
-	var list strings.Builder
-	for _, d := range all {
-		fmt.Fprintf(&list, "\n  %s  %s %s", d.Serial, d.State, d.Props["model"])
-		if d.Usable() && (serial == "" || d.Serial == serial) {
-			usable = append(usable, d)
-		}
+// Pick chooses the only usable device of an adb server that has the SoC, if one is given, or a variant of it. It never
+// chooses among several.
+func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
+	all, err := c.Devices(ctx)
+	if err != nil {
+		return adb.Info{}, err
 	}
-	switch {
-	case len(usable) == 1:
-		return usable[0], nil
-	case len(all) == 0 && serial == "":
-		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"simulated\", which has a simulated one", ErrNoDevice)
-	case len(all) == 0:
-		return adb.Info{}, fmt.Errorf("%w with serial %s: none is connected", ErrNoDevice, serial)
-	case len(usable) > 1:
-		return adb.Info{}, fmt.Errorf("%d devices are connected: choose one with --serial:%s", len(usable), list.String())
-	case serial != "":
-		return adb.Info{}, fmt.Errorf("%w that can be used has serial %s; connected are:%s", ErrNoDevice, serial, list.String())
-	}
-	return adb.Info{}, fmt.Errorf("%w can be used; allow USB debugging on one of those that are connected:%s", ErrNoDevice, list.String())
-}
-
-// PickSoC chooses the only usable device that has the SoC, or a variant of it, whose name is longer. It asks each what it is, at the same time.
-func PickSoC(ctx context.Context, c *adb.Client, all []adb.Info, soc string) (adb.Info, error) {
-	infos, asked := make([]Info, len(all)), make([]error, len(all))
+	has := make([]string, len(all)) // the SoC of each device, or an error
 	var wg sync.WaitGroup
 	for i, d := range all {
-		if d.Usable() {
-			wg.Go(func() {
-				ctx, cancel := context.WithTimeout(ctx, askWait)
-				defer cancel()
-				infos[i], asked[i] = Describe(ctx, c.Device(d.Serial))
-			})
+		if soc == "" || !d.Usable() {
+			continue
 		}
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, askWait)
+			defer cancel()
+			info, err := Describe(ctx, c.Device(d.Serial))
+			if has[i] = info.SoC; err != nil {
+				has[i] = err.Error()
+			}
+		})
 	}
 	wg.Wait()
 	var fit []adb.Info
 	var list strings.Builder
 	for i, d := range all {
-		what := infos[i].SoC
-		switch {
-		case !d.Usable():
-		case asked[i] != nil:
-			what = asked[i].Error()
-		case what != "" && FitsSoC(what, soc):
+		if d.Usable() && (soc == "" || has[i] != "" && FitsSoC(has[i], soc)) {
 			fit = append(fit, d)
 		}
-		fmt.Fprintf(&list, "\n  %s  %s %s %s", d.Serial, d.State, d.Props["model"], what)
+		line := fmt.Sprintf("\n  %s  %s %s %s", d.Serial, d.State, d.Props["model"], has[i])
+		list.WriteString(strings.TrimRight(line, " "))
+	}
+	if soc != "" {
+		soc = " with the SoC " + soc
 	}
 	switch {
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(fit) > 1:
-		return adb.Info{}, fmt.Errorf("%d devices with the SoC %s are connected: choose one with --serial, or list them in a pool, which may use any of them; connected are:%s", len(fit), soc, list.String())
+		return adb.Info{}, fmt.Errorf("%d devices%s are connected: choose one with --serial:%s", len(fit), soc,
+			list.String())
 	case len(all) == 0:
-		return Pick(all, "")
+		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile "+
+			"\"simulated\", which has a simulated one", ErrNoDevice)
 	}
-	return adb.Info{}, fmt.Errorf("%w that can be used has the SoC %s; connected are:%s", ErrNoDevice, soc, list.String())
+	return adb.Info{}, fmt.Errorf("%w%s can be used; allow USB debugging on one of those that are connected:%s",
+		ErrNoDevice, soc, list.String())
 }
 
 // Details are what is worth knowing of a device before something is built for it. What it does not say is empty or 0; sizes are in bytes.

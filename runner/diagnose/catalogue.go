@@ -76,7 +76,7 @@ const (
 // New compiles a catalogue. Of entries with the same ID the last counts, at the place of the first. The error lists all
 // that is wrong.
 func New(entries []*Entry, codes Codes) (*Catalogue, error) {
-	c := &Catalogue{Codes: codes, byID: map[string]*Entry{}}
+	c := &Catalogue{Codes: codes, words: finder{}, byID: map[string]*Entry{}}
 	var errs []error
 	for _, e := range entries {
 		if i := slices.IndexFunc(c.Entries, func(o *Entry) bool { return o.ID == e.ID }); i >= 0 {

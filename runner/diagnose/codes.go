@@ -122,10 +122,8 @@ func (f Family) name(s string, v uint32) (Code, bool) {
 	return Code{Text: s, Family: f.Name, Name: name, Meaning: meaning}, true
 }
 
-// finder finds which of many words a line has, in one pass over it.
-type finder struct {
-	byHash [1 << 12][]word
-}
+// finder finds which of many words a line has, in one pass over it: words by their first minLiteral bytes.
+type finder map[string][]word
 
 // word is a text of at least minLiteral bytes, and whose it is.
 type word struct {
@@ -133,23 +131,18 @@ type word struct {
 	owner int
 }
 
-func (f *finder) add(text string, owner int) {
-	h := hash(text[0], text[1], text[2])
-	f.byHash[h] = append(f.byHash[h], word{text, owner})
+func (f finder) add(text string, owner int) {
+	f[text[:minLiteral]] = append(f[text[:minLiteral]], word{text, owner})
 }
 
 // owners appends those of the words in low, each as often as it is found.
-func (f *finder) owners(to []int, low []byte) []int {
+func (f finder) owners(to []int, low []byte) []int {
 	for i := 0; i+minLiteral <= len(low); i++ {
-		for _, w := range f.byHash[hash(low[i], low[i+1], low[i+2])] {
+		for _, w := range f[string(low[i:i+minLiteral])] {
 			if len(low)-i >= len(w.text) && string(low[i:i+len(w.text)]) == w.text {
 				to = append(to, w.owner)
 			}
 		}
 	}
 	return to
-}
-
-func hash(a, b, c byte) uint32 {
-	return (uint32(a)*0x9e37 ^ uint32(b)*0x85eb ^ uint32(c)*0xc2b1) >> 4 & (1<<12 - 1)
 }

@@ -22,7 +22,7 @@ type Report struct {
 	More     int       `json:"unknown_more,omitempty"`
 	Benign   int       `json:"benign"` // lines that look like errors and are known to mean nothing
 	Lines    int       `json:"lines"`
-	Skipped  int       `json:"skipped,omitempty"` // lines that were not looked at: in the middle of a very long text, or after too much work
+	Skipped  int       `json:"skipped,omitempty"` // lines that were not looked at, after too much work
 }
 
 // Finding is a known failure that the text shows.
@@ -149,11 +149,9 @@ func (f Finding) Hint() string {
 	return b.String()
 }
 
-// How much is looked at. Of what is longer, the rest of a line, and the middle of the input, are skipped.
+// How much is looked at. The rest of a longer line is skipped.
 const (
 	maxLine    = 4 << 10
-	headBytes  = 8 << 20
-	tailBytes  = 8 << 20   // at most; at least half of it
 	maxUnknown = 20        // lines that look like errors and are not known, which a Report keeps
 	maxWork    = 256 << 20 // bytes, each as often as a pattern is tried on it; logs that nobody made up take a tenth of it
 )
@@ -242,60 +240,28 @@ func suspect() *regexp.Regexp {
 		`|<E>|\[E:`)
 }
 
-// read splits the input into lines: the first ones are looked at as they come, of the others the last.
+// read splits the input into lines.
 func (s *scanner) read(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var line []byte
-	var old, now chunk
-	seen := 0
 	for {
 		part, err := in.ReadSlice('\n')
-		room := maxLine - len(line)
-		line = append(line, part[:min(room, len(part))]...)
+		line = append(line, part[:min(maxLine-len(line), len(part))]...)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		if err == nil || len(line) > 0 {
 			s.lines++
-			switch {
-			case seen < headBytes:
-				s.match(s.lines, line)
-			default:
-				if len(now.text) >= tailBytes/2 {
-					s.skipped += old.lines
-					old, now = now, chunk{}
-				}
-				if now.lines == 0 {
-					now.first = s.lines
-				}
-				now.text = append(now.text, bytes.TrimRight(line, "\r\n")...)
-				now.text = append(now.text, '\n')
-				now.lines++
-			}
-			seen += len(line)
+			s.match(s.lines, line)
 			line = line[:0]
 		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err != nil {
-			for _, c := range []chunk{old, now} {
-				n := c.first
-				for l := range bytes.Lines(c.text) {
-					s.match(n, l)
-					n++
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
 			return err
 		}
 	}
-}
-
-// chunk is some lines in one piece.
-type chunk struct {
-	text  []byte
-	first int // number of its first line
-	lines int
 }
 
 // match compares a line with the catalogue.

@@ -1,7 +1,7 @@
 // Package link is how a device is reached, whatever it is reached by: a shell on it, and files that go there and come back.
 //
-// The way in is Device, of which package adb has one for phones and package ssh one for boards. What is done on a device is done by its shell, so a device
-// needs no more; one that moves files in a better way than through its shell says so by a method of its own. The package does not know what is run.
+// The way in is Device, of which package adb has one for phones and package ssh one for boards. What is done on a device
+// is done by its shell: Stat, Find and Pull, too. The package does not know what is run.
 package link
 
 import (

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/thermal"
 )
@@ -64,14 +65,18 @@ func readRuns(spec Spec) (all []*Variant, err error) {
 			one.simulated = phone.Simulated
 		}
 		if r.Samples != "" {
-			series, err := sampled(r.Samples)
+			b, err := boundedfile.Read(r.Samples, maxFile)
 			if err != nil {
 				return nil, err
 			}
-			for _, v := range series.Summary() {
+			summary, note, err := sample.ReadJSON(b)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.Samples, err)
+			}
+			for _, v := range summary {
 				one.Metrics = append(one.Metrics, Metric(v))
 			}
-			one.note = series.Note
+			one.note = note
 		}
 		i := slices.IndexFunc(all, func(v *Variant) bool { return maps.Equal(v.Variant, r.Variant) })
 		if i < 0 {

@@ -48,7 +48,7 @@ type Run struct {
 	Stdout     string             `json:"stdout"`
 	Record     string             `json:"record,omitempty"`  // a session.Record
 	Phone      string             `json:"phone,omitempty"`   // a session.Phone, without a record
-	Samples    string             `json:"samples,omitempty"` // a sample.Series
+	Samples    string             `json:"samples,omitempty"` // a sample.File
 	Facts      map[string]float64 `json:"facts,omitempty"`
 	Tokens     string             `json:"tokens,omitempty"` // with Expect
 	Expect     string             `json:"expect,omitempty"`

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/runner/sample"
 )
@@ -123,19 +122,6 @@ func readTokens(path string) (*tokens, error) {
 		err = fmt.Errorf("%s has no tokens", path)
 	}
 	return t, err
-}
-
-// sampled reads the samples of a run.
-func sampled(file string) (sample.Series, error) {
-	b, err := boundedfile.Read(file, maxFile)
-	if err != nil {
-		return sample.Series{}, err
-	}
-	s, err := sample.ReadJSON(b)
-	if err != nil {
-		return sample.Series{}, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
 }
 
 // sampleLabel returns the name of a sampled metric for people.

@@ -80,14 +80,19 @@ const (
 	connectPoll = 50 * time.Millisecond
 )
 
-// Attach returns the device once it can be reached. A phone with an address is connected to.
-func (d Device) Attach(ctx context.Context, r Reach) (link.Device, error) {
+// Open returns the device once it can be reached: without a serial the only phone that is connected, or the only one
+// with the SoC. A phone with an address is connected to.
+func (r Reach) Open(ctx context.Context, d Device) (link.Device, error) {
 	if ssh.Is(d.Serial) {
 		return ssh.Dial(ctx, d.Serial, r.SSH)
 	}
 	c, err := d.client(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if d.Serial == "" {
+		one, err := devinfo.Pick(ctx, c, d.SoC)
+		return c.Device(one.Serial), err
 	}
 	dev := c.Device(d.Serial)
 	state, err := d.state(ctx, c)
@@ -121,7 +126,7 @@ func (d Device) state(ctx context.Context, c *adb.Client) (adb.Info, error) {
 
 // open returns a device that answers.
 func (d Device) open(ctx context.Context, r Reach) (link.Device, devinfo.Info, error) {
-	dev, err := d.Attach(ctx, r)
+	dev, err := r.Open(ctx, d)
 	if err != nil {
 		return nil, devinfo.Info{}, err
 	}

@@ -85,41 +85,20 @@ func CheckPaths(paths ...string) error {
 	return nil
 }
 
-// Placement lists the files of a folder. The zero value is an empty list.
-type Placement struct {
-	folders map[string]bool
-	body    strings.Builder
-}
+// Placement lists the files of a folder, as placeScript reads them. The zero value is an empty list.
+type Placement struct{ strings.Builder }
 
 // Folder makes the folder that contains the path.
-func (p *Placement) Folder(of string) {
-	if p.folders == nil {
-		p.folders = map[string]bool{}
-	}
-	p.folders[path.Dir(of)] = true
-}
+func (p *Placement) Folder(of string) { fmt.Fprintf(p, "d - %s\n", of) }
 
 // File puts a content of the store at the path.
 func (p *Placement) File(at, sum string, program bool) {
-	p.Folder(at)
 	kind := "f"
 	if program {
 		kind = "x"
 	}
-	fmt.Fprintf(&p.body, "%s %s %s\n", kind, sum, at)
+	fmt.Fprintf(p, "%s %s %s\n", kind, sum, at)
 }
 
 // Link puts a symbolic link at the path.
-func (p *Placement) Link(at, target string) {
-	p.Folder(at)
-	fmt.Fprintf(&p.body, "l - %s\n%s\n", at, target)
-}
-
-// String returns the input of placeScript: folders come first.
-func (p *Placement) String() string {
-	var list strings.Builder
-	for _, d := range slices.Sorted(maps.Keys(p.folders)) {
-		fmt.Fprintf(&list, "d - %s\n", d)
-	}
-	return list.String() + p.body.String()
-}
+func (p *Placement) Link(at, target string) { fmt.Fprintf(p, "l - %s\n%s\n", at, target) }

@@ -101,13 +101,15 @@ du -sk ` + layout.CAS + ` ` + layout.Runs + ` 2>/dev/null | { s=0; while read -r
 find ` + layout.Root + ` -type d -exec chmod u+w {} + 2>/dev/null
 rm -rf ` + layout.Root
 
-	// Input: the folder, then lines "d - FOLDER", "f SUM FILE", "x SUM PROGRAM", "l - LINK" with the target on the next
-	// line. Output: what failed. Some devices forbid hard links: a data file then becomes a symbolic link, and a
+	// Input: the folder, then lines "f SUM FILE", "x SUM PROGRAM", "l - LINK" with the target on the next line, and
+	// "d - PATH" for the folder of a path alone. Output: what failed. Some devices forbid hard links: a data file then becomes a symbolic link, and a
 	// program, which may look for files beside itself, a copy.
 	placeScript = `read -r dir && mkdir -p "$dir" && cd "$dir" || exit 1
 while read -r k h p; do
+	d=./$p d=${d%/*}
+	[ -d "$d" ] || mkdir -p "$d"
 	case $k in
-	d) mkdir -p "$p" ;;
+	d) [ -d "$d" ] ;;
 	f) ln -f ` + layout.CAS + `/$h "$p" || ln -sf ` + layout.CAS + `/$h "$p" || cp ` + layout.CAS + `/$h "$p" ;;
 	x) ln -f ` + layout.CAS + `/$h "$p" || { cp ` + layout.CAS + `/$h "$p" && chmod 755 "$p"; } ;;
 	l) read -r t && ln -sfn "$t" "$p" ;;

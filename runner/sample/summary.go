@@ -3,13 +3,11 @@ package sample
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Names of columns that a summary is made of.
@@ -21,7 +19,7 @@ const (
 // MinSamples is the least number of samples that Summary makes a mean of.
 const MinSamples = 3
 
-// SummaryNames are the names that a summary may have.
+// SummaryNames are the names that a summary may have, in its order.
 func SummaryNames() []string {
 	return []string{
 		"peak_rss", "peak_pss", "peak_dmabuf", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature",
@@ -31,9 +29,9 @@ func SummaryNames() []string {
 
 // Value is one number of a summary.
 type Value struct {
-	Name  string
-	Value float64
-	Unit  string
+	Name  string  `json:"-"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
 }
 
 // Summary is what people ask of a series first; what was not sampled is left out.
@@ -200,104 +198,65 @@ func (s Series) WriteCSV(w io.Writer) error {
 	b.WriteByte('\n')
 	var buf []byte
 	for _, row := range s.Rows {
-		buf = appendRow(buf[:0], row, "")
+		buf = buf[:0]
+		for i, v := range row {
+			if i > 0 {
+				buf = append(buf, ',')
+			}
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				buf = strconv.AppendFloat(buf, v, 'f', -1, 64)
+			}
+		}
 		b.Write(append(buf, '\n'))
 	}
 	return b.Flush() // and all errors before it
 }
 
-func appendRow(b []byte, row []float64, missing string) []byte {
-	for i, v := range row {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			b = append(b, missing...)
-			continue
-		}
-		b = strconv.AppendFloat(b, v, 'f', -1, 64)
-	}
-	return b
+// File is the form of samples.json.
+type File struct {
+	Version      int              `json:"version"`
+	IntervalMS   int64            `json:"interval_ms"`
+	Note         string           `json:"note,omitempty"`
+	Ended        string           `json:"ended,omitempty"`
+	SamplerCPUMS int64            `json:"sampler_cpu_ms,omitempty"`
+	Summary      map[string]Value `json:"summary,omitempty"`
+	Absent       []Absent         `json:"absent,omitempty"`
+	Columns      []Column         `json:"columns"` // of samples.csv
 }
 
-// seriesJSON is the form of samples.json. Rows come last, one a line; null is what was not read.
-type seriesJSON struct {
-	Version      int                 `json:"version"`
-	IntervalMS   int64               `json:"interval_ms"`
-	Note         string              `json:"note,omitempty"`
-	Ended        string              `json:"ended,omitempty"`
-	SamplerCPUMS int64               `json:"sampler_cpu_ms,omitempty"`
-	Summary      map[string]unitJSON `json:"summary,omitempty"`
-	Absent       []Absent            `json:"absent,omitempty"`
-	Columns      []Column            `json:"columns"`
-	Rows         [][]*float64        `json:"rows"`
-}
+const fileVersion = 2
 
-type unitJSON struct {
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit"`
-}
-
-const jsonVersion = 1
-
-// WriteJSON writes what ReadJSON reads.
+// WriteJSON writes a File: all but the samples themselves.
 func (s Series) WriteJSON(w io.Writer) error {
-	out := seriesJSON{
-		Version: jsonVersion, IntervalMS: s.Interval.Milliseconds(), Note: s.Note, Ended: s.Ended,
+	f := File{
+		Version: fileVersion, IntervalMS: s.Interval.Milliseconds(), Note: s.Note, Ended: s.Ended,
 		SamplerCPUMS: s.SamplerCPU.Milliseconds(),
-		Summary:      map[string]unitJSON{}, Absent: s.Absent, Columns: s.Columns,
+		Summary:      map[string]Value{}, Absent: s.Absent, Columns: s.Columns,
 	}
 	for _, v := range s.Summary() {
-		out.Summary[v.Name] = unitJSON{v.Value, v.Unit}
+		f.Summary[v.Name] = v
 	}
-	head, err := json.MarshalIndent(out, "", "  ")
+	b, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
 	}
-	b := bufio.NewWriter(w)
-	b.WriteString(strings.TrimSuffix(string(head), "null\n}"))
-	b.WriteByte('[')
-	var buf []byte
-	for i, row := range s.Rows {
-		buf = append(buf[:0], "\n    ["...)
-		if i > 0 {
-			buf = append(buf[:0], ",\n    ["...)
-		}
-		b.Write(append(appendRow(buf, row, "null"), ']'))
-	}
-	b.WriteString("\n  ]\n}\n")
-	return b.Flush()
+	_, err = w.Write(append(b, '\n'))
+	return err
 }
 
-// ReadJSON reads what WriteJSON wrote.
-func ReadJSON(b []byte) (Series, error) {
-	var in seriesJSON
-	if err := json.Unmarshal(b, &in); err != nil {
-		return Series{}, fmt.Errorf("samples: %w", err)
+// ReadJSON reads what WriteJSON wrote: the values of the summary, and the note.
+func ReadJSON(b []byte) (summary []Value, note string, err error) {
+	var f File
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, "", fmt.Errorf("samples: %w", err)
 	}
-	if in.Version != jsonVersion {
-		return Series{}, fmt.Errorf("samples: version %d; this hexmage knows %d", in.Version, jsonVersion)
+	if f.Version != fileVersion {
+		return nil, "", fmt.Errorf("samples: version %d; this hexmage knows %d", f.Version, fileVersion)
 	}
-	if in.IntervalMS < 0 || in.IntervalMS > MaxInterval.Milliseconds() || len(in.Columns) > 1+maxColumns {
-		return Series{}, errors.New("samples: not what hexmage wrote: interval or columns out of bounds")
-	}
-	s := Series{
-		Interval: time.Duration(in.IntervalMS) * time.Millisecond, Note: in.Note, Ended: in.Ended,
-		SamplerCPU: time.Duration(in.SamplerCPUMS) * time.Millisecond,
-		Absent:     in.Absent, Columns: in.Columns,
-	}
-	for i, row := range in.Rows {
-		if len(row) != len(in.Columns) {
-			return Series{}, fmt.Errorf("samples: row %d has %d values for %d columns", i, len(row), len(in.Columns))
+	for _, name := range SummaryNames() {
+		if v, ok := f.Summary[name]; ok {
+			summary = append(summary, Value{name, v.Value, v.Unit})
 		}
-		values := make([]float64, len(row))
-		for j, v := range row {
-			values[j] = math.NaN()
-			if v != nil {
-				values[j] = *v
-			}
-		}
-		s.Rows = append(s.Rows, values)
 	}
-	return s, nil
+	return summary, f.Note, nil
 }

@@ -87,7 +87,8 @@ var errEnded = errors.New("it ended")
 // the time.
 func (q Request) servedBy(server Server) Request {
 	program := q.Args[0]
-	files := maps.Clone(q.Files)
+	files, env := map[string]push.File{}, map[string]string{}
+	maps.Copy(files, q.Files)
 	if f, pushed := files[path.Clean(program)]; pushed {
 		f.Executable = true
 		files[path.Clean(program)] = f
@@ -95,14 +96,8 @@ func (q Request) servedBy(server Server) Request {
 			program = "./" + program
 		}
 	}
-	if files == nil {
-		files = map[string]push.File{}
-	}
 	maps.Copy(files, server.Files)
-	env := maps.Clone(q.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
+	maps.Copy(env, q.Env)
 	maps.Copy(env, server.Env)
 	q.Files, q.Env, q.Args = files, env, slices.Concat(server.Args, []string{program}, q.Args[1:])
 	q.SampleEvery, q.Log = 0, NoLog

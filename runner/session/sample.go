@@ -20,7 +20,7 @@ import (
 // SamplesJSON.
 const PropertySampleMS = "sample_ms"
 
-// Paths of the outputs with a sample.Series. Without samples they tell why.
+// Paths of the outputs with a sample.Series and its sample.File. Without samples they tell why.
 const (
 	SamplesCSV  = ".hexmage/samples.csv"
 	SamplesJSON = ".hexmage/samples.json"

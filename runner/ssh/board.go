@@ -84,12 +84,11 @@ const wrapper = `exec 3>&2 2>/dev/null; printf %srun "$1" >&3; (setsid /bin/sh -
 func (b *Board) Shell(ctx context.Context, command string, s link.Streams) (int, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	g := &gate{failed: stop}
-	defer g.shut()
-	errOut := &marked{mark: "hexmage-" + layout.NewID() + "-", to: gated{g, s.Stderr}}
+	var mu sync.Mutex
+	errOut := &marked{mark: "hexmage-" + layout.NewID() + "-", to: output{&mu, s.Stderr, stop}}
 	cmd := b.options.command(ctx, b.serial, []string{"-o", "ClearAllForwardings=yes"},
 		"exec /bin/sh -c "+link.Quote(wrapper)+" sh "+errOut.mark+" "+link.Quote(command))
-	cmd.Stdout, cmd.Stderr = gated{g, s.Stdout}, errOut
+	cmd.Stdout, cmd.Stderr = output{&mu, s.Stdout, stop}, errOut
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 0, err
@@ -125,35 +124,23 @@ func feed(to io.WriteCloser, from io.Reader, failed func(error)) {
 	_ = to.Close() // fails only after the command
 }
 
-// gate lets one goroutine at a time write, and none once it is shut.
-type gate struct {
+// output is written by one goroutine at a time. An error stops the command.
+type output struct {
+	mu     *sync.Mutex
+	to     io.Writer // nil: nothing is kept
 	failed func(error)
-	mu     sync.Mutex
-	closed bool
-}
-
-func (g *gate) shut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-}
-
-// gated is a writer behind a gate. A nil one discards.
-type gated struct {
-	g *gate
-	w io.Writer
 }
 
 // Write implements io.Writer.
-func (w gated) Write(p []byte) (int, error) {
-	w.g.mu.Lock()
-	defer w.g.mu.Unlock()
-	if w.g.closed || w.w == nil {
+func (o output) Write(p []byte) (int, error) {
+	if o.to == nil {
 		return len(p), nil
 	}
-	n, err := w.w.Write(p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.to.Write(p)
 	if err != nil {
-		w.g.failed(fmt.Errorf("output: %w", err))
+		o.failed(fmt.Errorf("output: %w", err))
 	}
 	return n, err
 }

@@ -65,41 +65,26 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	if serial == "" {
 		serial = a.Env.Var("ANDROID_SERIAL")
 	}
-	if d, ok, err := a.inPool(serial); err != nil {
-		return nil, err
-	} else if ok {
-		dev, err := d.Attach(ctx, a.reach())
-		if err != nil {
-			return nil, engineError(fmt.Errorf("device %s (%s): %w", d.Name, d.Serial, err))
-		}
-		return dev, nil
-	}
-	if ssh.Is(serial) {
-		dev, err := ssh.Dial(ctx, serial, a.ssh())
-		if err != nil {
-			return nil, engineError(err)
-		}
-		return dev, nil
-	}
-	c, err := a.adbServer(ctx)
+	d, listed, err := a.inPool(serial)
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Devices(ctx)
-	if err != nil {
-		return nil, engineError(err)
+	if !listed {
+		d.Serial = serial
 	}
-	one, err := devinfo.Pick(all, serial)
-	if errors.Is(err, devinfo.ErrNoDevice) && strings.Contains(serial, ":") {
-		if err := c.Connect(ctx, serial); err != nil {
-			return nil, engineError(err)
-		}
-		return c.Device(serial), nil
+	dev, err := a.reach().Open(ctx, d)
+	switch {
+	case err == nil || errors.As(err, new(*exitError)):
+		return dev, err
+	case listed:
+		err = fmt.Errorf("device %s (%s): %w", d.Name, d.Serial, err)
+	case serial != "" && !ssh.Is(serial):
+		err = fmt.Errorf("device %s: %w", serial, err)
 	}
-	if err != nil {
+	if !listed && !ssh.Is(serial) && !link.Retryable(err) {
 		return nil, &exitError{Code: ExitUsage, Err: err}
 	}
-	return c.Device(one.Serial), nil
+	return nil, engineError(err)
 }
 
 // socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is

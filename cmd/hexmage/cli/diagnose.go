@@ -127,7 +127,7 @@ func (a *app) printReport(r *diagnose.Report) {
 		fmt.Fprintf(w, "%d of them look like errors and are known to mean nothing.\n", r.Benign)
 	}
 	if r.Skipped > 0 {
-		fmt.Fprintf(w, "%d lines in the middle were not looked at: the log is very long.\n", r.Skipped)
+		fmt.Fprintf(w, "%d lines were not looked at: the log is very long.\n", r.Skipped)
 	}
 }
 

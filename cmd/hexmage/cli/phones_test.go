@@ -228,7 +228,7 @@ func TestChoosingAPhone(t *testing.T) {
 	ran("phone 3", "-s", r.phones[2].Addr()) // what another phone printed is not the answer
 	ran("phone 2", "--serial", "phone2")
 	refused(cli.ExitEngine, []string{"run", "one", "--serial", "phone9"},
-		"no device that can be used has serial phone9", "devices.hcl has phone1, phone2, phone3")
+		"device phone9: it is not connected to the adb server", "devices.hcl has phone1, phone2, phone3")
 
 	// Without a pool: the user's own adb server.
 	listed := r.vars
