@@ -18,7 +18,7 @@ import (
 )
 
 // maxCopies is how many instances of steps, copies of modules and copies of checks a plan may have.
-const maxCopies = 200_000
+const maxCopies = 50_000
 
 // count counts copies of something.
 func (p *planner) count(n int, of string, at hcl.Range) hcl.Diagnostics {
