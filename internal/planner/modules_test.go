@@ -24,8 +24,9 @@ func TestModuleLimits(t *testing.T) {
 			"\"\n  for_each = toset(flatten([for i in range(1000) : [for j in range(%d) : \"${i}-${j}\"]]))\n}\n", n)
 	}
 	checks := func(n int) []byte {
-		return fmt.Appendf(nil, "check \"c\" {\n  for_each = toset(flatten([for i in range(1000) : [for j in range(%d) "+
-			": \"${i}-${j}\"]]))\n  condition "+
+		return fmt.Appendf(nil, "check \"c\" {\n  for_each = toset(flatten([for i in range(1000) : [for j "+
+			"in range(%d) : "+
+			"\"${i}-${j}\"]]))\n  condition "+
 			"= true\n  error_message = \"\"\n}\n", n)
 	}
 	for name, tt := range map[string]struct {

@@ -25,8 +25,8 @@ func (p *planner) count(n int, of string, at hcl.Range) hcl.Diagnostics {
 	if p.copies += n; p.copies <= maxCopies {
 		return nil
 	}
-	return errorf(at, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps, modules "+
-		"and checks. Make fewer of them, which take lists.", n, of, maxCopies)
+	return errorf(at, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps, "+
+		"modules and checks. Make fewer of them, which take lists.", n, of, maxCopies)
 }
 
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others
