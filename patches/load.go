@@ -104,7 +104,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 		return rg, err
 	}
 	var found RulesFile
-	body, diags := lang.ParseManifest(data, file, lang.NewBudget())
+	body, diags := lang.Parse(data, file)
 	if !diags.HasErrors() {
 		diags = append(diags, gohcl.DecodeBody(body.Body, nil, &found)...)
 	}

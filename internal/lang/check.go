@@ -39,18 +39,12 @@ type DeclaredStep struct {
 
 // Refs returns the references of traversals, and a diagnostic for each that has no meaning.
 func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
-	if len(ts) == 0 {
-		return nil, nil
-	}
-	refs := make([]Ref, 0, len(ts))
+	var refs []Ref
 	var diags hcl.Diagnostics
 	for _, t := range ts {
-		n := len(refs)
-		refs = refs[:n+1]
-		ds := parseRef(t, &refs[n])
-		if diags = append(diags, ds...); ds.HasErrors() {
-			refs[n] = Ref{}
-			refs = refs[:n]
+		r, ds := ParseRef(t)
+		if diags = append(diags, ds...); !ds.HasErrors() {
+			refs = append(refs, r)
 		}
 	}
 	return refs, diags

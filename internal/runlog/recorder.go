@@ -20,10 +20,8 @@ const (
 // Recorder writes down a run. It is an event.Sink. What goes wrong with it costs an explanation later and never ends
 // a build: Err tells.
 type Recorder struct {
-	dir   string
-	info  Info
-	now   func() time.Time
-	limit Limits
+	dir  string
+	info Info
 
 	start   time.Time
 	summary Summary
@@ -38,8 +36,8 @@ type Recorder struct {
 
 // Record returns a Recorder that writes to the folder (see Folder), which it makes if there is something to write.
 // The run's start is Info.Started; its pipeline and profile are those of BuildStarted.
-func Record(dir string, info Info, limit Limits) *Recorder {
-	return &Recorder{dir: dir, info: info, now: time.Now, limit: limit, start: info.Started}
+func Record(dir string, info Info) *Recorder {
+	return &Recorder{dir: dir, info: info, start: info.Started}
 }
 
 // Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be
@@ -75,7 +73,7 @@ func (r *Recorder) finished(e event.ActionFinished) {
 	if e.Outcome == event.Skipped || r.err != nil {
 		return
 	}
-	now := r.now()
+	now := time.Now()
 	a := Action{Step: e.Step, Name: e.Name, Key: e.Action, Outcome: e.Outcome, Duration: e.Duration, Worker: e.Worker}
 	if e.Outcome == event.Executed {
 		a.Memory = e.Memory
@@ -137,6 +135,6 @@ func (r *Recorder) end(e event.BuildFinished) {
 		}
 	}
 	if r.err == nil {
-		r.err = prune(r.dir, r.limit)
+		r.err = prune(r.dir)
 	}
 }

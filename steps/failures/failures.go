@@ -84,7 +84,7 @@ func wrong(err error) hcl.Diagnostics {
 }
 
 func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnose.Codes, diags hcl.Diagnostics) {
-	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
+	f, diags := lang.Parse(src, name)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
