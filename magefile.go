@@ -140,7 +140,7 @@ func Bench() error {
 
 // planning names the tests in which one process plans, prints or refuses, over and over: half an hour under the race detector, in
 // which next to nothing runs beside anything else. TestAll has them.
-const planning = "^(TestDocExamples|TestExamples|TestShippedPipelines|TestPlans|TestPageOf.*|TestVersionFailures|TestUpToDate|TestHostileWorkspace|TestMistakes|TestCompat.*|TestAKindIsOneFileAndOneLine|TestPython|TestLockCommand|TestChoosingAPhone|TestNeeds|TestCompletion|TestNeovim|TestLSP.*|TestExtension)$|" +
+const planning = "^(TestDocExamples|TestExamples|TestShippedPipelines|TestPlans|TestPageOf.*|TestVersionFailures|TestUpToDate|TestHostileWorkspace|TestMistakes|TestCompat.*|TestAKindIsOneFileAndOneLine|TestPython|TestLockCommand|TestChoosingAPhone|TestCompletion|TestNeovim|TestLSP.*|TestExtension)$|" +
 	"^TestScript$/^(accuracy|add_.*|calibration|checks|diagnose|doctor|env|errors|exitcodes|explain|graph|help|init|inspect.*|kinds|makefile|matrix|modules.*|pipeline_folder|plan|push_sets|show|simulated_refused|target|toolchain.*|variables|which|with)$"
 
 // race runs the engine's and the runner's tests under the race detector, which needs a C compiler.

@@ -3,11 +3,11 @@ package step
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Root is a folder of this machine that modules are in, and where it is in exec roots: there its name is the same on
@@ -47,11 +47,11 @@ func (r Request) Path(arg, value string) Path {
 	return p
 }
 
-var shellOnly = regexp.MustCompile(`^~[^/]*(?:/|$)|\$\{?[A-Z_][A-Z0-9_]*\}?`)
+var shellOnly = lazyregexp.New(`^~[^/]*(?:/|$)|\$\{?[A-Z_][A-Z0-9_]*\}?`)
 
 // Unexpanded says, for a path that only a shell would expand, that nobody does; "" for other paths.
 func Unexpanded(value string) string {
-	part := shellOnly.FindString(value)
+	part := shellOnly.Get().FindString(value)
 	if part == "" {
 		return ""
 	}

@@ -86,7 +86,7 @@ func TestPathAs(t *testing.T) {
 func TestUnexpanded(t *testing.T) {
 	t.Parallel()
 	for value, part := range map[string]string{
-		"$HOME/model": "$HOME", "~/model": "~", "~me/model": "~me", "a/${QNN_SDK_ROOT}/lib": "${QNN_SDK_ROOT}",
+		"$HOME/model": "$HOME", "~/model": "~", "~me/model": "~me", "a/${SDK_ROOT}/lib": "${SDK_ROOT}",
 		"model": "", "a~/b": "", "price$": "", "a/~": "", "$lower/x": "",
 	} {
 		got := step.Unexpanded(value)

@@ -294,8 +294,9 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 		codes, entries = nil, []*diagnose.Entry{e}
 	}
 	if len(codes)+len(entries) == 0 {
-		return givenError{usageError("%s is neither a code nor a failure of the catalogue: give a code as it was printed, "+
-			"such as 0x80000406 or 14001. %s", name, nearOrFew("Some failures are", name, offered(failureOffers(cat))))}
+		return givenError{usageError("%s is neither a code nor a failure of the catalogue: give a code as it was "+
+			"printed, such as 0x80000406 or 14001. %s", name,
+			nearOrFew("Some failures are", name, offered(failureOffers(cat))))}
 	}
 	shown := []failureShown{}
 	for _, e := range entries {
