@@ -147,6 +147,9 @@ func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
 		}
 		line := fmt.Sprintf("\n  %s  %s %s %s", d.Serial, d.State, d.Props["model"], has[i])
 		list.WriteString(strings.TrimRight(line, " "))
+		if remedy := d.Remedy(); remedy != "" {
+			list.WriteString(": " + remedy)
+		}
 	}
 	if soc != "" {
 		soc = " with the SoC " + soc
@@ -161,8 +164,7 @@ func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
 		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile "+
 			"\"simulated\", which has a simulated one", ErrNoDevice)
 	}
-	return adb.Info{}, fmt.Errorf("%w%s can be used; allow USB debugging on one of those that are connected:%s",
-		ErrNoDevice, soc, list.String())
+	return adb.Info{}, fmt.Errorf("%w%s can be used; connected are:%s", ErrNoDevice, soc, list.String())
 }
 
 // Details are what is worth knowing of a device before something is built for it. What it does not say is empty or 0; sizes are in bytes.
