@@ -104,7 +104,7 @@ func (t *transfer) repeat(ctx context.Context) error {
 func (t *transfer) attempt(ctx context.Context) error {
 	for len(t.left) > 0 {
 		n, size := 0, int64(0)
-		for n < len(t.left) && size+t.blobs[t.left[n]].size <= t.most() {
+		for n < len(t.left) && size+t.blobs[t.left[n]].size <= partSize {
 			size += t.blobs[t.left[n]].size
 			n++
 		}
