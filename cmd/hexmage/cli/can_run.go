@@ -22,13 +22,9 @@ import (
 // sectionPlan is the section of findings about what the plan's actions take.
 const sectionPlan = "plan"
 
-// canRun returns why this machine cannot run the plan's actions (doctor.Missing), or may fail to (doctor.Optional):
-// checks that fail whatever the steps give, memory, disk, the kernel, devices. It does not repeat what the plan's
-// instances miss.
-func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace string) (
-	found []doctor.Finding, err error,
-) {
-	for _, c := range w.p.Checks {
+// failedChecks returns the checks that fail whatever the steps give, on any machine.
+func failedChecks(p *plan.Plan) (found []doctor.Finding) {
+	for _, c := range p.Checks {
 		if c.Settled != nil && c.Settled.Known && !c.Settled.Passed {
 			f := doctor.Finding{Section: sectionPlan, Name: c.At, Status: doctor.Missing, Detail: c.Settled.Message}
 			if c.Severity == plan.SeverityWarning {
@@ -37,6 +33,14 @@ func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace str
 			found = append(found, f)
 		}
 	}
+	return found
+}
+
+// canRun returns why this machine cannot run the plan's actions (doctor.Missing), or may fail to (doctor.Optional):
+// memory, disk, the kernel, devices. It does not repeat what the plan's instances miss.
+func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace string) (
+	found []doctor.Finding, err error,
+) {
 	if !slices.ContainsFunc(w.seen.Actions, func(v engine.Previewed) bool { return pending(&v) }) {
 		return found, nil
 	}
@@ -46,7 +50,7 @@ func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace str
 	}
 	o := a.doctorOptions(d)
 	simulated, targets := w.devices()
-	found = slices.Concat(found, doctor.Prevents(o, simulated), e.memoryFindings(doctor.Memory(o)))
+	found = slices.Concat(doctor.Prevents(o, simulated), e.memoryFindings(doctor.Memory(o)))
 	if full := e.full(); full != "" {
 		found = append(found, doctor.Finding{Section: sectionPlan, Name: "disk", Status: doctor.Missing, Detail: full,
 			Remedy: qnn.Sentence(makeRoom), Command: doctor.Quoted(makeRoom)})

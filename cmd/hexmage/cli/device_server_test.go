@@ -82,7 +82,7 @@ device "drawer" { serial = "R5CX123" }
 	write("device \"desk\" {\n  serail = \"x\"\n}\n")
 	code, _, errs := p.run(t, "", "list")
 	if code != cli.ExitUsage || !strings.Contains(errs, file+" line 2") ||
-		!strings.Contains(errs, "Did you mean serial?") {
+		!strings.Contains(errs, `Did you mean "serial"?`) {
 		t.Errorf("a mistake: exit code %d, %s", code, errs)
 	}
 	p.vars = append(p.vars, "HEXMAGE_DEVICES="+file+".missing")

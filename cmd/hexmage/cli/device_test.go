@@ -250,11 +250,11 @@ func (p *phones) pushAndPull(t *testing.T) {
 		}
 	}
 	push("m", "/data/local/tmp/")
-	if done.Files != 2 || done.Sent != 10 || done.Missing != 2 {
+	if done.Files != 2 || done.Sent < 10 || done.Sent > 4096 || done.Missing != 2 { // an archive has headers
 		t.Errorf("a folder: %+v", done)
 	}
 	push("m", "c.sh", "/data/local/tmp/all")
-	if done.Files != 3 || done.Sent != 26 || done.Missing != 1 {
+	if done.Files != 3 || done.Sent < 26 || done.Sent > 4096 || done.Missing != 1 {
 		t.Errorf("what is there in part: %+v", done)
 	}
 	push("c.sh", "/data/local/tmp/all")       // a folder there
@@ -310,7 +310,7 @@ func (p *phones) pushAndPull(t *testing.T) {
 		t.Errorf("outside: %q, %v", b, err)
 	}
 	if code, _, errs := p.run(t, "", "pull", "/nowhere"); code != cli.ExitEngine ||
-		!strings.Contains(errs, "no such file") {
+		!strings.Contains(errs, "/nowhere: file does not exist") {
 		t.Errorf("pull nothing: exit code %d, %q", code, errs)
 	}
 	if left, err := filepath.Glob(filepath.Join(p.dir, ".pull*")); err != nil || len(left) != 0 {

@@ -234,8 +234,7 @@ func TestChoosingAPhone(t *testing.T) {
 	listed := r.vars
 	r.vars = append(r.vars[:len(r.vars):len(r.vars)], "HEXMAGE_DEVICES=")
 	refused(cli.ExitOK, []string{"device", "list", "--json"}, r.phones[2].Addr())
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[1].Addr() + "0"},
-		"failed to connect")
+	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", "127.0.0.1:9"}, "failed to connect")
 	ran("phone 3", "--fresh") // the only one there
 	refused(cli.ExitOK, []string{"device", "connect", r.phones[0].Addr()}, "connected")
 	refused(cli.ExitEngine, []string{"run", "one", "--fresh"},

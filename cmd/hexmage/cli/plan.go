@@ -256,6 +256,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	if s.Findings, err = a.canRun(ctx, w, s.Expected, workspace); err != nil {
 		return err
 	}
+	s.Findings = append(failedChecks(w.p), s.Findings...)
 	switch {
 	case a.JSON:
 		b, err := plan.JSON(p.Plan, s)

@@ -197,7 +197,7 @@ func planModel(t *testing.T, cache, model string, args ...string) (int, string) 
 	var stdout, stderr bytes.Buffer
 	env := cli.Env{Stdout: &stdout, Stderr: &stderr, CPULevel: "x86-64-v3", Dir: filepath.Join("..", "..", ".."),
 		Vars: []string{"HEXMAGE_CACHE=" + cache, "HOME=" + t.TempDir()}, Width: 4096}
-	args = append([]string{"hexmage", "graph", "qwen3-aot-v79", "--var", "model=" + model}, args...)
+	args = append([]string{"hexmage", "plan", "qwen3-aot-v79", "--var", "model=" + model}, args...)
 	code := cli.Main(args, env)
 	return code, strings.ReplaceAll(strings.Join(strings.Fields(stderr.String()+stdout.String()), " "), model, "MODEL")
 }
