@@ -183,8 +183,8 @@ func TestHostileWorkspace(t *testing.T) {
 			var out bytes.Buffer
 			env := Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Self: self,
 				Vars: []string{"HEXMAGE_CACHE=" + filepath.Join(shared, "cache"), "HOME=" + shared,
-					"PATH=" + os.Getenv("PATH")}, Width: 1000}
-			code := Main(append([]string{"hexmage", "--offline"}, strings.Fields(c.args)...), env)
+					"PATH=" + os.Getenv("PATH"), "HEXMAGE_OFFLINE=1"}, Width: 1000}
+			code := Main(append([]string{"hexmage"}, strings.Fields(c.args)...), env)
 			says := c.says
 			if says == "" {
 				says = c.link + " is a link to " + filepath.Join(outside, c.to)
