@@ -54,7 +54,7 @@ func TestOtherFormats(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, text)
 				}
 			}
-			if strings.Contains(text, "warning") || d.Format != c.format {
+			if missing := name == "EPContext"; strings.Contains(text, "warning") != missing || d.Format != c.format {
 				t.Errorf("format %s\n%s", d.Format, text)
 			}
 			if _, err := json.Marshal(d); err != nil {
@@ -86,5 +86,36 @@ func TestDamagedFormats(t *testing.T) {
 		if !strings.Contains(said, c.want) {
 			t.Errorf("%s: %s, want %q", name, said, c.want)
 		}
+	}
+}
+
+// TestOtherTools: files that inspect does not read are named, with the tool for them. Nothing calls them damaged.
+func TestOtherTools(t *testing.T) {
+	for name, c := range map[string]struct{ raw, want string }{
+		"be.gguf":         {"GGUF\x00\x00\x00\x03" + strings.Repeat("\x00", 24), "big-endian"},
+		"le.gguf":         {"GGUF\x03\x00\x00\x00" + strings.Repeat("\x00", 24), "gguf-dump"},
+		"m.encodings":     {`{"activation_encodings": {}, "version": "0.6.1"}`, "quantization encodings"},
+		"model.onnx.data": {strings.Repeat("\x00", 4096), "inspect the .onnx file"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(c.raw), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := inspect.Describe(path); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestMissingBesideONNX: a file that the model names and that is not there.
+func TestMissingBesideONNX(t *testing.T) {
+	d, err := describe(t, qnnctxtest.Real(t, "points.onnx"))
+	if err != nil || len(d.ONNX.Contexts) == 0 || d.ONNX.Contexts[0].File == "" {
+		t.Fatalf("%v: %+v", err, d.ONNX)
+	}
+	want := d.ONNX.Contexts[0].File + ", which the model names, is missing"
+	if got := strings.Join(d.ONNX.Warnings, "\n"); !strings.Contains(got, want) {
+		t.Errorf("warnings %q, want %q", got, want)
 	}
 }

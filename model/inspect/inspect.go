@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/model/dlc"
@@ -93,13 +94,34 @@ func describe(name, path string) (Description, error) {
 		err = errors.New("neither a file nor a folder")
 	}
 	if err != nil {
-		return Description{}, fmt.Errorf("%s: %w%s", path, err, advice(f, err))
+		return Description{}, fmt.Errorf("%s: %w%s", path, err, advice(name, f, err))
+	}
+	if d.ONNX != nil {
+		d.warnOfMissing(filepath.Dir(name))
 	}
 	return d, nil
 }
 
+// warnOfMissing warns of files that an ONNX model in the folder names and that are not there.
+func (d *Description) warnOfMissing(folder string) {
+	named := slices.Clone(d.ONNX.External)
+	for _, c := range d.ONNX.Contexts {
+		if c.File != "" && !slices.Contains(named, c.File) {
+			named = append(named, c.File)
+		}
+	}
+	for _, file := range named {
+		if !filepath.IsLocal(file) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(folder, file)); errors.Is(err, fs.ErrNotExist) {
+			d.ONNX.Warnings = append(d.ONNX.Warnings, file+", which the model names, is missing beside it: get it, too")
+		}
+	}
+}
+
 // advice says what to do about a file that is not what it should be, by how it begins.
-func advice(f io.ReaderAt, err error) string {
+func advice(name string, f io.ReaderAt, err error) string {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0)
 	begin := strings.ToLower(strings.TrimSpace(string(b[:n])))
@@ -109,6 +131,15 @@ func advice(f io.ReaderAt, err error) string {
 	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
 		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a " +
 			"browser, and get the file itself"
+	case begin == "gguf" || strings.HasPrefix(begin, "gguf\x00\x00\x00"):
+		return ". It is a GGUF file in big-endian order: gguf-dump shows its tensors, and llama.cpp's " +
+			"gguf_convert_endian.py converts it"
+	case strings.HasPrefix(begin, "gguf"):
+		return ". It is a GGUF file: gguf-dump (Python package gguf) shows its tensors"
+	case strings.HasPrefix(begin, "{") && strings.Contains(begin, "_encodings\""):
+		return ". It has quantization encodings, as AIMET and QAIRT's converter write them (JSON): jq shows them"
+	case strings.HasSuffix(name, ".onnx.data") || strings.HasSuffix(name, ".onnx_data"):
+		return ". By its name it has the weights of an ONNX model: inspect the .onnx file beside it"
 	case n == 0:
 		return ". There is nothing in it: get it again"
 	case errors.Is(err, ErrUnknown):

@@ -52,8 +52,12 @@ func (e *DTypeError) Error() string {
 // DType is an element type as spelt in the header, for example "F32".
 type DType string
 
-// The element types of the format that take whole bytes.
+// The element types of the format.
 const (
+	F4     DType = "F4"
+	F6E2M3 DType = "F6_E2M3"
+	F6E3M2 DType = "F6_E3M2"
+	F8E8M0 DType = "F8_E8M0"
 	Bool   DType = "BOOL"
 	U8     DType = "U8"
 	I8     DType = "I8"
@@ -72,20 +76,27 @@ const (
 	C64    DType = "C64"
 )
 
-// Size is the number of bytes of one element, or 0 for a type this package does not know.
-func (d DType) Size() int64 {
+// Bits is the number of bits of one element, or 0 for a type this package does not know.
+func (d DType) Bits() int64 {
 	switch d {
-	case Bool, U8, I8, F8E5M2, F8E4M3:
-		return 1
-	case I16, U16, F16, BF16:
-		return 2
-	case I32, U32, F32:
+	case F4:
 		return 4
-	case F64, I64, U64, C64:
+	case F6E2M3, F6E3M2:
+		return 6
+	case Bool, U8, I8, F8E5M2, F8E4M3, F8E8M0:
 		return 8
+	case I16, U16, F16, BF16:
+		return 16
+	case I32, U32, F32:
+		return 32
+	case F64, I64, U64, C64:
+		return 64
 	}
 	return 0
 }
+
+// Size is the number of whole bytes of one element; 0 for a type that takes less, or that this package does not know.
+func (d DType) Size() int64 { return d.Bits() / 8 }
 
 // Tensor describes one tensor of a file.
 type Tensor struct {
@@ -164,7 +175,7 @@ func (f *File) Tensors() []Tensor { return f.tensors }
 
 // byteSize is the size of a tensor, or an error when it does not fit an int64.
 func byteSize(d DType, shape []int64) (int64, error) {
-	n := d.Size()
+	n := d.Bits()
 	if n == 0 {
 		return 0, fmt.Errorf("unknown element type %q", string(d))
 	}
@@ -185,7 +196,10 @@ func byteSize(d DType, shape []int64) (int64, error) {
 	if zero {
 		return 0, nil
 	}
-	return n, nil
+	if n%8 != 0 {
+		return 0, fmt.Errorf("%d bits, which are no whole bytes", n)
+	}
+	return n / 8, nil
 }
 
 // entry is a tensor as the header spells it.
@@ -228,7 +242,7 @@ func (f *File) decodeHeader(raw []byte) error {
 		if err := d.Decode(&e); err != nil {
 			return fmt.Errorf("tensor %q: %w", name, err)
 		}
-		if e.DType.Size() == 0 {
+		if e.DType.Bits() == 0 {
 			return &DTypeError{name, e.DType}
 		}
 		t, err := e.tensor(name)

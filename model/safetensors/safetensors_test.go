@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -76,6 +77,16 @@ func file(header string, data string) []byte {
 	return append(append(b, header...), data...)
 }
 
+// Elements of less than a byte are packed.
+func TestSmallElements(t *testing.T) {
+	for dtype, size := range map[string]int{"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E8M0": 8} {
+		raw := file(fmt.Sprintf(`{"a":{"dtype":%q,"shape":[2,4],"data_offsets":[0,%d]}}`, dtype, size), strings.Repeat("x", size))
+		if f, err := safetensors.Parse(bytes.NewReader(raw), int64(len(raw))); err != nil || f.Tensors()[0].Size != int64(size) {
+			t.Errorf("%s: %v", dtype, err)
+		}
+	}
+}
+
 func TestParseRejects(t *testing.T) {
 	cases := map[string]struct {
 		raw  []byte
@@ -87,6 +98,7 @@ func TestParseRejects(t *testing.T) {
 		"twice":       {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "x"), "twice"},
 		"overlap":     {file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`, "xyz"), "overlap"},
 		"hole":        {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, "xy"), "hole"},
+		"half a byte": {file(`{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}`, "x"), "no whole bytes"},
 		"dtype":       {file(`{"a":{"dtype":"Q9","shape":[1],"data_offsets":[0,1]}}`, "x"), "unknown element type"},
 		"size":        {file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,1]}}`, "x"), "takes 4 bytes"},
 		"overflow":    {file(`{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,1]}}`, "x"), "overflows"},
