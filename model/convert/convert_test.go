@@ -188,10 +188,13 @@ func TestRunRefuses(t *testing.T) {
 	bad := filepath.Join(dir, "f64.safetensors")
 	write(t, bad, safetensors.Bytes("d", safetensors.F64, []int64{1}, make([]byte, 8)))
 	out := filepath.Join(dir, "out.mllm")
+	parts := t.TempDir()
+	write(t, filepath.Join(parts, "model-00001-of-00002.safetensors"), safetensors.Bytes("d", safetensors.F32, []int64{1}, make([]byte, 4)))
 	cases := map[string]struct {
 		spec convert.Spec
 		want string
 	}{
+		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "1 parts, such as model-00001-of-00002.safetensors"},
 		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input and output are needed"},
 		"format":    {convert.Spec{Input: bad, Output: out, Format: "v3"}, "choose v1 or v2"},
 		"no file":   {convert.Spec{Input: filepath.Join(dir, "none"), Output: out, Format: "v2"}, "none"},

@@ -132,12 +132,12 @@ func advice(name string, f io.ReaderAt, err error) string {
 		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a " +
 			"browser, and get the file itself"
 	case begin == "gguf" || strings.HasPrefix(begin, "gguf\x00\x00\x00"):
-		return ". It is a GGUF file in big-endian order: gguf-dump shows its tensors, and llama.cpp's " +
-			"gguf_convert_endian.py converts it"
+		return ". It is a GGUF file in big-endian order: run gguf-dump, which shows its tensors, or convert it with " +
+			"llama.cpp's gguf_convert_endian.py"
 	case strings.HasPrefix(begin, "gguf"):
-		return ". It is a GGUF file: gguf-dump (Python package gguf) shows its tensors"
+		return ". It is a GGUF file: run gguf-dump of the Python package gguf, which shows its tensors"
 	case strings.HasPrefix(begin, "{") && strings.Contains(begin, "_encodings\""):
-		return ". It has quantization encodings, as AIMET and QAIRT's converter write them (JSON): jq shows them"
+		return ". It has quantization encodings, as AIMET and QAIRT's converter write them: read the JSON with jq"
 	case strings.HasSuffix(name, ".onnx.data") || strings.HasSuffix(name, ".onnx_data"):
 		return ". By its name it has the weights of an ONNX model: inspect the .onnx file beside it"
 	case n == 0:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
@@ -104,6 +105,9 @@ func offered(all []offer) (names []string) {
 	return names
 }
 
+// socName matches the names that Qualcomm gives its SoCs.
+var socName = lazyregexp.New(`(?i)^(?:SM|SA|SC|SXR|SSG|SW|QC[MS]|QRB|QCA|X[12][EP])[0-9]`)
+
 // explain shows what is of no pipeline: by its sort and its name, or by the name alone, where things of one sort only
 // have it. none says that it is no pipeline.
 func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
@@ -138,6 +142,12 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 		return show(c.What)
 	case len(ways) > 1:
 		return usageError("%s is several things: say which, %s", c.What, strings.Join(ways, " or "))
+	case c.Address == "" && socName.MatchString(c.What):
+		d, err := a.domain(a.here())
+		if err == nil {
+			_, err = d.catalogue().FindSoC(c.What)
+		}
+		return givenError{usageError("%w", err)}
 	case near != "":
 		return givenError{usageError("there is no pipeline %q here, nor anything of the catalogue that is called "+
 			"so. Did you mean %s?", c.What, strings.TrimSpace(near+" "+c.Address))}
