@@ -73,6 +73,7 @@ failure "no-rule-for-target" {
   cause    = "There is no Makefile with {target} here: on mllm's branch v1 it lies one folder too high, where it links an empty library."
   remedy   = "Use the Makefile that step \"makefile\" writes into the package's folder."
   source   = "UbiquitousLearning/mllm#492"
+  explains = ["no-rule-to-make"]
   examples = ["make: *** No rule to make target 'htp_aarch64'.  Stop."]
 }
 
