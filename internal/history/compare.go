@@ -169,7 +169,7 @@ func (c *Comparison) steps(a, b *Document) {
 	}
 	if unseen > 0 {
 		c.Notes = append(c.Notes, "Steps that are on record of one run only: "+strconv.Itoa(unseen)+". The other "+
-			"had no need to look at them, as nothing that they are made from had changed since the run before it.")
+			"did not come to them: it failed or was stopped before.")
 	}
 }
 

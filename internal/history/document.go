@@ -88,7 +88,7 @@ type Step struct {
 	Made     string   `json:"made,omitempty"` // a digest of all their outputs; "" where that is not known
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Actions  []Action `json:"actions,omitempty"`
-	Kept     []Action `json:"kept,omitempty"` // that the run had no need to look at, as the last run had them that did
+	Kept     []Action `json:"kept,omitempty"` // that the run did not come to, as the last run had them that did
 }
 
 // Ran tells whether the run had anything of the step.

@@ -5,8 +5,8 @@
 // and a torn last line is ignored. A run in which nothing ran and nothing changed leaves no file. The oldest files
 // are removed.
 //
-// The package does not know what a key was made of, nor whether what it names is still in the store; and it is told
-// nothing of actions that a build had no need to look at.
+// The package does not know what a key was made of, nor whether what it names is still in the store; and it keeps
+// nothing of actions that a run did not come to.
 package runlog
 
 import (

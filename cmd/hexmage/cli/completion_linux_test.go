@@ -39,7 +39,7 @@ func completed() map[string]string {
 		"help dev\tpul\t":                        "<hexmage><help><device><pull>",
 		"show kind sdk_\t":                       "<hexmage><show><kind><sdk_matrix>",
 		"show so\tSM875\t":                       "<hexmage><show><soc><SM8750>",
-		"show error skel-not\t":                  "<hexmage><show><error><skel-not-loaded>",
+		"show error skel-not-l\t":                "<hexmage><show><error><skel-not-loaded>",
 		"show toolchain hexa\t":                  "<hexmage><show><toolchain><hexagon>",
 		"completion fi\t":                        "<hexmage><completion><fish>",
 		"comple\t":                               "<hexmage><completion>", // and not complete, which is the scripts'

@@ -28,7 +28,7 @@ type Stores struct {
 }
 
 // Document makes the document of a run of the book. With hide it is for others: it has what each action's key was
-// made of, also of those that the run had no need to look at, and nothing of what hide takes out.
+// made of, also of those that the run did not come to, and nothing of what hide takes out.
 func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores,
 	hide *explain.Hider) (*history.Document, error) {
 	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: explain.NewMaterials(hide),
@@ -240,8 +240,8 @@ func (c *collector) of(ctx context.Context, did *history.Action, key digest.Dige
 	did.Reason = c.hide.Text(did.Reason)
 }
 
-// addEarlier adds the actions that the run had no need to look at, as nothing that they are made from had changed, by
-// the last run that did.
+// addEarlier adds the actions that the run did not come to, as it failed or was stopped before, by the last run that
+// did.
 func (c *collector) addEarlier(ctx context.Context, by map[string]*history.Step) error {
 	type name struct{ step, action string }
 	seen := map[name]bool{}

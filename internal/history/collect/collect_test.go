@@ -153,7 +153,7 @@ func TestCollect(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// A run that had no need to look at a step has what the last run had of it.
+	// A run that did not come to a step has what the last run had of it.
 	id := d.ID
 	d = p.run(nil, nil, did("exec.all", "", event.Failed, all))
 	if k := d.Steps[1].Kept; len(k) != 1 || k[0].Run != id || k[0].Copy != obj || k[0].Key != two.Hex() ||
