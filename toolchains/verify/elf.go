@@ -64,7 +64,7 @@ func (t *tree) elfFile(c ELF, name string) {
 		err = fmt.Errorf("%w for a little-endian machine", elffile.ErrNotELF)
 	}
 	if errors.Is(err, elffile.ErrCutOff) {
-		t.add(name, err.Error(), "a whole ELF file",
+		t.add(name, strings.TrimPrefix(err.Error(), "it is "), "a whole ELF file",
 			"an unpacking or a copy was interrupted; remove the tree and fetch it again")
 		return
 	}
