@@ -104,7 +104,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 		return rg, err
 	}
 	var found RulesFile
-	body, diags := lang.Parse(data, file)
+	body, diags := lang.ParseManifest(data, file, lang.NewBudget())
 	if !diags.HasErrors() {
 		diags = append(diags, gohcl.DecodeBody(body.Body, nil, &found)...)
 	}

@@ -55,7 +55,7 @@ const TrustOnFirstUse = "first use"
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
-	f, diags := lang.Parse(src, name)
+	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	return decodeLock(f, diags)
 }
 

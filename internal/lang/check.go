@@ -39,12 +39,18 @@ type DeclaredStep struct {
 
 // Refs returns the references of traversals, and a diagnostic for each that has no meaning.
 func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
-	var refs []Ref
+	if len(ts) == 0 {
+		return nil, nil
+	}
+	refs := make([]Ref, 0, len(ts))
 	var diags hcl.Diagnostics
 	for _, t := range ts {
-		r, ds := ParseRef(t)
-		if diags = append(diags, ds...); !ds.HasErrors() {
-			refs = append(refs, r)
+		n := len(refs)
+		refs = refs[:n+1]
+		ds := parseRef(t, &refs[n])
+		if diags = append(diags, ds...); ds.HasErrors() {
+			refs[n] = Ref{}
+			refs = refs[:n]
 		}
 	}
 	return refs, diags

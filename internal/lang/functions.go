@@ -1,12 +1,7 @@
 package lang
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"path"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
@@ -19,6 +14,14 @@ import (
 // Functions returns the functions of the language, by name. None reads the clock, the network or the environment;
 // those that read files do so through files, which remembers what they read.
 func Functions(files *workspace.Files) map[string]function.Function {
+	all := functions(files)
+	for name, check := range limits() {
+		all[name] = limited(all[name], check)
+	}
+	return all
+}
+
+func functions(files *workspace.Files) map[string]function.Function {
 	return map[string]function.Function{
 		"abs":             stdlib.AbsoluteFunc,
 		"alltrue":         boolsFunc("Whether all elements are true; true of an empty list.", true),
@@ -45,7 +48,7 @@ func Functions(files *workspace.Files) map[string]function.Function {
 		"formatlist":      stdlib.FormatListFunc,
 		"indent":          stdlib.IndentFunc,
 		"join":            stdlib.JoinFunc,
-		"jsondecode":      jsonFunc(),
+		"jsondecode":      stdlib.JSONDecodeFunc,
 		"jsonencode":      stdlib.JSONEncodeFunc,
 		"keys":            stdlib.KeysFunc,
 		"length":          lengthFunc(),
@@ -183,32 +186,4 @@ func oneFunc() function.Function {
 			}
 		},
 	})
-}
-
-// jsonFunc is the standard library's, which does not say where a text stops being JSON.
-func jsonFunc() function.Function {
-	of := stdlib.JSONDecodeFunc
-	return function.New(&function.Spec{
-		Description: of.Description(), Params: of.Params(),
-		Type: func(args []cty.Value) (cty.Type, error) {
-			ty, err := of.ReturnTypeForValues(args)
-			if err != nil && args[0].IsKnown() {
-				return ty, notJSON(args[0].AsString(), err)
-			}
-			return ty, err
-		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return of.Call(args) },
-	})
-}
-
-func notJSON(text string, err error) error {
-	var wrong *json.SyntaxError
-	if !errors.As(json.Unmarshal([]byte(text), new(json.RawMessage)), &wrong) {
-		return err
-	}
-	before := text[:min(max(int(wrong.Offset)-1, 0), len(text))]
-	line, column := 1+strings.Count(before, "\n"),
-		1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-	return fmt.Errorf("the text is no JSON from line %d, column %d on: %s: correct it there",
-		line, column, strings.TrimPrefix(wrong.Error(), "json: "))
 }

@@ -25,7 +25,7 @@ func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	}
 	var walk func(e hclsyntax.Expression)
 	walk = func(e hclsyntax.Expression) {
-		switch e := e.(type) {
+		switch e := Inner(e).(type) {
 		case nil:
 		case *hclsyntax.ScopeTraversalExpr:
 			if e.Traversal.RootName() == Matrix && len(e.Traversal) == 2 {

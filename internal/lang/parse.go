@@ -17,9 +17,8 @@ const (
 	// of brackets, blocks, operators, conditions and directives: HCL's parser and what it makes call themselves for
 	// each
 	maxNesting     = 500
-	maxNumber      = 1000 // characters
-	maxExponentLen = 4    // digits
-	maxSyntax      = 50   // mistakes that are told of one file
+	maxExponentLen = 4  // digits
+	maxSyntax      = 50 // mistakes that are told of one file
 )
 
 // Parse parses native syntax. It rejects nesting that is too deep for HCL's recursive parser.
@@ -83,6 +82,15 @@ func openHeredoc(src []byte, name string) (begin *hclsyntax.Token) {
 	return begin
 }
 
+// ParseManifest is Parse for a file that is no pipeline, whose expressions spend the budget.
+func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnostics) {
+	f, diags := Parse(src, name)
+	if !diags.HasErrors() {
+		b.Count(f.Body)
+	}
+	return f, diags
+}
+
 // ParseExpression is Parse for an expression.
 func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnostics) {
 	if diags := checkSource(src, name); diags.HasErrors() {
@@ -103,7 +111,7 @@ func checkSource(src []byte, name string) hcl.Diagnostics {
 	for _, t := range tokens {
 		if t.Type == hclsyntax.TokenNumberLit && !writable(t.Bytes) {
 			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A number is too long",
-				Detail: fmt.Sprintf("A number has at most %d characters, and an exponent of %d.", maxNumber,
+				Detail: fmt.Sprintf("A number has at most %d characters, and an exponent of %d.", maxNumberText,
 					maxExponentLen), Subject: t.Range.Ptr()}}
 		}
 		if n.add(t); n.depth > maxNesting {
@@ -117,7 +125,7 @@ func checkSource(src []byte, name string) hcl.Diagnostics {
 
 // writable says whether a number can be written without its exponent.
 func writable(number []byte) bool {
-	if len(number) > maxNumber {
+	if len(number) > maxNumberText {
 		return false
 	}
 	e := bytes.IndexAny(number, "eE")

@@ -1,10 +1,14 @@
 package lang_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // What is long is not deep: none of these nests, however much of it there is.
@@ -59,5 +63,52 @@ func TestParseDeep(t *testing.T) {
 			diags[0].Summary != "A number is too long" {
 			t.Errorf("%.20s: %v", src, diags)
 		}
+	}
+}
+
+// The budget stays as large as it is said to be: pipelines that are large and not bombs are evaluated.
+func TestBudget(t *testing.T) {
+	for src, want := range map[string]int{
+		"[for a in range(1000) : [for b in range(100) : a * " +
+			"b]]": 1000,
+		"tolist(flatten([for a in range(1000) : [for b in range(100) : " +
+			"a]]))": 100_000,
+		`sort([for a in flatten([for a in range(100) : [for b in range(100) : "${a}${b}"]]) : a])`:                   10_000,
+		`split(",", join(",", [for a in flatten([for a in range(100) : [for b in range(100) : a]]) : tostring(a)]))`: 10_000,
+		`regexall("[0-9]+", join(",", range(1024)))`:                                                                 1024,
+		`[for a in flatten([for a in range(100) : range(100)]) : try(tonumber("x${a}"), can(regex("y", "x")))]`:      10_000,
+		`distinct([for a in range(1000) : a % 10])`:                                                                  10,
+	} {
+		budget, functions := lang.NewBudget(), lang.Functions(workspace.NewFiles(t.TempDir()))
+		e, diags := lang.ParseExpression([]byte(src), "x.hcl")
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		budget.Count(e)
+		v, diags := budget.Value(e, &hcl.EvalContext{Functions: functions})
+		if diags.HasErrors() || v.LengthInt() != want {
+			t.Errorf("%s: %v, want %d elements: %v", src, v.Type().FriendlyName(), want, diags)
+		}
+		if budget.Spent() {
+			t.Errorf("%s spends the whole budget", src)
+		}
+	}
+	budget, functions := lang.NewBudget(), lang.Functions(workspace.NewFiles(t.TempDir()))
+	e, _ := lang.ParseExpression([]byte("[for a in range(1000) : length([for b in range(1000) : a])]"), "x.hcl")
+	budget.Count(e)
+	if _, diags := budget.Value(e, &hcl.EvalContext{Functions: functions}); !diags.HasErrors() || !budget.Spent() ||
+		!strings.Contains(fmt.Sprint(diags), "more work than is allowed") {
+		t.Errorf("a million elements: %v", diags)
+	}
+	for _, src := range []string{"1", "try([for a in range(1000) : a], 1)"} { // nothing hides that it is spent
+		e, _ := lang.ParseExpression([]byte(src), "x.hcl")
+		budget.Count(e)
+		if _, diags := budget.Value(e, &hcl.EvalContext{Functions: functions}); !diags.HasErrors() {
+			t.Errorf("%s is evaluated with a budget that is spent", src)
+		}
+	}
+	budget.Refill()
+	if budget.Spent() {
+		t.Error("a full budget is spent")
 	}
 }

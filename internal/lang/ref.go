@@ -125,11 +125,17 @@ func index(key cty.Value) string {
 
 // ParseRef reads a traversal. It checks the form only; Declared.Check says whether the thing exists.
 func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
+	var r Ref
+	diags := parseRef(t, &r)
+	return r, diags
+}
+
+func parseRef(t hcl.Traversal, r *Ref) hcl.Diagnostics {
 	if len(t) == 0 || t.IsRelative() {
-		return Ref{}, errorf(hcl.Range{}, "Not a reference", "A reference starts with a name: %s.",
+		return errorf(hcl.Range{}, "Not a reference", "A reference starts with a name: %s.",
 			strings.Join(Roots(), ", "))
 	}
-	r := &Ref{Root: t.RootName(), Range: t.SourceRange()}
+	*r = Ref{Root: t.RootName(), Range: t.SourceRange()}
 	p := &refParser{rest: t[1:], ref: r}
 	var diags hcl.Diagnostics
 	switch r.Root {
@@ -154,7 +160,7 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 		diags = unknownRoot(*r)
 	}
 	r.Rest = p.rest
-	return *r, diags
+	return diags
 }
 
 func unknownRoot(r Ref) hcl.Diagnostics {

@@ -99,8 +99,9 @@ type Taken struct {
 
 // manyOf recognises step.KIND.NAME and module.NAME, and values(…) of them.
 func manyOf(e hclsyntax.Expression) (Ref, bool) {
+	e = Inner(e)
 	if call, ok := e.(*hclsyntax.FunctionCallExpr); ok && call.Name == "values" && len(call.Args) == 1 {
-		e = call.Args[0]
+		e = Inner(call.Args[0])
 	}
 	t, ok := e.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || t.Traversal.RootName() != StepRoot && t.Traversal.RootName() != Module {

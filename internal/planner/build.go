@@ -21,7 +21,6 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
@@ -149,7 +148,7 @@ func newPlanner(o Options) *planner {
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
 	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...),
-		secrets: make(secret.Values), warned: make(map[string]bool), schemas: make(map[string]*kindSchema),
+		budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
 		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool),
 		places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
 	p.functions = lang.Functions(p.files)
@@ -165,10 +164,12 @@ type planner struct {
 	targets   []*config.Target
 	files     *workspace.Files
 	functions map[string]function.Function
+	budget    *lang.Budget
 	schemas   map[string]*kindSchema
-	copies    int             // of steps, modules and checks
-	secrets   secret.Values   // in sensitive variables, by reference
-	warned    map[string]bool // variables that are too short to be hidden
+	copied    int // instances of all steps with for_each, and of all steps of modules
+	framed    int // copies of calls
+	checks    int // copies of checks
+	dummies   *dummies
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -265,14 +266,12 @@ func Targets(cfg *config.Pipeline, names []string) []*config.Target {
 func (p *planner) prepareRoot() hcl.Diagnostics {
 	f := p.newFrame(p.root, nil)
 	p.root.frames, p.frames[""] = []*frame{f}, f
+	for _, name := range sortedKeys(p.cfg.Files) {
+		p.budget.Count(p.cfg.Files[name].Body)
+	}
 	var diags hcl.Diagnostics
 	f.scope.Vars, diags = p.variables(f)
-	for _, v := range p.cfg.Variables {
-		if v.Sensitive {
-			plain, _ := f.scope.Vars[v.Name].UnmarkDeep()
-			p.noteSecrets("var."+v.Name, plain)
-		}
-	}
+	p.dummies = newDummies(p.cfg, f.scope.Vars)
 	return diags
 }
 
@@ -344,6 +343,9 @@ func (p *planner) sort() hcl.Diagnostics {
 func (p *planner) evaluateAll() (diags hcl.Diagnostics) {
 	for _, name := range p.order {
 		diags = append(diags, p.evaluate(p.objects[name])...)
+		if p.budget.Spent() { // everything else would fail for the same reason
+			break
+		}
 	}
 	return diags
 }
@@ -364,7 +366,7 @@ func (p *planner) evaluate(o *object) hcl.Diagnostics {
 			ds = append(ds, o.eval(f)...)
 		}
 		diags = append(diags, f.inside(ds)...)
-		if ds.HasErrors() {
+		if ds.HasErrors() || p.budget.Spent() {
 			o.failed = true // the other copies would say the same
 			break
 		}

@@ -20,8 +20,9 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	if ds := p.count(len(keys), "module."+c.Name, c.Range); ds.HasErrors() {
-		return ds
+	if p.framed += len(keys); p.framed > maxFrames {
+		return errorf(c.Range, "More than a plan may hold",
+			"With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
 	}
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
 	caller.scope.Modules[c.Name] = outputs
@@ -97,7 +98,7 @@ func (p *planner) inCall(f *frame, scope *lang.Scope, e hcl.Expression) (cty.Val
 	if each := f.each(); each != cty.NilVal {
 		ctx.Variables[lang.Each] = each
 	}
-	return lang.Value(e, ctx)
+	return p.budget.Value(e, ctx)
 }
 
 // each is what the arguments of the call that made a frame see as each; the zero Value without for_each.

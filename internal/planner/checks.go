@@ -18,7 +18,10 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-const maxCheckMessage = 1 << 10 // bytes of what one says
+const (
+	maxChecks       = 10_000  // copies of all checks
+	maxCheckMessage = 1 << 10 // bytes of what one says
+)
 
 // checkIn is a check, or a copy of one, in a frame.
 type checkIn struct {
@@ -49,8 +52,9 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 	if diags.HasErrors() {
 		return diags
 	}
-	if ds := p.count(len(keys), "check."+c.Name, c.Range); ds.HasErrors() {
-		return ds
+	if p.checks += len(keys); p.checks > maxChecks {
+		return errorf(c.Range, "More than a plan may hold",
+			"With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
 	}
 	for i, k := range keys {
 		n := &checkIn{placed: &placed{p: p, object: o, frame: f}, block: c, name: "check." + c.Name}

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -25,7 +24,7 @@ func (p *planner) eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diag
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	return lang.Value(e, scope.EvalContext(refs))
+	return p.budget.Value(e, scope.EvalContext(refs))
 }
 
 // evalTo evaluates an expression to a known, plain value of a type; what is for messages.
@@ -54,7 +53,7 @@ func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Val
 		}
 		val, _ = val.UnmarkDeep()
 	}
-	val, err := convert.Convert(val, ty)
+	val, err := convertTo(val, ty)
 	if err != nil {
 		return fail("A value has the wrong type", "%s: %s.", what, err)
 	}
@@ -328,6 +327,7 @@ type later struct {
 	steps  map[addrs.Step]bool // of filled
 	scopes map[*frame]*lang.Scope
 	done   map[place]bool
+	dummy  bool // what is sensitive is replaced by dummies, and evaluated again: see newDummies
 }
 
 // place is an object in a frame.
@@ -337,11 +337,12 @@ type place struct {
 }
 
 func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnostics) {
+	p.budget.Refill()
 	l := &later{p: p, filled: make(map[addrs.Output]cty.Value, len(values)), steps: make(map[addrs.Step]bool),
 		scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool)}
 	for o, b := range values {
 		v := content(b)
-		if err := lang.CheckSize(v); err != nil {
+		if err := p.budget.Take(v); err != nil {
 			return nil, errorf(hcl.Range{}, "A value of a step is too large", "%s: %s.", o, err)
 		}
 		l.filled[o] = v
@@ -350,20 +351,43 @@ func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnos
 	return l, nil
 }
 
-// scope is the frame's, with values of its own once there are any.
+// scope is the frame's, with values of its own.
 func (l *later) scope(f *frame) *lang.Scope {
-	if len(l.filled) == 0 {
-		return &f.scope
-	}
 	s := l.scopes[f]
 	if s == nil {
 		own := f.scope
 		own.Steps, own.Locals, own.Vars, own.Modules = maps.Clone(own.Steps), maps.Clone(own.Locals),
 			maps.Clone(own.Vars), maps.Clone(own.Modules)
+		if l.dummy && f.caller == nil {
+			maps.Copy(own.Vars, l.p.dummies.vars)
+		}
 		s = &own
 		l.scopes[f] = s
 	}
 	return s
+}
+
+// withDummies is the same with dummies in place of what is sensitive.
+func (l *later) withDummies() *later {
+	return &later{p: l.p, filled: l.filled, steps: l.steps, scopes: make(map[*frame]*lang.Scope),
+		done: make(map[place]bool), dummy: true}
+}
+
+// again says whether an object that had this value is to be evaluated again.
+func (l *later) again(of *object, was cty.Value) bool {
+	if l.dummy && lang.IsSensitive(was) {
+		return true
+	}
+	return len(l.filled) > 0 && l.p.awaitsStep(of)
+}
+
+// value is that of an expression. With dummies one that does more with a sensitive value than to put it into a text
+// has none.
+func (l *later) value(v cty.Value, diags hcl.Diagnostics) (cty.Value, hcl.Diagnostics) {
+	if l.dummy && diags.HasErrors() {
+		return cty.DynamicVal.Mark(lang.Sensitive), nil
+	}
+	return v, diags
 }
 
 // settle evaluates again what an object refers to; f is the frame that these names are of. It returns that frame's
@@ -383,18 +407,18 @@ func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 			}
 		case lang.Local:
 			of := l.p.objects[f.of.name(r.Object())]
-			if !l.p.awaitsStep(of) {
+			if !l.again(of, f.scope.Locals[r.Name]) {
 				break
 			}
 			own, ds := l.settle(of, f)
 			if diags = append(diags, ds...); !ds.HasErrors() {
-				v, ds := l.p.eval(own, of.local.Expr)
+				v, ds := l.value(l.p.eval(own, of.local.Expr))
 				diags = append(diags, ds...)
 				scope.Locals[r.Name] = v
 			}
 		case lang.Var:
 			of := l.p.objects[f.of.name(r.Object())]
-			if of == nil || !l.p.awaitsStep(of) {
+			if of == nil || !l.again(of, f.scope.Vars[r.Name]) {
 				break
 			}
 			ds := l.variable(of, r.Name, f)
@@ -413,6 +437,12 @@ func (l *later) variable(of *object, name string, f *frame) hcl.Diagnostics {
 	}
 	i := slices.IndexFunc(f.of.cfg.Variables, func(v *config.Variable) bool { return v.Name == name })
 	arg := f.of.call.Arguments[name]
+	if l.dummy && lang.IsSensitive(f.scope.Vars[name]) {
+		if arg != nil { // a dummy is a text, whatever the variable's type
+			l.scope(f).Vars[name], _ = l.value(l.p.inCall(f, scope, arg.Expr))
+		}
+		return diags
+	}
 	v, ds := l.p.argument(f.of.cfg.Variables[i], arg, f, scope)
 	l.scope(f).Vars[name] = v
 	return append(diags, ds...)
@@ -430,7 +460,9 @@ func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, out := range m.parts.Outputs {
 		of := l.p.objects[m.name("output."+out.Name)]
-		if r.Attr != "" && r.Attr != out.Name || !l.p.awaitsStep(of) {
+		if r.Attr != "" && r.Attr != out.Name ||
+			!slices.ContainsFunc(was.Values,
+				func(copy map[string]cty.Value) bool { return l.again(of, copy[out.Name]) }) {
 			continue
 		}
 		if now == was {
@@ -448,7 +480,7 @@ func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 			if diags = append(diags, ds...); ds.HasErrors() {
 				continue
 			}
-			v, ds := l.p.eval(own, out.Value)
+			v, ds := l.value(l.p.eval(own, out.Value))
 			diags = append(diags, ds...)
 			now.Values[i][out.Name] = v
 		}

@@ -24,8 +24,9 @@ type evaluator struct {
 	// for one that does
 	shared map[hcl.Expression]cty.Value
 
-	in  *instance        // that the evaluator is at
-	ctx *hcl.EvalContext // of it
+	in      *instance        // that the evaluator is at
+	ctx     *hcl.EvalContext // of it
+	dummies *hcl.EvalContext // like all, with dummies for what is sensitive; nil until it is needed
 }
 
 // argument is an argument of the kind, env, or the secret files together, with its value.
@@ -56,21 +57,13 @@ func (e *evaluator) enter(in *instance) {
 
 // evalContext is what expressions of an instance see: what all instances see, and each.
 func (in *instance) evalContext(all *hcl.EvalContext) *hcl.EvalContext {
-	each := in.each()
-	if each == cty.NilVal {
+	if !in.at.Keyed {
 		return all
 	}
+	each := cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(in.at.Key), "value": in.value})
 	ctx := all.NewChild()
 	ctx.Variables = map[string]cty.Value{lang.Each: each}
 	return ctx
-}
-
-// each is what expressions of an instance see as each; the zero Value without for_each.
-func (in *instance) each() cty.Value {
-	if !in.at.Keyed {
-		return cty.NilVal
-	}
-	return cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(in.at.Key), "value": in.value})
 }
 
 // raw is the value of an expression.
@@ -79,7 +72,7 @@ func (e *evaluator) raw(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	if val != cty.NilVal {
 		return val, nil
 	}
-	val, diags := lang.Value(x, e.ctx)
+	val, diags := e.p.budget.Value(x, e.ctx)
 	switch {
 	case seen || diags.HasErrors():
 	case slices.ContainsFunc(x.Variables(), func(t hcl.Traversal) bool { return t.RootName() == lang.Each }):
@@ -146,7 +139,7 @@ func (e *evaluator) decode(a *argument) (cty.Value, hcl.Diagnostics) {
 		if diags.HasErrors() {
 			return cty.NilVal, diags
 		}
-		if v, err := convert.Convert(v, a.ty); err == nil {
+		if v, err := convertTo(v, a.ty); err == nil {
 			return v, diags
 		}
 	}
@@ -156,7 +149,7 @@ func (e *evaluator) decode(a *argument) (cty.Value, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return cty.NilVal, lang.Explained(diags, hcldec.Variables(e.s.block.Body, spec), e.ctx)
 	}
-	if err := lang.CheckSize(v); err != nil {
+	if err := e.p.budget.Take(v); err != nil {
 		return cty.NilVal, lang.TooMuch(e.argRange(a.name), err)
 	}
 	return v.GetAttr(a.name), diags
@@ -226,4 +219,14 @@ func (a *argument) set(v cty.Value) {
 			a.uses = append(a.uses, use{at, &o})
 		}
 	}
+}
+
+// convertTo is convert.Convert, but rejects long texts as numbers: to read one takes time quadratic in its length.
+func convertTo(v cty.Value, ty cty.Type) (cty.Value, error) {
+	if ty == cty.Number {
+		if err := lang.CheckNumberText(v); err != nil {
+			return cty.NilVal, err
+		}
+	}
+	return convert.Convert(v, ty)
 }

@@ -173,7 +173,7 @@ func (e *evaluator) previews(args []*argument) map[string]cty.Value {
 	for _, a := range args {
 		vals[a.name] = placeholders(a.val)
 		if a.attr != nil && a.Unknown {
-			if v, err := convert.Convert(e.preview(a.attr.Expr), a.ty); err == nil {
+			if v, err := convertTo(e.preview(a.attr.Expr), a.ty); err == nil {
 				vals[a.name] = v
 			}
 		}
@@ -202,7 +202,11 @@ func previewEnv(env *argument, shown map[string]string) map[string]string {
 // preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it
 // waits for.
 func (e *evaluator) preview(x hcl.Expression) cty.Value {
-	switch in := x.(type) {
+	inner := x
+	if native, ok := x.(hclsyntax.Expression); ok {
+		inner = lang.Inner(native)
+	}
+	switch in := inner.(type) {
 	case *hclsyntax.ParenthesesExpr:
 		return e.preview(in.Expression)
 	case *hclsyntax.TemplateWrapExpr:
@@ -233,7 +237,7 @@ func (e *evaluator) preview(x hcl.Expression) cty.Value {
 		}
 		return cty.TupleVal(all)
 	}
-	v, diags := lang.Value(x, e.ctx)
+	v, diags := e.p.budget.Value(x, e.ctx)
 	if diags.HasErrors() {
 		v = cty.DynamicVal
 	}

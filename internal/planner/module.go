@@ -16,7 +16,10 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-const maxModules = 2000 // calls as written, those of modules that are called twice counted twice
+const (
+	maxModules = 2000   // calls as written, those of modules that are called twice counted twice
+	maxFrames  = 20_000 // copies of all calls
+)
 
 // module is a module as a call names it, or the pipeline: declared once, however many copies its calls make.
 type module struct {

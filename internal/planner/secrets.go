@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,12 +13,13 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// A plan holds references to sensitive variables, and never their values. The references are found in the syntax: a
-// variable as it is or in a template, also by way of locals and of variables and outputs of modules. What is found is
-// checked: with the values put in, it must be the text that the expression evaluates to.
+// A plan holds references to sensitive values, and never the values. What an expression makes of them is found out by
+// evaluating it twice: as it is, and with a dummy for each value, which shows where in the text the value is. That
+// this holds is checked: with the values put in, it must be the same text.
 
 // Secrets returns what the references of a plan's secrets stand for.
 func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
@@ -31,34 +31,99 @@ func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
 	root, more := p.newModule(nil, nil, p.cfg.Module)
 	p.root = root
 	diags = append(append(diags, more...), p.prepareRoot()...)
-	return p.secrets, diags
+	return p.dummies.values, diags
 }
 
-// noteSecrets keeps the texts, numbers and truth values in a sensitive variable.
-func (p *planner) noteSecrets(ref string, v cty.Value) {
-	switch {
-	case v.IsNull() || !v.IsKnown() || v.Type().IsSetType():
-	case v.CanIterateElements():
-		for it := v.ElementIterator(); it.Next(); {
-			k, part := it.Element()
-			p.noteSecrets(ref+refStep(k), part)
-		}
-	default:
-		if text, err := convert.Convert(v, cty.String); err == nil {
-			p.secrets[ref] = text.AsString()
-		}
-	}
+// dummies are texts that stand for those in sensitive variables.
+type dummies struct {
+	vars   map[string]cty.Value // sensitive variables, with dummies in them
+	refs   []string             // by the dummies' numbers
+	values secret.Values        // by reference
+	ranges map[string]hcl.Range // of variables
+	warned map[string]bool      // variables of which it was said that they are short
 }
 
-// refStep spells a step of a reference.
-func refStep(key cty.Value) string {
-	switch {
-	case key.Type() == cty.Number:
-		return "[" + key.AsBigFloat().Text('f', -1) + "]"
-	case hclsyntax.ValidIdentifier(key.AsString()):
-		return "." + key.AsString()
+// A dummy is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets
+// an error.
+const (
+	dummyBegin = "hexmageDummy7c1e9a53n"
+	dummyEnd   = "e"
+)
+
+var dummyRE = lazyregexp.New(`hexmageDummy7c1e9a53n(\d+)e`)
+
+func newDummies(cfg *config.Pipeline, vars map[string]cty.Value) *dummies {
+	s := &dummies{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{},
+		warned: map[string]bool{}}
+	for _, v := range cfg.Variables {
+		if val, ok := vars[v.Name]; ok && v.Sensitive {
+			plain, _ := val.UnmarkDeep()
+			s.vars[v.Name] = s.in("var."+v.Name, plain)
+			s.ranges[v.Name] = v.Range
+		}
 	}
-	return "[" + strconv.Quote(key.AsString()) + "]"
+	return s
+}
+
+// in returns the value with dummies for the texts, numbers and truth values in it.
+func (s *dummies) in(ref string, v cty.Value) cty.Value {
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return v
+	case !v.IsKnown() || ty.IsSetType():
+		return v.Mark(lang.Sensitive)
+	case ty.IsPrimitiveType():
+		text, err := convert.Convert(v, cty.String)
+		if err != nil || text.AsString() == "" { // it is nothing to hide, and expressions ask for it
+			return v.Mark(lang.Sensitive)
+		}
+		s.refs = append(s.refs, ref)
+		s.values[ref] = text.AsString()
+		return cty.StringVal(dummyBegin + strconv.Itoa(len(s.refs)-1) + dummyEnd).Mark(lang.Sensitive)
+	case ty.IsObjectType() || ty.IsMapType():
+		parts := v.AsValueMap()
+		for _, k := range sortedKeys(parts) {
+			at := ref + "[" + strconv.Quote(k) + "]"
+			if hclsyntax.ValidIdentifier(k) {
+				at = ref + "." + k
+			}
+			parts[k] = s.in(at, parts[k])
+		}
+		if ty.IsMapType() && len(parts) > 0 && cty.CanMapVal(parts) {
+			return cty.MapVal(parts)
+		}
+		return cty.ObjectVal(parts)
+	}
+	parts := v.AsValueSlice()
+	for i := range parts {
+		parts[i] = s.in(fmt.Sprintf("%s[%d]", ref, i), parts[i])
+	}
+	if ty.IsListType() && len(parts) > 0 && cty.CanListVal(parts) {
+		return cty.ListVal(parts)
+	}
+	return cty.TupleVal(parts)
+}
+
+// text is what a text with dummies is made of.
+func (s *dummies) text(with string) secret.Text {
+	var t secret.Text
+	at := 0
+	for _, m := range dummyRE.Get().FindAllStringSubmatchIndex(with, -1) {
+		n, err := strconv.Atoi(with[m[2]:m[3]])
+		if err != nil || n >= len(s.refs) {
+			continue
+		}
+		if m[0] > at {
+			t = append(t, secret.Part{Literal: with[at:m[0]]})
+		}
+		t = append(t, secret.Part{Ref: s.refs[n]})
+		at = m[1]
+	}
+	if at < len(with) {
+		t = append(t, secret.Part{Literal: with[at:]})
+	}
+	return t
 }
 
 // commandEnv is what commands get that is not among the arguments of the kind.
@@ -70,9 +135,8 @@ type commandEnv struct {
 
 // commandEnv takes env and the secret files apart: what a plan shows, and what it refers to.
 func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostics) {
-	texts := textsOf(env.plain)
 	if !env.Sensitive && len(e.s.block.SecretFiles) == 0 {
-		return commandEnv{env: texts}, nil
+		return commandEnv{env: textsOf(env.plain)}, nil
 	}
 	g := commandEnv{env: make(map[string]string), secrets: make(map[string]string)}
 	if !e.s.schema.Secrets {
@@ -84,41 +148,52 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a "+
 				"variable that is not sensitive.", e.s.block.At.Kind)
 	}
-	here := site{e.s.frame, e.in.each()}
+	if e.dummies == nil {
+		scope, ds := e.later.withDummies().settle(e.s.object, e.s.frame)
+		if ds.HasErrors() {
+			return g, ds
+		}
+		e.dummies = scope.EvalContext(e.s.refs)
+	}
+	ctx := e.in.evalContext(e.dummies)
 	var diags hcl.Diagnostics
-	// place finds what a text is made of, and checks that it is this text.
-	place := func(name string, x hcl.Expression, text string, r hcl.Range) secret.Text {
-		t := e.text(x, here)
-		if filled, err := t.Fill(e.p.secrets); t == nil || err != nil || filled != text {
-			diags = append(diags, errorf(r, "A sensitive value cannot be used like this",
-				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer "+
-					"${var.token}\". Plans have no values, so this cannot be done again when the command starts: let "+
-					"the command do it, or make a variable of it.", name, e.s.block.At)...)
-		}
-		g.refs = append(g.refs, t.Refs()...)
-		return t
+	with := cty.EmptyObjectVal
+	if x := e.s.block.Env; x != nil {
+		with = e.dummy(x, cty.Map(cty.String), ctx)
 	}
-	vars := e.elements(e.s.block.Env, here)
-	for _, name := range sortedKeys(texts) {
-		if t := place(name, vars[name], texts[name], e.argRange("env")); len(t.Refs()) > 0 {
+	diags = append(diags, e.follow(env.plain, with, e.argRange("env"), func(name string, t secret.Text) {
+		if refs := t.Refs(); len(refs) > 0 {
 			g.secrets[action.PropertySecret+name] = t.String()
+			g.refs = append(g.refs, refs...)
 		} else {
-			g.env[name] = texts[name]
+			g.env[name], _ = t.Fill(nil)
 		}
-	}
-	contents := textsOf(files.plain)
+	})...)
 	for _, f := range e.s.block.SecretFiles {
-		if texts[f.Name] != "" {
+		if textsOf(env.plain)[f.Name] != "" {
 			diags = append(diags, errorf(f.Range, "A variable of the environment has two values",
 				"%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name,
 				e.s.block.At)...)
 		}
-		if content, known := contents[f.Name]; known {
-			t := place(f.Name, f.Content, content, f.Content.Range())
-			g.secrets[action.PropertySecretFile+f.Name] = t.String()
-		}
+		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.dummy(f.Content, cty.String, ctx)})
+		plain := cty.ObjectVal(map[string]cty.Value{f.Name: files.plain.GetAttr(f.Name)})
+		diags = append(diags, e.follow(plain, with, f.Content.Range(), func(name string, t secret.Text) {
+			g.secrets[action.PropertySecretFile+name] = t.String()
+			g.refs = append(g.refs, t.Refs()...)
+		})...)
 	}
 	return g, diags
+}
+
+// dummy evaluates an expression with dummies.
+func (e *evaluator) dummy(x hcl.Expression, ty cty.Type, ctx *hcl.EvalContext) cty.Value {
+	v, diags := e.p.budget.Value(x, ctx)
+	if !diags.HasErrors() {
+		if v, err := convert.Convert(v, ty); err == nil {
+			return v
+		}
+	}
+	return cty.UnknownVal(ty).Mark(lang.Sensitive)
 }
 
 // textsOf are the texts of a map, or of an object of texts, that are known.
@@ -135,128 +210,55 @@ func textsOf(v cty.Value) map[string]string {
 	return out
 }
 
-// site is where an expression stands: the frame whose names it refers to, and each; the zero Value without for_each.
-type site struct {
-	f    *frame
-	each cty.Value
-}
-
-// eval evaluates an expression; the value is unknown if that fails.
-func (e *evaluator) eval(x hcl.Expression, at site) cty.Value {
-	scope := *e.later.scope(at.f)
-	scope.Each = at.each
-	v, _ := e.p.eval(&scope, x)
-	return v
-}
-
-// elements are the expressions of a map that is written out, by name.
-func (e *evaluator) elements(x hcl.Expression, at site) map[string]hcl.Expression {
-	out := make(map[string]hcl.Expression)
-	if x, ok := x.(*hclsyntax.ObjectConsExpr); ok {
-		for _, item := range x.Items {
-			if k := e.eval(item.KeyExpr, at); k.Type() == cty.String && k.IsKnown() && !k.IsNull() && !k.IsMarked() {
-				out[k.AsString()] = item.ValueExpr
-			}
-		}
-	}
-	return out
-}
-
-// text returns what a text is made of, or nil if the expression does more with a sensitive value than to place it.
-func (e *evaluator) text(x hcl.Expression, at site) secret.Text {
-	if x == nil {
-		return nil
-	}
-	if v := e.eval(x, at); !lang.IsSensitive(v) {
-		v, _ = v.UnmarkDeep()
-		v, err := convert.Convert(v, cty.String)
-		if err != nil || v.IsNull() || !v.IsKnown() {
-			return nil
-		}
-		return secret.Text{{Literal: v.AsString()}}
-	}
-	switch x := x.(type) {
-	case *hclsyntax.ParenthesesExpr:
-		return e.text(x.Expression, at)
-	case *hclsyntax.TemplateWrapExpr:
-		return e.text(x.Wrapped, at)
-	case *hclsyntax.TemplateExpr:
-		var t secret.Text
-		for _, part := range x.Parts {
-			more := e.text(part, at)
-			if more == nil {
-				return nil
-			}
-			t = append(t, more...)
-		}
-		return t
-	case *hclsyntax.ConditionalExpr: // whether a variable is set
-		of := x.FalseResult
-		if c, _ := e.eval(x.Condition, at).Unmark(); c.RawEquals(cty.True) {
-			of = x.TrueResult
-		}
-		t := e.text(of, at)
-		if text, err := t.Fill(nil); err == nil && text != "" { // which of two texts it is would show the value
-			return nil
-		}
-		return t
-	case *hclsyntax.ScopeTraversalExpr:
-		r, diags := lang.ParseRef(x.Traversal)
-		if of, in := e.meant(r, at); of != nil && len(r.Rest) == 0 {
-			return e.text(of, in)
-		}
-		if !diags.HasErrors() && r.Root == lang.Var && at.f.caller == nil {
-			ref := r.Object()
-			for _, step := range r.Rest {
-				switch step := step.(type) {
-				case hcl.TraverseAttr:
-					ref += refStep(cty.StringVal(step.Name))
-				case hcl.TraverseIndex:
-					ref += refStep(step.Key)
-				}
-			}
-			return secret.Text{{Ref: ref}}
-		}
-	}
-	return nil
-}
-
-// meant returns the expression that a reference stands for, of a local, or of a module's variable or output, or nil.
-func (e *evaluator) meant(r lang.Ref, at site) (hcl.Expression, site) {
-	f := at.f
-	switch r.Root {
-	case lang.Local:
-		return e.p.objects[f.of.name(r.Object())].local.Expr, site{f: f}
-	case lang.Var:
-		if f.caller != nil && f.of.call.Arguments[r.Name] != nil {
-			return f.of.call.Arguments[r.Name].Expr, site{f.caller, f.each()}
-		}
-	case lang.Module:
-		for _, child := range f.calls[r.Name] {
-			for _, out := range child.of.parts.Outputs {
-				if out.Name == r.Attr && (!r.Keyed || child.key.AsString() == r.Key) {
-					return out.Value, site{f: child}
-				}
-			}
-		}
-	}
-	return nil, at
-}
-
-// tooShort warns, once of each reference, of values that nobody can find in what a command writes.
-func (p *planner) tooShort(refs []string) hcl.Diagnostics {
+// follow finds out what each text of plain is made of, by the same with dummies.
+func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name string, t secret.Text)) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, ref := range refs {
-		if n := len(p.secrets[ref]); n == 0 || n >= secret.MinLength || p.warned[ref] {
+	with, marks := with.Unmark()
+	_, all := marks[lang.Sensitive]
+	parts := map[string]cty.Value{}
+	if with.IsKnown() && !with.IsNull() {
+		parts = with.AsValueMap()
+	}
+	texts := textsOf(plain)
+	for _, name := range sortedKeys(texts) {
+		v, ok := parts[name]
+		if ok {
+			v, marks = v.Unmark()
+		}
+		ok = ok && v.IsKnown() && !v.IsNull()
+		var t secret.Text
+		if ok {
+			t = e.p.dummies.text(v.AsString())
+			filled, err := t.Fill(e.p.dummies.values)
+			_, sensitive := marks[lang.Sensitive]
+			ok = err == nil && filled == texts[name] && (len(t.Refs()) > 0 || filled == "" || !sensitive && !all)
+		}
+		if !ok {
+			diags = append(diags, errorf(r, "A sensitive value cannot be used like this",
+				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer "+
+					"${var.token}\". "+
+					"Plans have no values, so this cannot be done again when the command starts: let the command do "+
+					"it, or make a variable of it.", name, e.s.block.At)...)
 			continue
 		}
-		p.warned[ref] = true
-		name, _, _ := strings.Cut(ref[len("var."):], ".")
+		use(name, t)
+	}
+	return diags
+}
+
+// tooShort warns, once of each variable, of values that nobody can find in what a command writes.
+func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, ref := range refs {
+		name, _, _ := strings.Cut(strings.TrimPrefix(ref, "var."), ".")
 		name, _, _ = strings.Cut(name, "[")
-		i := slices.IndexFunc(p.cfg.Variables, func(v *config.Variable) bool { return v.Name == name })
+		if len(s.values[ref]) >= secret.MinLength || s.warned[name] {
+			continue
+		}
+		s.warned[name] = true
+		r := s.ranges[name]
 		diags = append(diags, &hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden",
-			Subject: p.cfg.Variables[i].Range.Ptr(),
+			Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r,
 			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, "+
 				"and not looked for in their outputs.", ref, secret.MinLength),
 		})

@@ -133,7 +133,7 @@ func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 		if attr == nil || len(attr.Expr.Variables()) > 0 {
 			continue
 		}
-		if _, ds := lang.Value(attr.Expr, nil); ds.HasErrors() {
+		if _, ds := p.budget.Value(attr.Expr, nil); ds.HasErrors() {
 			continue // functions may be of files, which need not be there
 		}
 		_, ds := e.decode(&argument{name: name, attr: attr, ty: spec.Type})

@@ -17,17 +17,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// maxCopies is how many instances of steps, copies of modules and copies of checks a plan may have.
-const maxCopies = 50_000
-
-// count counts copies of something.
-func (p *planner) count(n int, of string, at hcl.Range) hcl.Diagnostics {
-	if p.copies += n; p.copies <= maxCopies {
-		return nil
-	}
-	return errorf(at, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps, "+
-		"modules and checks. Make fewer of them, which take lists.", n, of, maxCopies)
-}
+// maxCopies is how many instances all steps with for_each may have together.
+const maxCopies = 200_000
 
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others
 // see.
@@ -39,8 +30,16 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	if ds := p.count(len(keys), s.at.String(), b.Range); ds.HasErrors() {
-		return ds
+	if b.ForEach != nil || f.caller != nil {
+		if p.copied += len(keys); p.copied > maxCopies {
+			r := b.Range
+			if b.ForEach != nil {
+				r = b.ForEach.Range()
+			}
+			return errorf(r, "More than a plan may hold",
+				"With the %d copies of %s there are more than %d of all steps. "+
+					"Make fewer steps of them, which take lists.", len(keys), s.at, maxCopies)
+		}
 	}
 	e := p.evaluator(s, &f.scope, &later{p: p})
 	for i, k := range keys {
@@ -216,7 +215,7 @@ func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 		return append(diags, ds...)
 	}
 	if !resolving { // else it was said while planning
-		diags = append(diags, p.tooShort(ce.refs)...)
+		diags = append(diags, p.dummies.tooShort(ce.refs)...)
 		e.noteArguments(args)
 	}
 	req, known := e.request(args, env, files, ce)

@@ -84,7 +84,7 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 		Functions: p.functions, Variables: map[string]cty.Value{lang.Path: f.scope.Path, lang.Profile: f.scope.Profile},
 	}
 	eval := func(x hcl.Expression, from string) inputValue {
-		val, ds := lang.Value(x, ctx)
+		val, ds := p.budget.Value(x, ctx)
 		diags = append(diags, ds...)
 		return inputValue{val: val, from: from, rng: x.Range()}
 	}
@@ -93,7 +93,7 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 		pairs, ds := hcl.ExprMap(p.profile.Variables)
 		diags = append(diags, ds...)
 		for _, kv := range pairs {
-			k, ds := lang.Value(kv.Key, ctx)
+			k, ds := p.budget.Value(kv.Key, ctx)
 			if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
 				diags = append(diags, errorf(kv.Key.Range(), "Not the name of a variable",
 					"Write variables = { name = value }.")...)
@@ -170,7 +170,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		g = inputValue{from: "its default", rng: v.Default.Range()}
 		ctx := &hcl.EvalContext{Functions: p.functions}
 		var ds hcl.Diagnostics
-		g.val, ds = lang.Value(v.Default, ctx)
+		g.val, ds = p.budget.Value(v.Default, ctx)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return cty.NilVal, diags
 		}
@@ -194,12 +194,12 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	if v.Defaults != nil && !g.val.IsNull() {
 		g.val = v.Defaults.Apply(g.val)
 	}
-	if err := lang.CheckSize(g.val); err != nil { // before it is converted
+	if err := p.budget.Take(g.val); err != nil { // before it is converted
 		return cty.NilVal, append(diags, lang.TooMuch(g.rng, err)...)
 	}
-	val, err := convert.Convert(g.val, v.Type)
+	val, err := convertTo(g.val, v.Type)
 	if err == nil {
-		err = lang.CheckSize(val) // a text may be a number that is too large
+		err = p.budget.Take(val) // a text may be a number that is too large
 	}
 	if err != nil {
 		return cty.NilVal, append(diags,
@@ -221,8 +221,9 @@ func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	}
 	expr, diags := lang.ParseExpression([]byte(g.val.AsString()), g.from)
 	if !diags.HasErrors() {
+		p.budget.Count(expr)
 		var val cty.Value
-		if val, diags = lang.Value(expr, nil); !diags.HasErrors() {
+		if val, diags = p.budget.Value(expr, nil); !diags.HasErrors() {
 			return val, nil
 		}
 	}
@@ -254,7 +255,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		}
 		scope := lang.Scope{Vars: map[string]cty.Value{v.Name: val}, Functions: p.functions}
 		ctx := scope.EvalContext(refs)
-		ok, ds := lang.Value(check.Condition, ctx)
+		ok, ds := p.budget.Value(check.Condition, ctx)
 		diags = append(diags, ds...)
 		if ds.HasErrors() {
 			continue
@@ -272,7 +273,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		if cond.True() {
 			continue
 		}
-		msg, ds := lang.Value(check.Message, ctx)
+		msg, ds := p.budget.Value(check.Message, ctx)
 		diags = append(diags, ds...)
 		msg, marks := msg.Unmark()
 		text := "The value is not allowed."

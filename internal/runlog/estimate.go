@@ -23,6 +23,7 @@ type Instance struct {
 type Estimator struct {
 	next event.Sink
 	load func() Costs
+	now  func() time.Time
 
 	mu        sync.Mutex
 	profile   string
@@ -70,7 +71,7 @@ const sayEvery = time.Second
 // Estimate returns an Estimator for a build with so many workers. load is called when the first action begins to run:
 // a build in which nothing runs does without.
 func Estimate(next event.Sink, jobs int, load func() Costs) *Estimator {
-	return &Estimator{next: next, load: load, jobs: max(1, jobs),
+	return &Estimator{next: next, load: load, now: time.Now, jobs: max(1, jobs),
 		by: map[string]*estimate{}, groups: map[string]*groupEstimate{}, running: map[int]active{}}
 }
 
@@ -131,7 +132,7 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 		}
 		n := e.estimateOf(ev.Step)
 		n.begun++
-		e.running[ev.ID] = active{of: n, full: n.forget(ev.Name), start: time.Now()}
+		e.running[ev.ID] = active{of: n, full: n.forget(ev.Name), start: e.now()}
 	case event.ActionFinished:
 		n := e.estimateOf(ev.Step)
 		if _, ok := e.running[ev.ID]; ok {
@@ -151,7 +152,7 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 			n.over[ev.Name] = true
 		}
 		n.forget(ev.Name)
-		if now := time.Now(); e.loaded && now.Sub(e.sent) >= sayEvery {
+		if now := e.now(); e.loaded && now.Sub(e.sent) >= sayEvery {
 			if left, ok := e.left(now); ok {
 				e.sent = now
 				return event.BuildProgress{Ended: e.ended, Actions: e.total, LeftSeconds: left.Seconds()}, true
@@ -194,7 +195,7 @@ func (e *Estimator) learn(costs Costs) {
 func (e *Estimator) Left() (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.left(time.Now())
+	return e.left(e.now())
 }
 
 func (e *Estimator) left(now time.Time) (time.Duration, bool) {

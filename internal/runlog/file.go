@@ -13,13 +13,23 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
+// Limits say how much is kept of a pipeline. Zero fields have defaults.
+type Limits struct {
+	Runs  int   // 30
+	Bytes int64 // of all files: 16 MiB
+}
+
 const suffix = ".jsonl"
 
-// What is kept of a pipeline.
-const (
-	maxRuns  = 30
-	maxBytes = 16 << 20 // of all files
-)
+func (l Limits) orDefault() Limits {
+	if l.Runs <= 0 {
+		l.Runs = 30
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = 16 << 20
+	}
+	return l
+}
 
 // line is a line of a run's file, which has one of these. Run is the first; End, of a run that was not killed, the
 // last.
@@ -137,7 +147,8 @@ func list(dir string) ([]string, error) {
 }
 
 // prune removes the oldest files beyond the limits, but never the newest. Several processes may do so at once.
-func prune(dir string) error {
+func prune(dir string, l Limits) error {
+	l = l.orDefault()
 	names, err := list(dir)
 	if err != nil {
 		return err
@@ -148,7 +159,7 @@ func prune(dir string) error {
 		st, err := os.Lstat(path)
 		if err == nil {
 			sum += st.Size()
-			if n := len(names) - i; n > 1 && (n > maxRuns || sum > maxBytes) {
+			if n := len(names) - i; n > 1 && (n > l.Runs || sum > l.Bytes) {
 				err = os.Remove(path)
 			}
 		}

@@ -20,8 +20,10 @@ const (
 // Recorder writes down a run. It is an event.Sink. What goes wrong with it costs an explanation later and never ends
 // a build: Err tells.
 type Recorder struct {
-	dir  string
-	info Info
+	dir   string
+	info  Info
+	now   func() time.Time
+	limit Limits
 
 	start   time.Time
 	summary Summary
@@ -36,8 +38,8 @@ type Recorder struct {
 
 // Record returns a Recorder that writes to the folder (see Folder), which it makes if there is something to write.
 // The run's start is Info.Started; its pipeline and profile are those of BuildStarted.
-func Record(dir string, info Info) *Recorder {
-	return &Recorder{dir: dir, info: info, start: info.Started}
+func Record(dir string, info Info, limit Limits) *Recorder {
+	return &Recorder{dir: dir, info: info, now: time.Now, limit: limit, start: info.Started}
 }
 
 // Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be
@@ -73,7 +75,7 @@ func (r *Recorder) finished(e event.ActionFinished) {
 	if e.Outcome == event.Skipped || r.err != nil {
 		return
 	}
-	now := time.Now()
+	now := r.now()
 	a := Action{Step: e.Step, Name: e.Name, Key: e.Action, Outcome: e.Outcome, Duration: e.Duration, Worker: e.Worker}
 	if e.Outcome == event.Executed {
 		a.Memory = e.Memory
@@ -135,6 +137,6 @@ func (r *Recorder) end(e event.BuildFinished) {
 		}
 	}
 	if r.err == nil {
-		r.err = prune(r.dir)
+		r.err = prune(r.dir, r.limit)
 	}
 }

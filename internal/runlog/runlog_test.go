@@ -36,7 +36,7 @@ func info() runlog.Info {
 
 func record(t *testing.T, dir string, events ...event.Event) {
 	t.Helper()
-	r := runlog.Record(dir, info())
+	r := runlog.Record(dir, info(), runlog.Limits{})
 	for _, e := range events {
 		r.Send(e)
 	}
@@ -98,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 				Duration: time.Hour, Worker: "local"},
 			{Step: "op.demo", Outcome: event.Failed, Start: 1500*time.Millisecond + time.Hour, Worker: "local"},
 		}
-		r := runlog.Record(dir, info())
+		r := runlog.Record(dir, info(), runlog.Limits{})
 		start := time.Now()
 		time.Sleep(1500 * time.Millisecond)
 		r.Send(did(want[0].Step, "", event.Executed, "a", want[0].Duration))
@@ -159,7 +159,7 @@ func TestNothingToRecord(t *testing.T) {
 func TestKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := runlog.Record(dir, info())
+		r := runlog.Record(dir, info(), runlog.Limits{})
 		for i := range 5 {
 			time.Sleep(600 * time.Millisecond)
 			r.Send(did("a", fmt.Sprint(i), event.Executed, fmt.Sprint(i), time.Millisecond))
@@ -215,9 +215,9 @@ func TestPrune(t *testing.T) {
 		if err := os.WriteFile(damaged, []byte("damage"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		run := func(n int) {
+		run := func(l runlog.Limits, n int) {
 			time.Sleep(time.Second)
-			r := runlog.Record(dir, info())
+			r := runlog.Record(dir, info(), l)
 			r.Send(did("often", "", event.Executed, fmt.Sprint(n), 0))
 			r.Send(event.BuildFinished{Executed: 1})
 			if err := r.Err(); err != nil {
@@ -231,22 +231,18 @@ func TestPrune(t *testing.T) {
 				t.Errorf("%d runs are left, want %d: %+v", len(runs), want, runs)
 			}
 		}
-		run(0)
+		run(runlog.Limits{Runs: 3}, 0)
 		if _, err := os.Stat(damaged); err != nil {
 			t.Error(err)
 		}
-		for i := range 39 {
-			run(i%10 + 1)
+		for i := range 9 {
+			run(runlog.Limits{Runs: 3}, i+1)
 		}
 		if _, err := os.Stat(damaged); err == nil {
 			t.Error("a damaged file stays for ever")
 		}
-		newest(30)
-		files, _ := filepath.Glob(filepath.Join(dir, "*"))
-		if err := os.Truncate(files[len(files)-1], 16<<20); err != nil {
-			t.Fatal(err)
-		}
-		run(9)
+		newest(3)
+		run(runlog.Limits{Bytes: 1}, 9)
 		newest(1)
 	})
 }
@@ -336,7 +332,7 @@ func BenchmarkRecord10000(b *testing.B) {
 	es = append(es, event.BuildFinished{Executed: 10000})
 	dir := b.TempDir()
 	for b.Loop() {
-		r := runlog.Record(dir, runlog.Info{Pipeline: "p", Started: time.Now()})
+		r := runlog.Record(dir, runlog.Info{Pipeline: "p", Started: time.Now()}, runlog.Limits{})
 		for _, e := range es {
 			r.Send(e)
 		}

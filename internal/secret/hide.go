@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"net/url"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -35,8 +35,8 @@ func forms(value string) []string {
 			add(minLine, strings.TrimSpace(l))
 		}
 	}
-	add(minForm, url.QueryEscape(value))
-	add(minForm, url.PathEscape(value))
+	add(minForm, strings.ReplaceAll(percent(value, " "), " ", "+")) // in a query
+	add(minForm, percent(value, "$&+=:@"))                          // in a path
 	add(minForm, strings.ReplaceAll(value, "'", `'\''`))
 	if b, err := json.Marshal(value); err == nil {
 		add(minForm, string(b[1:len(b)-1]))
@@ -60,6 +60,23 @@ func forms(value string) []string {
 		}
 	}
 	return all
+}
+
+// percent returns a value as it is in URLs, where a letter, a digit, "-_.~" or what is in keep stands for itself.
+// (Package net/url has maps and a goroutine that are made at each start of a program, also of one that has no
+// secrets.)
+func percent(value, keep string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		c := value[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.IndexByte("-_.~"+keep, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 // Hider takes a Set's values out of a stream, wherever it is cut. A nil one lets everything through.

@@ -62,7 +62,7 @@ const (
 // Parse reads a file; name is for diagnostics. In one that is the user's own there may be what starts programs, reads
 // the environment or names keys: a workspace may come from anybody. With errors, what it returns is not whole.
 func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
-	parsed, diags := lang.Parse(src, name)
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -95,7 +95,7 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 
 // MaxSize reads of a file how large the cache may become, in bytes; 0: of any size. A workspace says nothing of that.
 func MaxSize(src []byte, name string, own bool) (int64, hcl.Diagnostics) {
-	parsed, diags := lang.Parse(src, name)
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return 0, diags
 	}

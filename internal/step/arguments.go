@@ -275,6 +275,13 @@ func (d decoding) set(v cty.Value, to reflect.Value) {
 
 func (d decoding) list(v cty.Value, to reflect.Value) {
 	d.has = true
+	// most are, and some have ten thousand
+	if texts, ok := to.Addr().Interface().(*[]string); ok && len(d.f.oneOf) == 0 {
+		if list := d.texts(v); len(list) > 0 || d.f.def == "" {
+			*texts = list
+		}
+		return
+	}
 	out := reflect.MakeSlice(to.Type(), 0, v.LengthInt())
 	i := -1
 	for it := v.ElementIterator(); it.Next(); {
@@ -294,6 +301,21 @@ func (d decoding) list(v cty.Value, to reflect.Value) {
 	if out.Len() > 0 || d.f.nested == nil && d.f.def == "" {
 		to.Set(out)
 	}
+}
+
+// texts are the elements of a list of texts.
+func (d decoding) texts(v cty.Value) []string {
+	out := make([]string, 0, v.LengthInt())
+	i := -1
+	for it := v.ElementIterator(); it.Next(); {
+		i++
+		if _, e := it.Element(); !e.IsNull() {
+			out = append(out, e.AsString())
+		} else {
+			d.null(i)
+		}
+	}
+	return out
 }
 
 // null says that an element may not be null, where it may not.

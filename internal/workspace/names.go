@@ -21,8 +21,12 @@ func Names(fsys fs.FS) ([]string, error) {
 	return names, err
 }
 
-// Has tells whether a name is one of Names.
+// Has tells whether a name is one of Names, and lists none for the usual one, of a file. The name has no slash.
 func Has(fsys fs.FS, name string) bool {
+	file := path.Join(Folder, name+".hcl")
+	if info, err := fs.Stat(fsys, file); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(file, VarSuffix) {
+		return true
+	}
 	names, _ := Names(fsys)
 	return slices.Contains(names, name)
 }

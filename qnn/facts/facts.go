@@ -33,7 +33,12 @@ type Set struct {
 	// Upstream is the table of chips of upstream's compiler, soc_model by name, which rules may compare with the records; nil when whoever
 	// asks does not have it.
 	Upstream map[string]uint32
+
+	budget *lang.Budget // of what a workspace's own files evaluate
 }
+
+// Refill lets a workspace's own rules do as much again as they might when they were loaded: for another plan.
+func (s *Set) Refill() { s.budget.Refill() }
 
 // File is a file to read.
 type File struct {
@@ -110,11 +115,11 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 		all = append(all, File{"<hexmage>/qnn/facts/" + e.Name(), b, true})
 	}
 	all = append(all, files...)
-	s := new(Set)
+	s := &Set{budget: lang.NewBudget()}
 	contents, problems := make([]content, len(all)), make([]hcl.Diagnostics, len(all))
 	var wg sync.WaitGroup
 	for i, f := range all {
-		wg.Go(func() { problems[i] = f.decode(&contents[i]) })
+		wg.Go(func() { problems[i] = f.decode(&contents[i], s.budget) })
 	}
 	wg.Wait()
 	var rest []Toolchain
@@ -133,13 +138,13 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 	return s, rest, diags
 }
 
-func (f File) decode(to *content) hcl.Diagnostics {
+func (f File) decode(to *content, b *lang.Budget) hcl.Diagnostics {
 	var parsed *hcl.File
 	var diags hcl.Diagnostics
 	if f.Shipped {
 		parsed, diags = lang.ParseShipped(f.Content, f.Name)
 	} else {
-		parsed, diags = lang.Parse(f.Content, f.Name)
+		parsed, diags = lang.ParseManifest(f.Content, f.Name, b)
 	}
 	if diags.HasErrors() {
 		return diags

@@ -47,7 +47,7 @@ type content struct {
 // Parse reads a file; name is for diagnostics. With errors the File is incomplete.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	var f File
-	parsed, diags := lang.Parse(src, name)
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return f, diags
 	}

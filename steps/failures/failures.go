@@ -84,7 +84,7 @@ func wrong(err error) hcl.Diagnostics {
 }
 
 func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnose.Codes, diags hcl.Diagnostics) {
-	f, diags := lang.Parse(src, name)
+	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

@@ -50,7 +50,7 @@ func Load(files map[string][]byte) (Set, hcl.Diagnostics) {
 
 // add adds the baselines of a file, and its metrics to those of to.
 func (s *Set) add(to *[]measure.Pattern, name string, src []byte) hcl.Diagnostics {
-	f, diags := lang.Parse(src, name)
+	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
 		return diags
 	}

@@ -81,7 +81,7 @@ type catalogues struct {
 func (c *catalogues) begin(workspace string) {
 	go func() {
 		if files, err := dataFiles(rooted.FS(workspace), workspace, "toolchains"); err == nil {
-			_, _ = c.load(files)
+			_, _ = c.load(files, false)
 		}
 	}()
 }
@@ -91,19 +91,22 @@ func (c *catalogues) begin(workspace string) {
 func (c *catalogues) of(files map[string][]byte) (func() *toolchains.Catalogue, hcl.Diagnostics) {
 	if len(files) == 0 {
 		return sync.OnceValue(func() *toolchains.Catalogue {
-			cat, _ := c.load(files)
+			cat, _ := c.load(files, true)
 			return cat
 		}), nil
 	}
-	cat, diags := c.load(files)
+	cat, diags := c.load(files, true)
 	return func() *toolchains.Catalogue { return cat }, diags
 }
 
-// load returns the catalogue with the files.
-func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
+// load returns the catalogue with the files. forPlan gives the workspace's rules their whole budget again.
+func (c *catalogues) load(files map[string][]byte, forPlan bool) (*toolchains.Catalogue, hcl.Diagnostics) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cat != nil && maps.EqualFunc(c.files, files, bytes.Equal) {
+		if forPlan {
+			c.cat.Refill()
+		}
 		return c.cat, nil
 	}
 	cat, diags := steps.Catalogue(files)

@@ -100,7 +100,7 @@ func (a *app) editorWords() ([]step.Description, map[string][]langserver.Word) {
 	if d, err := own.domain(own.Root); err == nil {
 		cat, kinds = d.catalogue(), d.kinds
 	} else {
-		cat, _ = own.catalogues.load(nil)
+		cat, _ = own.catalogues.load(nil, true)
 	}
 	attributes := map[string]string{
 		"arch":      "Hexagon arch, such as `\"v79\"`.",

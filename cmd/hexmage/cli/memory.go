@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path"
-	"runtime/debug"
-	"runtime/metrics"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // totalMemory returns the bytes of memory that hexmage and its children may use: the memory of this machine, or the
@@ -50,35 +46,4 @@ func totalMemory() int64 {
 func kernelFile(name string) string {
 	b, _ := os.ReadFile(name)
 	return strings.TrimSpace(string(b))
-}
-
-// maxPlanMemory is the size of live objects in bytes at which planning ends hexmage. HCL can ask for any amount of
-// work, and its evaluator cannot be interrupted.
-const maxPlanMemory = 1 << 30
-
-// limitMemory ends hexmage if it needs more than maxPlanMemory before the returned function is called.
-func (a *app) limitMemory(pipeline string) (stop func()) {
-	old := debug.SetMemoryLimit(maxPlanMemory) // near it, garbage is collected often
-	tick := time.NewTicker(50 * time.Millisecond)
-	done := make(chan struct{})
-	go func() {
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-			live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-			if metrics.Read(live); live[0].Value.Uint64() > maxPlanMemory {
-				fmt.Fprintf(a.Env.Stderr, "hexmage: pipelines/%s needs more than %d MiB of memory to be planned: make "+
-					"its lists and texts smaller, or leave the work to a step\n", pipeline, maxPlanMemory>>20)
-				os.Exit(ExitUsage)
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		debug.SetMemoryLimit(old)
-	}
 }

@@ -96,7 +96,6 @@ func (a *app) plan(pipeline string, steps []string) (*planned, string, error) {
 }
 
 func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
-	defer a.limitMemory(cfg.Name)()
 	d, err := a.domain(workspace)
 	if err != nil {
 		return nil, nil, err

@@ -181,9 +181,6 @@ func (r *oneRun) attempt(ctx context.Context) (engine.Result, error) {
 // run ends if the state file holds. Else it plans, and builds the whole plan.
 func (r *oneRun) run(ctx context.Context) (engine.Result, error) {
 	began := time.Now()
-	if _, err := r.a.chosenRemote(); err != nil { // a mistake in the settings is one if nothing has to run, too
-		return r.unable(err)
-	}
 	if res, err := r.upToDate(began); err == nil {
 		return res, nil
 	} else if r.a.Verbose {
@@ -220,7 +217,7 @@ func (r *oneRun) readState(fn digest.Function) {
 }
 
 // upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the
-// cache nor a remote. The error says why there is something to do.
+// cache nor a remote and reads no settings. The error says why there is something to do.
 func (r *oneRun) upToDate(began time.Time) (res engine.Result, err error) {
 	fn, err := r.a.digestFunction()
 	if err != nil {

@@ -60,7 +60,7 @@ func (a *app) watch(c *runFlags, shown event.Sink, costs func() runlog.Costs) *w
 	if a.Fresh.On {
 		info.Fresh = append([]string{""}[:max(0, 1-len(a.Fresh.Steps))], a.Fresh.Steps...)
 	}
-	w.record = runlog.Record(dir, info)
+	w.record = runlog.Record(dir, info, runlog.Limits{})
 	if shown != nil {
 		w.Sink = sinks{shown, w.record}
 		return w

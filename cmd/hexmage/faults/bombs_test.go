@@ -17,7 +17,7 @@ import (
 
 // What planning may take, whatever a pipeline says. Time is for a busy machine: it fails what hangs.
 const (
-	bombMemory = 1536 << 20 // bytes
+	bombMemory = 512 << 20 // bytes
 	bombTime   = 30 * time.Second
 )
 
@@ -65,39 +65,71 @@ func TestBombs(t *testing.T) {
 		"a variable of brackets": {hcl: "variable \"v\" { type = list(any) }\n",
 			flags: []string{"--var", "v=" + strings.Repeat("[", 100_000)}, want: "--var v"},
 
-		"doubling texts":   {hcl: doubling(60, `"0123456789"`, `"${PREV}${PREV}"`), want: "the texts of a value"},
+		"doubling texts":   {hcl: doubling(60, `"0123456789"`, `"${PREV}${PREV}"`), want: "a text has"},
 		"doubling lists":   {hcl: doubling(60, "[1]", "[PREV, PREV]"), want: "more than 300000 parts"},
 		"doubling objects": {hcl: doubling(60, "{}", "{ a = PREV, b = PREV }"), want: "more than 300000 parts"},
 		"doubling concat":  {hcl: doubling(60, "[1]", "concat(PREV, PREV)"), want: "more than 300000 parts"},
 		"doubling merge": {hcl: doubling(60, "{ a = 1 }",
 			`merge({ for k, v in PREV : "a${k}" => v }, { for k, v in PREV : "b${k}" => v })`),
 			want: "More than a plan may hold"},
-		"doubling replace": {hcl: doubling(60, `"aa"`, `replace(PREV, "a", PREV)`), want: "the texts of a value"},
+		"doubling replace": {hcl: doubling(60, `"aa"`, `replace(PREV, "a", PREV)`), want: "a text has"},
 		"doubling numbers": {hcl: doubling(60, "1e300", "PREV * PREV"), want: "too large or too small"},
-		"doubling json":    {hcl: doubling(60, `"\"\\"`, "jsonencode([PREV, PREV])"), want: "the texts of a value"},
+		"doubling json":    {hcl: doubling(60, `"\"\\"`, "jsonencode([PREV, PREV])"), want: "a text has"},
 		"doubling in itself": {hcl: local(strings.Repeat("[for x in ", 60) + "[1]" +
 			strings.Repeat(" : [x, x]]", 60)), want: "More than a plan may hold"},
 
-		"setproduct": {hcl: local("setproduct(range(1000), range(1000), range(1000))"), want: "of memory"},
-		"range":      {hcl: local("range(1000000000)"), want: "more than 1024 values"},
-		"join": {hcl: local(`join(file("long.txt"), range(100))`),
-			files: map[string]string{"long.txt": strings.Repeat("a", many)}, want: "the texts of a value"},
+		"setproduct": {hcl: local("setproduct(range(1000), range(1000), range(1000))"), want: "a list has"},
+		"indent":     {hcl: local(`indent(2000000000, "a\nb")`), want: "spaces are more"},
+		"format":     {hcl: local(`format("%999999999d", 1)`), want: "a width or precision"},
+		"format, many": {hcl: local(`format("` + strings.Repeat("%999d", 5000) + `", ` + strings.Repeat("1, ", 5000) +
+			")"),
+			want: "a text has"},
+		"range": {hcl: local("range(1000000000)"), want: "more than 1024 values"},
+		"join": {hcl: local(`join(file("long.txt"), range(1024))`),
+			files: map[string]string{"long.txt": strings.Repeat("a", many)}, want: "a text has"},
 		"split": {hcl: local(`split("", file("long.txt"))`),
-			files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "parts"},
+			files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "a list has"},
+		"regexreplace": {hcl: local(`regexreplace(file("long.txt"), "a", file("long.txt"))`),
+			files: map[string]string{"long.txt": strings.Repeat("a", many/8)}, want: "a text has"},
+		"regexreplace, all": {hcl: local(`regexreplace(file("long.txt"), "a*", "` + strings.Repeat("$0", 1000) +
+			`")`), files: map[string]string{"long.txt": strings.Repeat("a", many)}, want: "a text has"},
+		"regex, long": {hcl: local(`regex("(?:(?:a?){30}){30}b", file("long.txt"))`),
+			files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "looking for this pattern"},
+		"regexall, quadratic": {hcl: local(`regexall("a(?:.*b)?", file("long.txt"))`),
+			files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "looking for this pattern"},
+		"trim": {hcl: local(`trim(file("long.txt"), file("long.txt"))`),
+			files: map[string]string{"long.txt": strings.Repeat("ä", many)}, want: "characters to take away"},
+		"distinct": {hcl: local("distinct(flatten([for a in range(1000) : [for b in range(100) : a * 100 + b]]))"),
+			want: "more than 2000: use toset"},
+		"jsondecode, deep": {hcl: local(`jsondecode(file("deep.json"))`),
+			files: map[string]string{"deep.json": strings.Repeat("[", 2*many) + strings.Repeat("]", 2*many)},
+			want:  "deep"},
 		"jsondecode, wide": {hcl: local(`jsondecode(file("wide.json"))`),
-			files: map[string]string{"wide.json": "[" + strings.Repeat("1,", 2*many-10) + "1]"}, want: "parts"},
+			files: map[string]string{"wide.json": "[" + strings.Repeat("1,", 2*many-10) + "1]"}, want: "a list has"},
 		"jsondecode, number": {hcl: local(`"${jsondecode("1e600000000")}"`), want: "too large or too small"},
 		"a list of a tuple": {hcl: local("tolist(flatten([for a in range(1000) : [for b in range(1000) : a]]))"),
 			want: "More than a plan may hold"},
 
+		"squared": {hcl: local(
+			"[for a in range(1024) : [for b in range(1024) : [for c in range(1024) : a]]]"),
+			want: "the plan is more work"},
+		"squared templates": {hcl: local(
+			`"%{for a in range(1024)}%{for b in range(1024)}%{for c in range(1024)}${a}%{endfor}%{endfor}%{endfor}"`),
+			want: "the plan is more work"},
+		"repeated long text": {hcl: local(`"%{for a in range(1024)}${file("long.txt")}%{endfor}"`),
+			files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "the plan is more work"},
+		"a million errors": {hcl: local(`[for a in range(1024) : [for b in range(1024) : tonumber("x")]]`),
+			want: ""},
 		"for_each over 10^7": {hcl: "step \"exec\" \"s\" {\n  for_each = toset(flatten([for a in range(1000) : " +
 			"[for b in range(1000) : [for c in range(10) : \"${a}-${b}-${c}\"]]]))\n  argv = [\"true\"]\n}\n",
 			want: "More than a plan may hold"},
 		"for_each over 250,000": {hcl: "step \"exec\" \"s\" {\n  for_each = toset(flatten([for a in range(1000) : " +
 			"[for b in range(250) : \"${a}-${b}\"]]))\n  argv = [\"true\"]\n}\n", want: "More than a plan may hold"},
 
-		"a number literal":       {hcl: local(`"${1e999999999}"`), want: "A number is too long"},
-		"a long number literal":  {hcl: local(strings.Repeat("9", 500_000)), want: "A number is too long"},
+		"a number literal":      {hcl: local(`"${1e999999999}"`), want: "A number is too long"},
+		"a long number literal": {hcl: local(strings.Repeat("9", 500_000)), want: "A number is too long"},
+		"a long text, a number": {hcl: local(`file("long.txt") + 1`),
+			files: map[string]string{"long.txt": strings.Repeat("9", 3*many)}, want: "is no number"},
 		"a text, a large number": {hcl: local(`"${-"1e600000000"}"`), want: "too large or too small"},
 		"divided by zero":        {hcl: local("1 / 0"), want: "infinite"},
 
@@ -173,6 +205,10 @@ func TestBombsElsewhere(t *testing.T) {
 				{strings.Repeat("a {\n", 80_000) + strings.Repeat("}\n", 80_000), "Nested too deeply"},
 				{arg(`"${1e999999999}"`), "A number is too long"},
 				{arg(`join("", ["a"])`), ""}, // none can be called but in a pipeline
+				{arg("[" + strings.Repeat("for a in [1,2,3,4,5,6,7,8,9,10] : [", 9) + "1" + strings.Repeat("]", 9) +
+					"]"), ""},
+				{arg(`"` + strings.Repeat("%{for a in [1,2,3,4,5,6,7,8,9,10]}", 9) + "long" +
+					strings.Repeat("%{endfor}", 9) + `"`), ""},
 				{strings.Repeat("# nothing\n", 2_000_000), ""},
 			} {
 				w.write(t, file, bomb.text)
@@ -180,6 +216,18 @@ func TestBombsElsewhere(t *testing.T) {
 					continue
 				}
 				w.refusedAt(t, about.code, place, bomb.want, about.args...)
+			}
+			if strings.HasPrefix(file, "toolchains/") { // a rule is asked when the pipeline is known
+				const many = "[1,2,3,4,5,6,7,8,9,10]"
+				nested := strings.Repeat("[for a in "+many+" : ", 8) + "target.arch" + strings.Repeat("]", 8)
+				for _, rule := range []string{"when = length(" + nested + ") > 0\n  reason = \"x\"",
+					"when = true\n  reason = join(\"\", flatten(" + nested + "))",
+					"each = " + nested + "\n  reason = \"x\""} {
+					w.write(t, file, "compat \"c\" {\n  summary = \"s\"\n  argument = \"version\"\n  "+rule+
+						"\n  remedy = \"r\"\n  source = \"s\"\n}\n")
+					w.write(t, "pipelines/p.hcl", "target \"SM8750\" {}\n")
+					w.refusedAt(t, about.code, place, "", about.args...)
+				}
 			}
 			if file == "devices.hcl" { // the user's own
 				return

@@ -291,13 +291,13 @@ locals {
 	}
 	for name, body := range map[string]string{
 		"argv": `argv = ["x", local.header]`, "stdin": "argv = [\"x\"]\n  stdin = var.token",
-		"upper":  "argv = [\"x\"]\n  env = { T = upper(var.token) }",
-		"strlen": "argv = [\"x\"]\n  env = { T = strlen(var.token) }",
-		"substr": "argv = [\"x\"]\n  secret_file \"T\" { content = substr(local.header, 0, 9) }",
-		"json":   "argv = [\"x\"]\n  env = { T = jsonencode(var.token) }",
-		"PATH":   "argv = [\"x\"]\n  env = { PATH = var.token }",
-		"twice":  "argv = [\"x\"]\n  env = { T = \"t\" }\n  secret_file \"T\" { content = var.token }",
-		"a list": "argv = [\"x\"]\n  env = { T = var.tokens }",
+		"upper":   "argv = [\"x\"]\n  env = { T = upper(var.token) }",
+		"strlen":  "argv = [\"x\"]\n  env = { T = strlen(var.token) }",
+		"substr":  "argv = [\"x\"]\n  secret_file \"T\" { content = substr(local.header, 0, 9) }",
+		"a dummy": "argv = [\"x\"]\n  env = { T = \"${var.token} hexmageDummy7c1e9a53n0e\" }",
+		"PATH":    "argv = [\"x\"]\n  env = { PATH = var.token }",
+		"twice":   "argv = [\"x\"]\n  env = { T = \"t\" }\n  secret_file \"T\" { content = var.token }",
+		"a list":  "argv = [\"x\"]\n  env = { T = var.tokens }",
 	} {
 		w.write(t, "pipelines/used.hcl", variables+"}\nstep \"exec\" \"s\" {\n  "+body+"\n}\n")
 		if text := w.secretless(t, 2, append([]string{"plan", "used"}, given...)...); !strings.Contains(text,

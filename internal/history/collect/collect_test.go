@@ -61,7 +61,7 @@ func (p *place) made(content, arg string, bytes int, noCache bool) digest.Digest
 func (p *place) run(steps []runlog.Step, fresh []string, events ...event.Event) *history.Document {
 	p.t.Helper()
 	p.at = p.at.Add(time.Minute)
-	r := runlog.Record(p.dir, runlog.Info{Pipeline: "p", Version: "1", Started: p.at, Fresh: fresh})
+	r := runlog.Record(p.dir, runlog.Info{Pipeline: "p", Version: "1", Started: p.at, Fresh: fresh}, runlog.Limits{})
 	if steps != nil {
 		r.Toolchains(map[string]string{"cc": "22"})
 		r.Steps(steps)
