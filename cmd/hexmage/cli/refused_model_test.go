@@ -240,7 +240,7 @@ func TestRefusedModels(t *testing.T) {
 		"float8": {typed("F8_E4M3"), []string{"MODEL/model.safetensors: tensor model.embed_tokens.weight is F8_E4M3 " +
 			"(and 23 more): " + floats}},
 		"int8":         {typed("I8"), []string{"tensor model.embed_tokens.weight is I8 (and 23 more): " + floats}},
-		"a newer type": {typed("F8_E8M0"), []string{" is F8_E8M0: " + floats}},
+		"a newer type": {typed("F8_E8M0"), []string{" is F8_E8M0 (and 23 more): " + floats}},
 		"one matrix in int8": {func(m *hfModel) {
 			m.types["model.layers.1.mlp.up_proj.weight"] = "I8"
 			m.write(2)
