@@ -51,7 +51,9 @@ exit 0`
 set --
 while read -r h && [ -n "$h" ]; do set -- "$@" "$h"; done
 said=$(tar -xof - 2>&1)
-case $said in *[Nn]o\ space*) echo "$said" >&2; exit 1 ;; esac
+case $said in # GNU tar does not say why it wrote less
+*[Nn]o\ space*|*rote\ only*|*hort\ write*) echo "No space left on device: $said" >&2; exit 1 ;;
+esac
 for h; do keep "$h" 2>/dev/null || echo "$h"; done
 exit 0`
 
