@@ -9,8 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/worker"
 )
 
-// execRoot is the folder in which one action runs: the root that its command sees, a home and a temporary folder. It
-// is made for the action and removed after it.
+// execRoot is the folder in which one action runs: the root that its command sees, and a folder that is its home and
+// has its temporary files. It is made for the action and removed after it.
 type execRoot struct {
 	dir        string          // absolute
 	restricted bool            // the sandbox restricts the command
@@ -30,7 +30,7 @@ const execPrefix = "exec-"
 
 func newExecRoot(dir string, restricted bool) (*execRoot, error) {
 	s := &execRoot{dir: dir, restricted: restricted}
-	for _, p := range []string{dir, s.home(), s.tmp(), s.root()} {
+	for _, p := range []string{dir, s.tmp(), s.root()} {
 		if err := os.Mkdir(p, 0o755); err != nil {
 			return nil, errors.Join(err, removeAll(dir))
 		}
@@ -39,7 +39,6 @@ func newExecRoot(dir string, restricted bool) (*execRoot, error) {
 }
 
 func (s *execRoot) root() string { return s.path("root") }
-func (s *execRoot) home() string { return s.path("home") }
 func (s *execRoot) tmp() string  { return s.path("tmp") }
 
 // path returns the path of the slash path rel below the exec root's folder.
@@ -54,7 +53,7 @@ func (x *Executor) access(s *execRoot, read, open []string) *sandbox.Access {
 	if s.secrets != "" {
 		read = append(read, s.secrets)
 	}
-	write := []string{s.home(), s.tmp()}
+	write := []string{s.tmp()}
 	for _, o := range open {
 		write = append(write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}

@@ -411,7 +411,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot, w
 // environ is the command's whole environment: what the action says, the host's program path unless it says another,
 // where things are, and a home and a temporary folder of its own.
 func (x *Executor) environ(a *execute.Request, s *execRoot) []string {
-	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.home(), "TMPDIR=" + s.tmp()}
+	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.tmp(), "TMPDIR=" + s.tmp()}
 	env := make([]string, 0, len(own)+len(a.Command.Env)+len(x.o.Extra)+2)
 	add := func(name, value string) {
 		if _, ok := a.Command.Env[name]; !ok {

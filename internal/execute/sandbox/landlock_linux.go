@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -43,6 +44,7 @@ type Base struct {
 	scoped  uint64
 	rules   []baseRule
 	archs   []arch
+	filters sync.Map // filter by policy
 
 	unsupervised error
 }
@@ -89,7 +91,7 @@ func Open() (*Base, error) {
 			case list.access == readAccess && belowUsr(f):
 				f.Close()
 			default:
-				b.rules = append(b.rules, baseRule{f, list.access})
+				b.rules = append(b.rules, baseRule{f, b.rights(int(f.Fd()), list.access)})
 			}
 		}
 	}
@@ -155,27 +157,27 @@ func (b *Base) ruleset(a Access) (ruleset, error) {
 
 func (b *Base) fill(r ruleset, a Access) error {
 	for _, rule := range b.rules {
-		if err := r.add(int(rule.file.Fd()), rule.access&b.handled); err != nil {
+		if err := r.add(int(rule.file.Fd()), rule.access); err != nil {
 			return err
 		}
 	}
 	for _, p := range a.Read {
-		if err := r.path(p, readAccess&b.handled); err != nil {
+		if err := b.path(r, p, readAccess); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
 	for _, p := range a.Write {
-		if err := r.path(p, writeAccess&b.handled); err != nil {
+		if err := b.path(r, p, writeAccess); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
-	if err := r.path(sharedDir, writeAccess&b.handled); err != nil { // as the calling thread sees it
+	if err := b.path(r, sharedDir, writeAccess); err != nil { // as the calling thread sees it
 		return fmt.Errorf("%s: %w", sharedDir, err)
 	}
 	return nil
 }
 
-func (r ruleset) path(p string, access uint64) error {
+func (b *Base) path(r ruleset, p string, access uint64) error {
 	fd, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -184,17 +186,23 @@ func (r ruleset) path(p string, access uint64) error {
 		return err
 	}
 	defer unix.Close(fd)
-	return r.add(fd, access)
+	return r.add(fd, b.rights(fd, access))
 }
 
-// add allows access to what fd is, and to what is in it. Of something that is no folder only a part can be allowed.
+// rights are those of access that this kernel knows, and that a rule for what fd is may have.
+func (b *Base) rights(fd int, access uint64) uint64 {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= fileAccess
+	}
+	return access & b.handled
+}
+
+// add allows access to what fd is, and to what is in it.
 func (r ruleset) add(fd int, access uint64) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
-	if errno == unix.EINVAL && access&^fileAccess != 0 {
-		return r.add(fd, access&fileAccess)
-	}
 	if errno != 0 {
 		return errno
 	}
@@ -234,7 +242,11 @@ func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
 	if network {
 		p.inet = allow
 	}
-	fd, err := newFilter(b.archs, p).install(supervised)
+	f, ok := b.filters.Load(p)
+	if !ok {
+		f, _ = b.filters.LoadOrStore(p, newFilter(b.archs, p))
+	}
+	fd, err := f.(filter).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}

@@ -58,69 +58,98 @@ type policy struct {
 	signals answer // for those that send signals; allow: the kernel checks to whom
 }
 
+// calls are the system calls of an interface that a filter does not simply allow.
+type calls map[uint32]func(f *filter)
+
+func (c calls) add(answer func(*filter), numbers ...uint32) {
+	for _, nr := range numbers {
+		c[nr] = answer
+	}
+}
+
+func is(a answer) func(*filter) { return func(f *filter) { f.ret(a) } }
+
 // newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything.
 func newFilter(archs []arch, p policy) filter {
 	var f filter
 	for _, a := range archs {
-		f.load(dataArch)
-		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
-		over := len(f)
-		f.op(unix.BPF_JMP|unix.BPF_JA, 0, 0, 0) // to the next interface, a distance filled in below
-		f.load(dataNumber)
-		f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
-		f.ret(refuse(unix.ENOSYS))
-		for _, nr := range slices.Concat(missingEverywhere(), a.missing) {
-			f.is(nr, refuse(unix.ENOSYS))
+		c := calls{}
+		c.add(is(refuse(unix.ENOSYS)), slices.Concat(missingEverywhere(), a.missing)...)
+		c.add(is(refuse(unix.EPERM)), a.forbidden...)
+		c.add(is(p.meta), slices.Collect(maps.Keys(a.changes))...)
+		for nr, pr := range a.processes {
+			c.add(func(f *filter) { f.process(pr, p.other) }, nr)
 		}
-		for _, nr := range a.forbidden {
-			f.is(nr, refuse(unix.EPERM))
+		requests := slices.Concat(inodeIoctls(), inputIoctls())
+		if p.signals != allow {
+			requests = append(requests, ownerIoctls()...)
+			c.signals(a, p.signals)
 		}
-		for _, nr := range slices.Sorted(maps.Keys(a.changes)) {
-			f.is(nr, p.meta)
-		}
-		for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
-			f.equal(nr, func() { f.process(a.processes[nr], p.other) })
-		}
-		f.equal(a.ioctl, func() {
+		c.add(func(f *filter) {
 			f.load(dataArgs + 8)
-			requests := slices.Concat(inodeIoctls(), inputIoctls())
-			if p.signals != allow {
-				requests = append(requests, ownerIoctls()...)
-			}
 			for _, request := range requests {
 				f.is(request, refuse(unix.EPERM))
 			}
 			f.ret(allow)
-		})
-		if p.signals != allow {
-			f.signals(a, p.signals)
-		}
+		}, a.ioctl)
 		if p.inet != allow {
-			f.sockets(a, p.inet)
+			c.sockets(a, p.inet)
 		}
-		f.ret(allow)
-		f[over].K = uint32(len(f) - over - 1)
+		f.load(dataArch)
+		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
+		next := f.jump()
+		f.load(dataNumber)
+		f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
+		f.ret(refuse(unix.ENOSYS))
+		f.choose(c, slices.Sorted(maps.Keys(c)))
+		f.land(next)
 	}
 	f.ret(refuse(unix.ENOSYS))
 	return f
 }
 
+// choose answers for the loaded number of a system call. It halves the numbers until few are left: when a filter is
+// installed, the kernel tries it with every number there is.
+func (f *filter) choose(c calls, numbers []uint32) {
+	half := len(numbers) / 2
+	if half <= 2 {
+		for _, nr := range numbers {
+			f.equal(nr, func() { c[nr](f) })
+		}
+		f.ret(allow)
+		return
+	}
+	f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, numbers[half], 0, 1)
+	upper := f.jump()
+	f.choose(c, numbers[:half])
+	f.land(upper)
+	f.choose(c, numbers[half:])
+}
+
+// jump goes to where land is called with what it returns.
+func (f *filter) jump() int {
+	f.op(unix.BPF_JMP|unix.BPF_JA, 0, 0, 0)
+	return len(*f)
+}
+
+func (f *filter) land(from int) { (*f)[from-1].K = uint32(len(*f) - from) }
+
 // sockets has socket() make unix sockets alone: inet is the answer for the internet's, others are EACCES.
-func (f *filter) sockets(a arch, inet answer) {
+func (c calls) sockets(a arch, inet answer) {
 	if a.socketCall != 0 {
-		f.equal(a.socketCall, func() {
+		c.add(func(f *filter) {
 			f.load(dataArgs)
 			f.is(1, inet) // SYS_SOCKET; its family is in memory, where a filter cannot look
 			f.ret(allow)
-		})
+		}, a.socketCall)
 	}
-	f.equal(a.socket, func() {
+	c.add(func(f *filter) {
 		f.load(dataArgs)
 		f.is(unix.AF_UNIX, allow)
 		f.is(unix.AF_INET, inet)
 		f.is(unix.AF_INET6, inet)
 		f.ret(refuse(unix.EACCES))
-	})
+	}, a.socket)
 }
 
 func (f *filter) process(p process, other answer) {
@@ -145,26 +174,22 @@ func (f *filter) process(p process, other answer) {
 }
 
 // signals gives an answer for all ways to send a signal, but to the caller's own process group.
-func (f *filter) signals(a arch, other answer) {
-	for _, nr := range a.signals {
-		f.equal(nr, func() { f.process(whose(0), other) })
-	}
+func (c calls) signals(a arch, other answer) {
+	c.add(func(f *filter) { f.process(whose(0), other) }, a.signals...)
 	// Go's scheduler has threads of its own process let others run by this signal, which does nothing to who does not
 	// wait for it. In this process that must not wait for a supervisor who is to be let run.
-	f.equal(a.tgkill, func() {
+	c.add(func(f *filter) {
 		f.load(dataArgs + 16)
 		f.is(uint32(unix.SIGURG), allow)
 		f.process(whose(0), other)
-	})
-	f.is(a.pidfd, other)
-	for _, nr := range a.fcntl { // the owner of a descriptor gets one when there is something to read
-		f.equal(nr, func() {
-			f.load(dataArgs + 8)
-			f.is(unix.F_SETOWN, other)
-			f.is(unix.F_SETOWN_EX, refuse(unix.EPERM))
-			f.ret(allow)
-		})
-	}
+	}, a.tgkill)
+	c.add(is(other), a.pidfd)
+	c.add(func(f *filter) { // the owner of a descriptor gets one when there is something to read
+		f.load(dataArgs + 8)
+		f.is(unix.F_SETOWN, other)
+		f.is(unix.F_SETOWN_EX, refuse(unix.EPERM))
+		f.ret(allow)
+	}, a.fcntl...)
 }
 
 // install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the

@@ -72,7 +72,10 @@ func (t *Thread) change(base *Base, a Access, network bool, mounts []Mount, err 
 
 // inShared tells whether something of it is in everybody's folder for shared memory, which cannot be replaced then.
 func (a Access) inShared() bool {
-	return slices.ContainsFunc(slices.Concat(a.Read, a.Write, []string{a.Own}), func(p string) bool {
+	return slices.ContainsFunc(slices.Concat([]string{a.Own}, a.Read, a.Write), func(p string) bool {
+		if strings.HasPrefix(p, a.Own+"/") {
+			return false // Own has the answer: the executor made the folders to what is below it
+		}
 		fd, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return false // there is nothing
