@@ -29,12 +29,11 @@ type translated struct {
 	outputs  []string                 // sorted, each once
 }
 
-// Around the inputs there are, as with local executors, a home and a folder for temporary files, and hexmage's own
-// program if the action wants it. All is in one folder since there are servers where the inputs are / of the machine.
+// Around the inputs there are, as with local executors, a folder that is the home and has temporary files, and
+// hexmage's own program if the action wants it. All is in one folder since there are servers where the inputs are / of the machine.
 const (
 	around  = "hexmage"
 	rootDir = "root"
-	homeDir = "home"
 	tmpDir  = "tmp"
 	selfExe = "hexmage"
 )
@@ -177,8 +176,8 @@ func script(a *action.Action) string {
 		fmt.Fprintf(&b, "rm -f %s\n", quote("./"+out))
 		redirect += " >" + quote(out)
 	}
-	fmt.Fprintf(&b, "env -i HEXMAGE_ROOT=\"$r\"%s HOME=\"$d/%s\" TMPDIR=\"$d/%s\" \"$@\"%s\nc=$?\n", self, homeDir,
-		tmpDir, redirect)
+	fmt.Fprintf(&b, "env -i HEXMAGE_ROOT=\"$r\"%s HOME=\"$d/%s\" TMPDIR=\"$d/%[2]s\" \"$@\"%[3]s\nc=$?\n", self, tmpDir,
+		redirect)
 	if len(a.Command.Outputs) > 0 {
 		b.WriteString("for o in")
 		for _, o := range a.Command.Outputs {
@@ -214,7 +213,7 @@ func usesSelf(a *action.Action) bool { return a.Command.Platform[action.Property
 func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated, error) {
 	fn := a.InputRoot.Function()
 	t := &translated{outputs: slices.Compact(slices.Sorted(slices.Values(a.Command.Outputs)))}
-	beside := &merkle.Dir{Dirs: map[string]*merkle.Dir{rootDir: merkle.Ref(a.InputRoot), homeDir: {}, tmpDir: {}}}
+	beside := &merkle.Dir{Dirs: map[string]*merkle.Dir{rootDir: merkle.Ref(a.InputRoot), tmpDir: {}}}
 	if !self.IsZero() {
 		beside.Files = map[string]*merkle.File{selfExe: {Digest: self, Executable: true}}
 	}
