@@ -30,7 +30,8 @@ type translated struct {
 }
 
 // Around the inputs there are, as with local executors, a folder that is the home and has temporary files, and
-// hexmage's own program if the action wants it. All is in one folder since there are servers where the inputs are / of the machine.
+// hexmage's own program if the action wants it. All is in one folder since there are servers where the inputs are / of
+// the machine.
 const (
 	around  = "hexmage"
 	rootDir = "root"
