@@ -109,6 +109,7 @@ func (l *long) keeps(t *testing.T, want int) {
 	if names, _ := os.ReadDir(l.kept); len(names) != want {
 		t.Errorf("%d folders are kept, want %d", len(names), want)
 	}
+	_ = l.x.Close() // waits until they are removed
 	if roots, _ := os.ReadDir(l.dir); len(roots) > 0 {
 		t.Errorf("exec roots stay: %v", roots)
 	}
@@ -259,6 +260,7 @@ func TestCheckpointRescue(t *testing.T) {
 			l := newLong(t, nil)
 			a := l.action(t, "a")
 			l.want(t, a, "fail", 3, 7, "1 2 3")
+			_ = l.x.Close() // waits until its exec root is removed
 			kept, _ := filepath.Glob(filepath.Join(l.kept, "*"))
 			own := filepath.Join(l.dir, "exec-dead-1")
 			if len(kept) != 1 {

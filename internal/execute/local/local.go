@@ -13,12 +13,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -78,14 +81,17 @@ type Executor struct {
 	lost   atomic.Bool // a worker was killed
 
 	canMount func() bool // once: whether a command can be shown files elsewhere
+	removals errgroup.Group
 }
 
 // New returns an Executor.
 func New(o Options) *Executor {
 	// Several executors may have one folder.
 	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
-	return &Executor{o: o, mark: mark, kill: make(chan struct{}),
+	x := &Executor{o: o, mark: mark, kill: make(chan struct{}),
 		canMount: sync.OnceValue(func() bool { return sandbox.CanMount(o.Self) == nil })}
+	x.removals.SetLimit(runtime.GOMAXPROCS(0))
+	return x
 }
 
 // worker returns an idle worker, or starts one.
@@ -132,6 +138,7 @@ func (x *Executor) Kill() { x.killed.Do(func() { close(x.kill) }) }
 
 // Close ends the workers. It is for when nothing is executed any more.
 func (x *Executor) Close() error {
+	_ = x.removals.Wait()
 	for _, w := range x.idle {
 		w.Close()
 	}
@@ -158,7 +165,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.release(x.o.Keep) }() // a folder that is left takes space until its scratch folder goes
+	defer x.leave(s)
 	defer x.keepCheckpoint(ctx, a, s)
 	if limit := a.TimeLimit(); limit > 0 {
 		var cancel context.CancelFunc
@@ -213,6 +220,15 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	s.complete = a.Succeeded(res.ExitCode) && len(res.Files)+len(res.Dirs) >= len(a.Command.Outputs)
 	return res, nil
+}
+
+// leave releases an exec root, while the next action begins if not too many are being released. A folder that is left
+// takes space until its scratch folder goes.
+func (x *Executor) leave(s *execRoot) {
+	release := func() error { return s.release(x.o.Keep) }
+	if x.o.Keep || !x.removals.TryGo(release) {
+		_ = release()
+	}
 }
 
 // prepare makes an exec root with the action's inputs, in which its command can start.
