@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mholt/archives"
 )
@@ -24,8 +25,8 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 		return damaged(err)
 	}
 	defer plain.Close()
-	ahead := readAhead(plain)
-	defer ahead.Close()
+	ahead, stop := readAhead(plain)
+	defer stop()
 	tail := &tailReader{r: ahead}
 	buf := make([]byte, copyBuffer)
 	err = archives.Tar{}.Extract(ctx, tail, func(ctx context.Context, f archives.FileInfo) error {
@@ -219,52 +220,27 @@ func (t *tailReader) Read(p []byte) (int, error) {
 
 func (t *tailReader) ended() bool { return t.zeros >= 1024 }
 
-const (
-	aheadBuffers = 4
-	aheadSize    = 256 << 10
-)
+const aheadSize = 256 << 10
 
-// readAheader reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another
-// writes.
-type readAheader struct {
-	full  chan piece
-	empty chan []byte
-	stop  chan struct{}
-	done  chan struct{}
-	now   piece
-	off   int
-}
-
-type piece struct {
-	b   []byte
-	err error
-}
-
-func readAhead(r io.Reader) *readAheader {
-	a := &readAheader{full: make(chan piece, aheadBuffers), empty: make(chan []byte, aheadBuffers),
-		stop: make(chan struct{}), done: make(chan struct{})}
-	for range aheadBuffers {
-		a.empty <- make([]byte, aheadSize)
-	}
-	go a.fill(r)
-	return a
-}
-
-func (a *readAheader) fill(r io.Reader) {
-	defer close(a.done)
-	for {
-		var buf []byte
-		select {
-		case <-a.stop:
-			return
-		case buf = <-a.empty:
+// readAhead reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another
+// writes. stop ends the goroutine and waits for it: then nobody reads the stream.
+func readAhead(r io.Reader) (ahead io.Reader, stop func()) {
+	from, to := io.Pipe()
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		buf := make([]byte, aheadSize)
+		for {
+			n, err := fillBuffer(r, buf)
+			if _, werr := to.Write(buf[:n]); err == nil {
+				err = werr
+			}
+			if err != nil {
+				to.CloseWithError(err)
+				return
+			}
 		}
-		n, err := fillBuffer(r, buf)
-		a.full <- piece{buf[:n], err} // there is room: no more pieces than buffers
-		if err != nil {
-			return
-		}
-	}
+	})
+	return bufio.NewReaderSize(from, aheadSize), func() { from.Close(); reading.Wait() }
 }
 
 // fillBuffer reads until buf is full or an error comes. Decompressors that panic on bad bytes are no reason for a
@@ -281,27 +257,6 @@ func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 		n += m
 	}
 	return n, err
-}
-
-func (a *readAheader) Read(p []byte) (int, error) {
-	for a.off == len(a.now.b) {
-		if a.now.err != nil {
-			return 0, a.now.err
-		}
-		if a.now.b != nil {
-			a.empty <- a.now.b[:aheadSize]
-		}
-		a.now, a.off = <-a.full, 0
-	}
-	n := copy(p, a.now.b[a.off:])
-	a.off += n
-	return n, nil
-}
-
-// Close ends the goroutine and waits for it: then nobody reads the stream.
-func (a *readAheader) Close() {
-	close(a.stop)
-	<-a.done
 }
 
 // progressReader counts what is read of the archive.
