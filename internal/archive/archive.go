@@ -53,9 +53,6 @@ type Options struct {
 	MaxBytes   int64 // unpacked bytes of all archives; default 64 GiB
 	MaxRatio   int64 // unpacked to packed bytes, counted from 64 MiB on; default 200
 
-	// Workers is how many files are written at once; default: the number of processors.
-	Workers int
-
 	// Progress is called now and then, from any goroutine, with how many bytes of the archives are done, of how many.
 	Progress func(done, total int64)
 
@@ -81,9 +78,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxRatio <= 0 {
 		o.MaxRatio = 200
-	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	return o
 }
@@ -150,7 +144,7 @@ func unpackInto(ctx context.Context, dir string, opt Options, archives []string)
 	}
 	w := newWriter(root, opt, packed)
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(opt.Workers)
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, name := range archives {
 		g.Go(func() error {
 			if err := unpackOne(ctx, w, i, name); err != nil {
@@ -184,7 +178,6 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 		return err
 	}
 	src := &source{index: index, packed: info.Size(), names: map[string]bool{}, exact: w.opt.CaseMatters}
-	defer src.close()
 	kind, err := sniff(f)
 	if err != nil {
 		return err
@@ -214,9 +207,6 @@ type source struct {
 	any     bool            // there is an entry
 	names   map[string]bool // top-level folders seen, for the message when the prefix fits none
 	matched bool            // something was below the prefix
-
-	open     *os.Root // the folder of the last file, of a tar
-	openName string
 }
 
 type format int

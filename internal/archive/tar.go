@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -64,10 +63,7 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 	case tar.TypeReg, '\x00', tar.TypeGNUSparse:
 		return s.tarFile(ctx, w, name, h, f, buf)
 	case tar.TypeDir:
-		if err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
-			return err
-		}
-		return w.folder(name)
+		return w.claim(name, s.entry(fs.ModeDir, ""))
 	case tar.TypeSymlink:
 		return s.symlink(w, name, h.Linkname)
 	case tar.TypeLink:
@@ -81,8 +77,7 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 		if target == name {
 			return nil
 		}
-		err = w.claim(name, s.entry(hardLink, target))
-		return err
+		return w.hardLink(s, name, target)
 	}
 	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe,
 		h.Name, h.Typeflag)
@@ -103,35 +98,10 @@ func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Hea
 	if err != nil {
 		return err
 	}
-	dir, err := s.folder(w, path.Dir(name))
-	if err != nil {
-		return err
-	}
-	if err := w.file(ctx, s, dir, name, h.FileInfo().Mode()&0o111 != 0, in, buf); err != nil {
+	if err := w.file(ctx, s, name, h.FileInfo().Mode()&0o111 != 0, in, buf); err != nil {
 		return fmt.Errorf("entry %q: %w", h.Name, err)
 	}
 	return nil
-}
-
-// folder makes a folder and opens it. It is kept open: the next file is most often in the same one.
-func (s *source) folder(w *writer, name string) (*os.Root, error) {
-	if s.open != nil && s.openName == name {
-		return s.open, nil
-	}
-	s.close()
-	if err := w.folder(name); err != nil {
-		return nil, err
-	}
-	dir, err := w.root.OpenRoot(name)
-	s.open, s.openName = dir, name
-	return dir, err
-}
-
-func (s *source) close() {
-	if s.open != nil {
-		s.open.Close()
-		s.open = nil
-	}
 }
 
 func (s *source) entry(kind fs.FileMode, target string) entry {
@@ -155,8 +125,7 @@ func (s *source) symlink(w *writer, name, target string) error {
 	if err != nil {
 		return err
 	}
-	err = w.claim(name, s.entry(fs.ModeSymlink, target))
-	return err
+	return w.claim(name, s.entry(fs.ModeSymlink, target))
 }
 
 // place returns where an entry goes; ok is false for one outside of the prefix.
