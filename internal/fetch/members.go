@@ -16,12 +16,9 @@ import (
 
 // Members describes the result of FetchMembers.
 type Members struct {
-	Size     int64 // bytes of the whole archive
-	Read     int64 // bytes of it on disk
-	Came     int64 // bytes of this run
-	Members  int   // number of requested members
-	URL      string
-	Requests int
+	Size    int64 // bytes of the whole archive
+	Members int   // number of requested members
+	URL     string
 }
 
 // ErrNoRanges is wrapped by errors of FetchMembers if no server answers ranges reliably. The caller then has to
@@ -62,13 +59,10 @@ func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name strin
 
 // members downloads from one address. It restarts if the file on the server changes.
 func (d *download) members(ctx context.Context, addr string, keep func(string) bool) (*Members, error) {
-	err := remote(addr)
+	addr, err := address(addr)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoRanges, err)
+		return nil, err
 	}
-	d.http1 = d.source.HTTP1
-	d.http = d.connect()
-	defer func() { d.http.CloseIdleConnections() }()
 	var m *Members
 	for changes := 0; ; changes++ {
 		m, err = d.membersOnce(ctx, addr, keep)
@@ -87,7 +81,7 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	var head []byte
 	var total int64
 	var valid string
-	err := d.persist(ctx, nil, func() error {
+	err := d.persist(ctx, nothing, func() error {
 		a, err := d.get(ctx, addr, 0, 4, "")
 		if err != nil {
 			return err
@@ -99,7 +93,7 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		}
 		head, err = io.ReadAll(io.LimitReader(a.Body, 4))
 		if err != nil {
-			return d.transient(err)
+			return transient(err)
 		}
 		return nil
 	})
@@ -127,12 +121,10 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		return nil, err
 	}
 	defer p.close()
-	before := p.bytes()
-	if err := d.persist(ctx, p, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
+	if err := d.persist(ctx, p.bytes, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
 		return nil, err
 	}
-	return &Members{Size: total, Read: p.bytes() + int64(len(tail)), Came: p.bytes() - before + int64(len(tail)),
-		Members: kept, URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
+	return &Members{Size: total, Members: kept, URL: addr}, p.data.Sync()
 }
 
 // readerAt is an io.ReaderAt.
@@ -222,66 +214,29 @@ func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	return p, nil
 }
 
-// bytes reads a range of the file into memory. It resumes after a broken connection.
+// bytes reads a range of the file into memory.
 func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b []byte, err error) {
-	for idle := 0; ; {
-		before := len(b)
-		err = d.persist(ctx, nil, func() error {
-			at := start + int64(len(b))
-			a, err := d.get(ctx, m.URL, at, end, m.Validator)
-			if err != nil {
-				return err
-			}
-			defer a.close()
-			switch {
-			case a.total != m.Total || validator(a.Header) != m.Validator:
-				return errChanged
-			case !a.partial() || a.end != end:
-				return errNoRanges
-			}
-			more, err := io.ReadAll(io.LimitReader(a.Body, end-at))
-			b = append(b, more...)
-			if t := (*transientError)(nil); err != nil && (len(more) == 0 || errors.As(err, &t) && t.slow) &&
-				ctx.Err() == nil {
-				return d.transient(err)
-			}
-			return context.Cause(ctx)
-		})
+	err = d.persist(ctx, func() int64 { return int64(len(b)) }, func() error {
+		at := start + int64(len(b))
+		a, err := d.get(ctx, m.URL, at, end, m.Validator)
+		if err != nil {
+			return err
+		}
+		defer a.close()
 		switch {
-		case err != nil || int64(len(b)) == end-start:
-			return b, err
-		case len(b) > before:
-			idle = 0
-		default:
-			if idle++; idle > d.client.Retries {
-				return nil, io.ErrUnexpectedEOF
-			}
+		case a.total != m.Total || validator(a.Header) != m.Validator:
+			return errChanged
+		case !a.partial() || a.end != end:
+			return errNoRanges
 		}
-	}
-}
-
-// persist calls f until it succeeds or its error is permanent. Progress in p, which may be nil, resets the retries.
-func (d *download) persist(ctx context.Context, p *part, f func() error) error {
-	for failures := 0; ; {
-		before := p.bytes()
-		err := f()
-		if err == nil {
-			return nil
+		more, err := io.ReadAll(io.LimitReader(a.Body, end-at))
+		if b = append(b, more...); err == nil && int64(len(b)) < end-start {
+			err = io.ErrUnexpectedEOF
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err != nil {
+			return transient(err)
 		}
-		var t *transientError
-		if !errors.As(err, &t) {
-			return err
-		}
-		if d.downgrade() {
-			d.http1 = true
-			d.http.CloseIdleConnections()
-			d.http = d.connect()
-		}
-		if err := d.bear(ctx, t, &failures, p.bytes() > before); err != nil {
-			return err
-		}
-	}
+		return nil
+	})
+	return b, err
 }

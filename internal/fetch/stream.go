@@ -112,7 +112,7 @@ func (d *download) read(ctx context.Context, p *part, end int64, a *answer) erro
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return d.transient(err)
+			return transient(err)
 		case end < 0, at == end:
 			return nil
 		}

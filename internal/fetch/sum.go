@@ -75,7 +75,7 @@ func sumFile(name string, s Source) (*Result, error) {
 // sidecar checks the part file against the digest beside it on the server, if one exists.
 func (d *download) sidecar(ctx context.Context, addr string) error {
 	// a pinned digest is stronger than one from the same server
-	if isLocal(addr) || d.http == nil || d.source.SHA256 != "" {
+	if isLocal(addr) || d.source.SHA256 != "" {
 		return nil
 	}
 	for _, suffix := range d.source.Sidecars {
@@ -117,7 +117,7 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent},
 		http: d.http}
 	sum := ""
-	err := plain.persist(ctx, nil, func() error {
+	err := plain.persist(ctx, nothing, func() error {
 		a, err := plain.ask(ctx, addr, 0, -1, "")
 		if err != nil {
 			return err
