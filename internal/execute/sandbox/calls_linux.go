@@ -7,14 +7,12 @@ import "golang.org/x/sys/unix"
 type verb uint8
 
 const (
-	chmod       verb = iota + 1 // mode
-	chown                       // user, group
-	utime                       // struct utimbuf: seconds
-	utimes                      // two struct timeval: seconds and microseconds
-	utimens                     // two struct timespec: seconds and nanoseconds
-	utimens64                   // the same with 64 bits, where utimens has 32
-	setxattr                    // name, value, size, flags
-	removexattr                 // name
+	chmod     verb = iota + 1 // mode
+	chown                     // user, group
+	utime                     // struct utimbuf: seconds
+	utimes                    // two struct timeval: seconds and microseconds
+	utimens                   // two struct timespec: seconds and nanoseconds
+	utimens64                 // the same with 64 bits, where utimens has 32
 )
 
 // change says which arguments of a system call are what; none: it has no such argument.
@@ -66,6 +64,7 @@ type arch struct {
 	tgkill     uint32   // like these
 	pidfd      uint32   // pidfd_send_signal, where it is a descriptor
 	fcntl      []uint32
+	attributes []uint32 // set or remove extended attributes, which inputs and outputs do not have: get EOPNOTSUPP
 	missing    []uint32 // get ENOSYS
 	forbidden  []uint32 // get EPERM
 }
@@ -126,9 +125,8 @@ func archs(name string) []arch {
 				90: byPath(chmod), 91: byFile(chmod), 268: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				92: byPath(chown), 94: byLink(chown), 93: byFile(chown), 260: byFolder(chown, 4),
 				132: byPath(utime), 235: byPath(utimes), 261: byFolder(utimes, none), 280: byFolder(utimens, 3),
-				188: byPath(setxattr), 189: byLink(setxattr), 190: byFile(setxattr),
-				197: byPath(removexattr), 198: byLink(removexattr), 199: byFile(removexattr),
 			},
+			attributes: []uint32{188, 189, 190, 197, 198, 199},
 			processes: map[uint32]process{
 				302: unlessNull(2),                   // prlimit64
 				141: whoseKind(0), 251: whoseKind(1), // setpriority, ioprio_set
@@ -145,9 +143,8 @@ func archs(name string) []arch {
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 298: byFolder(chown, 4),
 				30: byPath(utime), 271: byPath(utimes), 299: byFolder(utimes, none), 320: byFolder(utimens, 3),
 				412: byFolder(utimens64, 3),
-				226: byPath(setxattr), 227: byLink(setxattr), 228: byFile(setxattr),
-				235: byPath(removexattr), 236: byLink(removexattr), 237: byFile(removexattr),
 			},
+			attributes: []uint32{226, 227, 228, 235, 236, 237},
 			processes: map[uint32]process{
 				340: unlessNull(2), 97: whoseKind(0), 289: whoseKind(1),
 				241: whose(0), 156: whose(0), 154: whose(0), 351: whose(0),
@@ -162,9 +159,8 @@ func archs(name string) []arch {
 			changes: map[uint32]change{
 				52: byFile(chmod), 53: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				55: byFile(chown), 54: byFolder(chown, 4), 88: byFolder(utimens, 3),
-				5: byPath(setxattr), 6: byLink(setxattr), 7: byFile(setxattr),
-				14: byPath(removexattr), 15: byLink(removexattr), 16: byFile(removexattr),
 			},
+			attributes: []uint32{5, 6, 7, 14, 15, 16},
 			processes: map[uint32]process{
 				261: unlessNull(2), 140: whoseKind(0), 30: whoseKind(1),
 				122: whose(0), 119: whose(0), 118: whose(0), 274: whose(0),
@@ -178,9 +174,8 @@ func archs(name string) []arch {
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 325: byFolder(chown, 4),
 				30: byPath(utime), 269: byPath(utimes), 326: byFolder(utimes, none), 348: byFolder(utimens, 3),
 				412: byFolder(utimens64, 3),
-				226: byPath(setxattr), 227: byLink(setxattr), 228: byFile(setxattr),
-				235: byPath(removexattr), 236: byLink(removexattr), 237: byFile(removexattr),
 			},
+			attributes: []uint32{226, 227, 228, 235, 236, 237},
 			processes: map[uint32]process{
 				369: unlessNull(2), 97: whoseKind(0), 314: whoseKind(1),
 				241: whose(0), 156: whose(0), 154: whose(0), 380: whose(0),

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/binary"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -69,48 +68,12 @@ func (q *question) deed(c change) (func(*target) error, error) {
 		return func(t *target) error {
 			return unix.Fchownat(t.fd, "", int(user), int(group), unix.AT_EMPTY_PATH)
 		}, nil
-	case setxattr, removexattr:
-		return q.attribute(c)
 	default:
 		times, err := q.times(c.verb, arg)
 		return func(t *target) error {
 			return utimensat(t.fd, times)
 		}, err
 	}
-}
-
-// maxAttribute is the kernel's limit for the value of an attribute, in bytes.
-const maxAttribute = 64 << 10
-
-// attribute sets or removes an extended attribute: of those that a file's owner may, but for none that need more.
-func (q *question) attribute(c change) (func(*target) error, error) {
-	name, err := q.text(q.args[c.arg])
-	if err != nil {
-		return nil, err
-	}
-	if !strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "system.posix_acl_") {
-		return nil, unix.EPERM
-	}
-	var value []byte
-	if c.verb == setxattr {
-		size := q.args[c.arg+2]
-		if size > maxAttribute {
-			return nil, unix.E2BIG
-		}
-		value = make([]byte, size)
-		if err := q.read(q.args[c.arg+1], value); err != nil {
-			return nil, err
-		}
-	}
-	return func(t *target) error {
-		if t.is(unix.S_IFLNK) {
-			return unix.EPERM
-		}
-		if c.verb == removexattr {
-			return unix.Removexattr(proc(t.fd), name)
-		}
-		return unix.Setxattr(proc(t.fd), name, value, int(q.int(int(c.arg)+3)))
-	}, nil
 }
 
 // times reads the times of access and modification at the address; nil: now.

@@ -97,7 +97,7 @@ func Open() (*Base, error) {
 }
 
 // Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they,
-// and what they start, may change mode, owner, times and attributes of each file that is their user's, wherever it
+// and what they start, may change mode, owner and times of each file that is their user's, wherever it
 // is: nothing may be shared with them that counts for others.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 

@@ -72,6 +72,9 @@ func newFilter(archs []arch, p policy) filter {
 		for _, nr := range slices.Concat(missingEverywhere(), a.missing) {
 			f.is(nr, refuse(unix.ENOSYS))
 		}
+		for _, nr := range a.attributes {
+			f.is(nr, refuse(unix.EOPNOTSUPP))
+		}
 		for _, nr := range a.forbidden {
 			f.is(nr, refuse(unix.EPERM))
 		}

@@ -86,6 +86,10 @@ func TestFilter(t *testing.T) {
 					once(nr)
 					expect(enosys, a, nr)
 				}
+				for _, nr := range a.attributes {
+					once(nr)
+					expect(refuse(unix.EOPNOTSUPP), a, nr)
+				}
 				for _, nr := range a.forbidden {
 					once(nr)
 					expect(eperm, a, nr)
@@ -205,8 +209,6 @@ func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) 
 		"FCHMODAT2": byFolder(chmod, 3), "FCHOWNAT": byFolder(chown, 4),
 		"UTIME": byPath(utime), "UTIMES": byPath(utimes), "FUTIMESAT": byFolder(utimes, none),
 		"UTIMENSAT": byFolder(utimens, 3), "UTIMENSAT_TIME64": byFolder(utimens64, 3),
-		"SETXATTR": byPath(setxattr), "LSETXATTR": byLink(setxattr), "FSETXATTR": byFile(setxattr),
-		"REMOVEXATTR": byPath(removexattr), "LREMOVEXATTR": byLink(removexattr), "FREMOVEXATTR": byFile(removexattr),
 	}
 	var forbidden []uint32
 	for call, c := range map[string]change{"CHOWN": byPath(chown), "LCHOWN": byLink(chown), "FCHOWN": byFile(chown)} {
@@ -239,6 +241,7 @@ func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) 
 	}{
 		{slices.Concat(a.missing, missingEverywhere()), "ADD_KEY REQUEST_KEY KEYCTL SHMGET SEMGET MSGGET IPC " +
 			"MQ_OPEN MQ_UNLINK IO_URING_SETUP SETXATTRAT REMOVEXATTRAT FILE_SETATTR"},
+		{a.attributes, "SETXATTR LSETXATTR FSETXATTR REMOVEXATTR LREMOVEXATTR FREMOVEXATTR"},
 		{a.signals, "KILL TKILL RT_SIGQUEUEINFO RT_TGSIGQUEUEINFO"}, {[]uint32{a.tgkill}, "TGKILL"},
 		{[]uint32{a.pidfd}, "PIDFD_SEND_SIGNAL"}, {a.fcntl, "FCNTL FCNTL64"},
 		{[]uint32{a.ioctl}, "IOCTL"},
