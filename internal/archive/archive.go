@@ -61,12 +61,6 @@ type Options struct {
 	Finish func(root *os.Root) error
 }
 
-// Stats is what was unpacked.
-type Stats struct {
-	Files, Folders, Links int
-	Bytes                 int64 // of the files
-}
-
 const ratioFloor = 64 << 20 // below this many bytes no ratio is suspicious: text compresses well
 
 func (o Options) withDefaults() Options {
@@ -84,34 +78,27 @@ func (o Options) withDefaults() Options {
 
 // Unpack unpacks the archives, one over the other, into dest. dest must not exist, or be an empty folder; the folder
 // it is in must exist. When Unpack fails dest is as it was.
-func Unpack(ctx context.Context, dest string, opt Options, archives ...string) (Stats, error) {
+func Unpack(ctx context.Context, dest string, opt Options, archives ...string) error {
 	opt = opt.withDefaults()
 	if err := vacant(dest); err != nil {
-		return Stats{}, err
+		return err
 	}
 	// A sibling, so that the rename at the end stays on one file system.
 	tmp, err := os.MkdirTemp(filepath.Dir(dest), ".unpack-*")
 	if err != nil {
-		return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
+		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
 	defer os.RemoveAll(tmp)
-	st, err := unpackInto(ctx, tmp, opt, archives)
-	if err != nil {
-		return Stats{}, err
+	if err := unpackInto(ctx, tmp, opt, archives); err != nil {
+		return err
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
-		return Stats{}, err
+		return err
 	}
-	if err := os.Rename(tmp, dest); err != nil {
-		// rename replaces an empty folder on Unix, not everywhere
-		if rmErr := os.Remove(dest); rmErr != nil {
-			return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
-		}
-		if err := os.Rename(tmp, dest); err != nil {
-			return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
-		}
+	if err := os.Rename(tmp, dest); err != nil { // it replaces an empty folder
+		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
-	return st, nil
+	return nil
 }
 
 func vacant(dest string) error {
@@ -128,17 +115,17 @@ func vacant(dest string) error {
 	return nil
 }
 
-func unpackInto(ctx context.Context, dir string, opt Options, archives []string) (Stats, error) {
+func unpackInto(ctx context.Context, dir string, opt Options, archives []string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	defer root.Close()
 	var packed int64
 	for _, name := range archives {
 		info, err := os.Stat(name)
 		if err != nil {
-			return Stats{}, err
+			return err
 		}
 		packed += info.Size()
 	}
@@ -154,17 +141,15 @@ func unpackInto(ctx context.Context, dir string, opt Options, archives []string)
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return Stats{}, err
+		return err
 	}
 	if err := w.finish(); err != nil {
-		return Stats{}, err
+		return err
 	}
 	if opt.Finish != nil {
-		if err := opt.Finish(root); err != nil {
-			return Stats{}, err
-		}
+		return opt.Finish(root)
 	}
-	return w.stats, nil
+	return nil
 }
 
 func unpackOne(ctx context.Context, w *writer, index int, name string) error {

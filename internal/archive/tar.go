@@ -40,11 +40,9 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 	}
 	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream
 	// that ended without the mark was cut between two entries.
-	n, err := w.copy(ctx, s, nil, tail, buf)
-	if err != nil {
+	if err := w.copy(ctx, s, nil, tail, buf); err != nil {
 		return damaged(err)
 	}
-	w.padding.Add(n)
 	if !tail.ended() {
 		return fmt.Errorf("%w: it has no end mark", ErrTruncated)
 	}

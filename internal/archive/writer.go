@@ -21,14 +21,12 @@ type writer struct {
 	packed int64 // bytes of all archives
 
 	written  atomic.Int64 // bytes that count for the limits
-	padding  atomic.Int64 // of these, what is not in a file
 	read     atomic.Int64 // of packed
 	reported atomic.Int64
 
 	mu      sync.Mutex
 	entries map[string]entry
 	folded  map[string]string // by the name that file systems which ignore case see; not of Debian packages
-	stats   Stats
 }
 
 type entry struct {
@@ -76,16 +74,10 @@ func (w *writer) enter(name string, e entry) error {
 	if len(w.entries) > w.opt.MaxEntries {
 		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, w.opt.MaxEntries)
 	}
-	switch e.kind {
-	case 0:
-		w.stats.Files++
-	case fs.ModeDir:
-		w.stats.Folders++
+	if e.kind == fs.ModeDir {
 		if err := w.root.Mkdir(name, 0o755); err != nil {
 			return fmt.Errorf("make folder %q: %w", name, err)
 		}
-	default:
-		w.stats.Links++
 	}
 	return nil
 }
@@ -129,7 +121,7 @@ func (w *writer) file(ctx context.Context, src *source, name string, executable 
 	if err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
-	_, err = w.copy(ctx, src, f, r, buf)
+	err = w.copy(ctx, src, f, r, buf)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -137,27 +129,25 @@ func (w *writer) file(ctx context.Context, src *source, name string, executable 
 }
 
 // copy fills buf before it writes it: for a small file that is one call. f may be nil.
-func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader, buf []byte) (int64, error) {
-	var sum int64
+func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader, buf []byte) error {
 	for {
 		n, err := fillBuffer(r, buf)
 		if cause := context.Cause(ctx); cause != nil {
-			return sum, cause
+			return cause
 		}
-		sum += int64(n)
 		if err := w.count(src, int64(n)); err != nil {
-			return sum, err
+			return err
 		}
 		if f != nil && n > 0 {
 			if _, err := f.Write(buf[:n]); err != nil {
-				return sum, err
+				return err
 			}
 		}
 		if err == io.EOF {
-			return sum, nil
+			return nil
 		}
 		if err != nil {
-			return sum, err
+			return err
 		}
 	}
 }
@@ -205,7 +195,6 @@ func (w *writer) finish() error {
 			return fmt.Errorf("make link %q: %w", name, err)
 		}
 	}
-	w.stats.Bytes = w.written.Load() - w.padding.Load()
 	return nil
 }
 
