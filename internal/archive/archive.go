@@ -95,7 +95,10 @@ func Unpack(ctx context.Context, dest string, opt Options, archives ...string) e
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, dest); err != nil { // it replaces an empty folder
+	if err := os.Remove(dest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("unpack into %s: %w", dest, err)
+	}
+	if err := os.Rename(tmp, dest); err != nil {
 		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
 	return nil

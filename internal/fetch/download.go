@@ -169,23 +169,15 @@ func (d *download) persist(ctx context.Context, progress func() int64, f func() 
 // nothing is the progress of what is asked for whole.
 func nothing() int64 { return 0 }
 
-// bytes returns the number of bytes on disk, 0 for nil.
-func (p *part) bytes() int64 {
-	if p == nil {
-		return 0
-	}
-	return p.done
-}
-
 // resume opens the part file of an earlier run. It returns nil, and removes the file, if this address cannot resume it.
 func (d *download) resume(addr string) *part {
-	p := oldPart(d.path, d.source.pinned())
+	p := oldPart(d.path)
 	switch {
 	case p == nil:
-	case p.meta.Digest == d.source.digest() &&
-		(d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
-		// a digest detects a mix of two versions
-		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()):
+	case p.Digest == d.source.digest() &&
+		(d.source.Size == 0 || p.Total < 0 || p.Total == d.source.Size) &&
+		// a digest detects a mix of two versions, and lost bytes
+		(p.Validator != "" && p.URL == addr && p.Boot != "" && p.Boot == bootID() || d.source.pinned()):
 		return p
 	default:
 		p.close()
@@ -207,8 +199,8 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 			return p, nil, err
 		}
 	}
-	if p.meta.URL != addr { // another mirror's validator means nothing here
-		p.meta.URL, p.meta.Validator = "", ""
+	if p.URL != addr { // another mirror's validator means nothing here
+		p.URL, p.Validator = "", ""
 	}
 	if p.sums == nil {
 		if err := p.sum(d.source); err != nil {
@@ -218,14 +210,12 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 	if err := d.fill(ctx, addr, p, first); err != nil {
 		return p, nil, err
 	}
-	if err := p.data.Sync(); err != nil && !d.source.pinned() {
-		return p, nil, err
+	if !d.source.pinned() {
+		if err := p.data.Sync(); err != nil {
+			return p, nil, err
+		}
 	}
 	r := p.sums.result()
-	if d.source.Size > r.Size {
-		return p, nil, &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", r.Size,
-			d.source.Size)}
-	}
 	return p, r, d.verify(r, p.data)
 }
 
@@ -235,12 +225,11 @@ func (d *download) start(ctx context.Context, addr string) (*part, *answer, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total,
-		Segments: [][2]int64{{0, a.total}}}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
 	if m.Total < 0 && d.source.Size > 0 {
 		m.Total = d.source.Size
 	}
-	p, err := newPart(d.path, m, d.source.pinned())
+	p, err := newPart(d.path, m)
 	if err != nil {
 		a.close()
 		return nil, nil, err
@@ -256,7 +245,7 @@ func (d *download) limit(total int64) int64 {
 	case total < 0:
 		return min(d.client.MaxSize, d.client.MaxUntold)
 	}
-	return d.client.MaxSize
+	return min(d.client.MaxSize, total)
 }
 
 // verify checks the complete file f.
