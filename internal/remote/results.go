@@ -43,8 +43,7 @@ func NewResults(next store.Results, blobs *Blobs, upload bool) *Results {
 // Here implements store.Shared.
 func (r *Results) Here() store.Results { return r.next }
 
-// Get implements store.Results. What the remote has counts only if it is whole. It is put into next when all that it
-// names is here.
+// Get implements store.Results. What the remote has counts only if it is whole.
 func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
 	own, err := r.next.Get(ctx, key)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -58,8 +57,6 @@ func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, e
 	}
 	found, rerr := r.ask(ctx, key)
 	switch {
-	case rerr == nil && r.c.o.Everything:
-		return found, r.next.Put(ctx, key, found, nil)
 	case rerr == nil:
 		return found, nil
 	case ctx.Err() != nil:
@@ -254,7 +251,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	if err != nil {
 		return err
 	}
-	if !is.updates {
+	if !is.Updates {
 		return errors.New("it takes no results: ask who runs it, or set upload = \"never\"")
 	}
 	beside, wants := map[digest.Digest][]byte{}, map[digest.Digest]bool{}
@@ -265,7 +262,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	parcels = slices.DeleteFunc(parcels, func(p parcel) bool {
 		want, err := p.contents(ctx, from)
 		if err != nil || slices.ContainsFunc(want,
-			func(d digest.Digest) bool { return is.largest > 0 && d.Size() > is.largest }) {
+			func(d digest.Digest) bool { return is.Largest > 0 && d.Size() > is.Largest }) {
 			return true // it is no longer here, or can never be there
 		}
 		for _, d := range want {
