@@ -39,17 +39,15 @@ func byFolder(v verb, flags int8) change {
 // process is a system call that changes what another process, named by its number, may do or gets. The number 0 is
 // the caller.
 type process struct {
-	pid   uint32 // the argument that is the number
-	query int8   // the argument without which the call only asks; none: it always changes
+	pid uint32 // the argument that is the number
 	// kind tells whether the first argument says what the number is of: first a process, first+1 a process group,
 	// first+2 all of a user's.
 	kind  bool
 	first uint32
 }
 
-func whose(pid uint32) process       { return process{pid: pid, query: none} }
-func whoseKind(first uint32) process { return process{pid: 1, query: none, kind: true, first: first} }
-func unlessNull(query int8) process  { return process{pid: 0, query: query} }
+func whose(pid uint32) process       { return process{pid: pid} }
+func whoseKind(first uint32) process { return process{pid: 1, kind: true, first: first} }
 
 // arch is one of the interfaces of system calls that a processor has, by their numbers.
 type arch struct {
@@ -62,7 +60,7 @@ type arch struct {
 	processes  map[uint32]process
 	signals    []uint32 // send a signal to the process, thread or group that the first argument names, but for the next
 	tgkill     uint32   // like these
-	pidfd      uint32   // pidfd_send_signal, where it is a descriptor
+	pidfd      uint32   // pidfd_send_signal, where it is a descriptor: gets ENOSYS where the others are asked about
 	fcntl      []uint32
 	attributes []uint32 // set or remove extended attributes, which inputs and outputs do not have: get EOPNOTSUPP
 	missing    []uint32 // get ENOSYS
@@ -128,7 +126,7 @@ func archs(name string) []arch {
 			},
 			attributes: []uint32{188, 189, 190, 197, 198, 199},
 			processes: map[uint32]process{
-				302: unlessNull(2),                   // prlimit64
+				302: whose(0),                        // prlimit64
 				141: whoseKind(0), 251: whoseKind(1), // setpriority, ioprio_set
 				// sched_setaffinity, _setscheduler, _setparam, _setattr
 				203: whose(0), 144: whose(0), 142: whose(0), 314: whose(0),
@@ -146,7 +144,7 @@ func archs(name string) []arch {
 			},
 			attributes: []uint32{226, 227, 228, 235, 236, 237},
 			processes: map[uint32]process{
-				340: unlessNull(2), 97: whoseKind(0), 289: whoseKind(1),
+				340: whose(0), 97: whoseKind(0), 289: whoseKind(1),
 				241: whose(0), 156: whose(0), 154: whose(0), 351: whose(0),
 			},
 			signals: []uint32{37, 238, 178, 335}, tgkill: 270, pidfd: 424, fcntl: []uint32{55, 221},
@@ -162,7 +160,7 @@ func archs(name string) []arch {
 			},
 			attributes: []uint32{5, 6, 7, 14, 15, 16},
 			processes: map[uint32]process{
-				261: unlessNull(2), 140: whoseKind(0), 30: whoseKind(1),
+				261: whose(0), 140: whoseKind(0), 30: whoseKind(1),
 				122: whose(0), 119: whose(0), 118: whose(0), 274: whose(0),
 			},
 			signals: []uint32{129, 130, 138, 240}, tgkill: 131, pidfd: 424, fcntl: []uint32{25},
@@ -177,7 +175,7 @@ func archs(name string) []arch {
 			},
 			attributes: []uint32{226, 227, 228, 235, 236, 237},
 			processes: map[uint32]process{
-				369: unlessNull(2), 97: whoseKind(0), 314: whoseKind(1),
+				369: whose(0), 97: whoseKind(0), 314: whoseKind(1),
 				241: whose(0), 156: whose(0), 154: whose(0), 380: whose(0),
 			},
 			signals: []uint32{37, 238, 178, 363}, tgkill: 268, pidfd: 424, fcntl: []uint32{55, 221},

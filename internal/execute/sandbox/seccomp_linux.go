@@ -127,23 +127,14 @@ func (f *filter) sockets(a arch, inet answer) {
 }
 
 func (f *filter) process(p process, other answer) {
-	const low, high = 0, 4
 	if p.kind {
 		f.load(dataArgs)
 		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, p.first, 2, 0)
 		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, p.first+1, 1, 0)
 		f.ret(refuse(unix.EPERM))
 	}
-	f.load(dataArgs + 8*p.pid + low)
+	f.load(dataArgs + 8*p.pid)
 	f.is(0, allow)
-	if p.query != none {
-		f.load(dataArgs + 8*uint32(p.query) + low)
-		f.equal(0, func() {
-			f.load(dataArgs + 8*uint32(p.query) + high)
-			f.is(0, allow)
-			f.ret(other)
-		})
-	}
 	f.ret(other)
 }
 
@@ -159,7 +150,7 @@ func (f *filter) signals(a arch, other answer) {
 		f.is(uint32(unix.SIGURG), allow)
 		f.process(whose(0), other)
 	})
-	f.is(a.pidfd, other)
+	f.is(a.pidfd, refuse(unix.ENOSYS))
 	for _, nr := range a.fcntl { // the owner of a descriptor gets one when there is something to read
 		f.equal(nr, func() {
 			f.load(dataArgs + 8)

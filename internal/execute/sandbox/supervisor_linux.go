@@ -142,8 +142,6 @@ func (q *question) answer(r *response) error {
 			q.s.streamRefused.Store(true)
 		}
 		return unix.EACCES
-	case q.nr == q.pidfd:
-		return q.signal()
 	case q.nr == q.tgkill, slices.Contains(q.signals, q.nr):
 		err = q.mayChange(int(q.int(0)))
 	case slices.Contains(q.fcntl, q.nr):
