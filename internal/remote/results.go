@@ -90,36 +90,18 @@ func (r *Results) ask(ctx context.Context, key digest.Digest) (*action.Result, e
 }
 
 // contents are the digests of all that a result names, also by way of others.
-func contents(ctx context.Context, blobs store.Blobs, r *action.Result) ([]digest.Digest, error) {
-	want := map[digest.Digest]bool{}
+func contents(ctx context.Context, blobs store.Blobs, r *action.Result) (want []digest.Digest, err error) {
 	for _, f := range r.Files {
-		want[f.Digest] = true
+		want = append(want, f.Digest)
 	}
 	for _, d := range r.Dirs {
-		dir, err := merkle.LoadOutput(ctx, blobs, d)
+		all, err := merkle.OutputBlobs(ctx, blobs, d)
 		if err != nil {
 			return nil, err
 		}
-		root, messages := dir.Encode(d.Root.Function())
-		if root != d.Root {
-			return nil, fmt.Errorf("output %s: the tree is of another folder: %w", d.Path, errUnusable)
-		}
-		if !d.Tree.IsZero() {
-			want[d.Tree] = true
-		}
-		for m := range messages {
-			want[m] = true
-		}
-		if err := dir.Walk(func(_ string, e merkle.Entry) error {
-			if e.File != nil {
-				want[e.File.Digest] = true
-			}
-			return nil
-		}); err != nil {
-			return nil, err
-		}
+		want = append(want, all...)
 	}
-	return slices.Collect(maps.Keys(want)), nil
+	return want, nil
 }
 
 // Put implements store.Results.
