@@ -28,7 +28,7 @@ func (q *question) change(c change) error {
 			if path, err = q.text(addr); err != nil {
 				return err
 			}
-		case c.dir != none && (c.verb == utimes || c.verb == utimens || c.verb == utimens64):
+		case c.dir != none && (c.verb == utimes || c.verb == utimens):
 			open = true // the descriptor's file, as of futimens
 		default:
 			return unix.EFAULT
@@ -81,36 +81,25 @@ func (q *question) times(v verb, addr uint64) (*timestamps, error) {
 	if addr == 0 {
 		return nil, nil
 	}
-	width, count := 8, 4
-	if q.short && v != utimens64 {
-		width = 4
-	}
-	if v == utime {
-		count = 2
-	}
 	var buf [4 * 8]byte
-	b := buf[:width*count]
+	b := buf[:]
+	if v == utime {
+		b = buf[:2*8]
+	}
 	if err := q.read(addr, b); err != nil {
 		return nil, err
 	}
-	number := func(i int) int64 {
-		if width == 4 {
-			return int64(int32(binary.NativeEndian.Uint32(b[i*4:])))
-		}
-		return int64(binary.NativeEndian.Uint64(b[i*8:]))
-	}
+	number := func(i int) int64 { return int64(binary.NativeEndian.Uint64(buf[i*8:])) }
 	if v == utime {
 		return &timestamps{number(0), 0, number(1), 0}, nil
 	}
 	ts := timestamps{number(0), number(1), number(2), number(3)}
-	for _, fraction := range []*int64{&ts[1], &ts[3]} {
-		switch {
-		case v == utimes && (*fraction < 0 || *fraction >= 1e6):
-			return nil, unix.EINVAL
-		case v == utimes:
+	if v == utimes {
+		for _, fraction := range []*int64{&ts[1], &ts[3]} {
+			if *fraction < 0 || *fraction >= 1e6 {
+				return nil, unix.EINVAL
+			}
 			*fraction *= 1000
-		case q.short: // the upper half is no part of the number
-			*fraction = int64(int32(*fraction))
 		}
 	}
 	return &ts, nil

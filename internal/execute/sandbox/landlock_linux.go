@@ -42,7 +42,7 @@ type Base struct {
 	handled uint64 // the rights that this kernel knows
 	scoped  uint64
 	rules   []baseRule
-	archs   []arch
+	arch    *arch
 
 	unsupervised error
 }
@@ -63,8 +63,8 @@ func Open() (*Base, error) {
 	case abi < abiTruncate:
 		return nil, fmt.Errorf("the kernel has version %d of Landlock, and %d is needed (Linux 6.2)", abi, abiTruncate)
 	}
-	b := &Base{handled: allAccess, archs: archs(runtime.GOARCH)}
-	if len(b.archs) == 0 {
+	b := &Base{handled: allAccess, arch: archOf(runtime.GOARCH)}
+	if b.arch == nil {
 		return nil, errors.New("there is no filter of system calls for this processor")
 	}
 	b.unsupervised = canSupervise()
@@ -234,14 +234,14 @@ func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
 	if network {
 		p.inet = allow
 	}
-	fd, err := newFilter(b.archs, p).install(supervised)
+	fd, err := newFilter(b.arch, p).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}
 	if !supervised {
 		return nil, nil
 	}
-	s, err := newSupervisor(fd, a, b.archs)
+	s, err := newSupervisor(fd, a, b.arch)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: supervise a thread: %w", err)
 	}

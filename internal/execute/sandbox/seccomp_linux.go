@@ -58,65 +58,50 @@ type policy struct {
 	signals answer // for those that send signals; allow: the kernel checks to whom
 }
 
-// newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything.
-func newFilter(archs []arch, p policy) filter {
+// newFilter makes the filter of a thread. Calls of other interfaces get ENOSYS.
+func newFilter(a *arch, p policy) filter {
 	var f filter
-	for _, a := range archs {
-		f.load(dataArch)
-		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
-		over := len(f)
-		f.op(unix.BPF_JMP|unix.BPF_JA, 0, 0, 0) // to the next interface, a distance filled in below
-		f.load(dataNumber)
-		f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
-		f.ret(refuse(unix.ENOSYS))
-		for _, nr := range slices.Concat(missingEverywhere(), a.missing) {
-			f.is(nr, refuse(unix.ENOSYS))
-		}
-		for _, nr := range a.attributes {
-			f.is(nr, refuse(unix.EOPNOTSUPP))
-		}
-		for _, nr := range a.forbidden {
-			f.is(nr, refuse(unix.EPERM))
-		}
-		for _, nr := range slices.Sorted(maps.Keys(a.changes)) {
-			f.is(nr, p.meta)
-		}
-		for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
-			f.equal(nr, func() { f.process(a.processes[nr], p.other) })
-		}
-		f.equal(a.ioctl, func() {
-			f.load(dataArgs + 8)
-			requests := slices.Concat(inodeIoctls(), inputIoctls())
-			if p.signals != allow {
-				requests = append(requests, ownerIoctls()...)
-			}
-			for _, request := range requests {
-				f.is(request, refuse(unix.EPERM))
-			}
-			f.ret(allow)
-		})
+	f.load(dataArch)
+	f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
+	f.ret(refuse(unix.ENOSYS))
+	f.load(dataNumber)
+	f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
+	f.ret(refuse(unix.ENOSYS))
+	for _, nr := range slices.Concat(missingEverywhere(), a.missing) {
+		f.is(nr, refuse(unix.ENOSYS))
+	}
+	for _, nr := range a.attributes {
+		f.is(nr, refuse(unix.EOPNOTSUPP))
+	}
+	for _, nr := range slices.Sorted(maps.Keys(a.changes)) {
+		f.is(nr, p.meta)
+	}
+	for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
+		f.equal(nr, func() { f.process(a.processes[nr], p.other) })
+	}
+	f.equal(a.ioctl, func() {
+		f.load(dataArgs + 8)
+		requests := slices.Concat(inodeIoctls(), inputIoctls())
 		if p.signals != allow {
-			f.signals(a, p.signals)
+			requests = append(requests, ownerIoctls()...)
 		}
-		if p.inet != allow {
-			f.sockets(a, p.inet)
+		for _, request := range requests {
+			f.is(request, refuse(unix.EPERM))
 		}
 		f.ret(allow)
-		f[over].K = uint32(len(f) - over - 1)
+	})
+	if p.signals != allow {
+		f.signals(a, p.signals)
 	}
-	f.ret(refuse(unix.ENOSYS))
+	if p.inet != allow {
+		f.sockets(a, p.inet)
+	}
+	f.ret(allow)
 	return f
 }
 
 // sockets has socket() make unix sockets alone: inet is the answer for the internet's, others are EACCES.
-func (f *filter) sockets(a arch, inet answer) {
-	if a.socketCall != 0 {
-		f.equal(a.socketCall, func() {
-			f.load(dataArgs)
-			f.is(1, inet) // SYS_SOCKET; its family is in memory, where a filter cannot look
-			f.ret(allow)
-		})
-	}
+func (f *filter) sockets(a *arch, inet answer) {
 	f.equal(a.socket, func() {
 		f.load(dataArgs)
 		f.is(unix.AF_UNIX, allow)
@@ -139,7 +124,7 @@ func (f *filter) process(p process, other answer) {
 }
 
 // signals gives an answer for all ways to send a signal, but to the caller's own process group.
-func (f *filter) signals(a arch, other answer) {
+func (f *filter) signals(a *arch, other answer) {
 	for _, nr := range a.signals {
 		f.equal(nr, func() { f.process(whose(0), other) })
 	}
@@ -151,14 +136,12 @@ func (f *filter) signals(a arch, other answer) {
 		f.process(whose(0), other)
 	})
 	f.is(a.pidfd, refuse(unix.ENOSYS))
-	for _, nr := range a.fcntl { // the owner of a descriptor gets one when there is something to read
-		f.equal(nr, func() {
-			f.load(dataArgs + 8)
-			f.is(unix.F_SETOWN, other)
-			f.is(unix.F_SETOWN_EX, refuse(unix.EPERM))
-			f.ret(allow)
-		})
-	}
+	f.equal(a.fcntl, func() { // the owner of a descriptor gets one when there is something to read
+		f.load(dataArgs + 8)
+		f.is(unix.F_SETOWN, other)
+		f.is(unix.F_SETOWN_EX, refuse(unix.EPERM))
+		f.ret(allow)
+	})
 }
 
 // install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the
