@@ -83,12 +83,7 @@ func Open() (*Base, error) {
 		access uint64
 	}{{basePaths, readAccess}, {baseDevices, deviceAccess}} {
 		for _, p := range list.paths {
-			f, err := openPath(p)
-			switch {
-			case err != nil: // not on this machine
-			case list.access == readAccess && belowUsr(f):
-				f.Close()
-			default:
+			if f, err := os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0); err == nil { // else not on this machine
 				b.rules = append(b.rules, baseRule{f, list.access})
 			}
 		}
@@ -111,12 +106,6 @@ func (b *Base) Scoped() (signals, sockets bool) {
 	return b.scoped&unix.LANDLOCK_SCOPE_SIGNAL != 0, b.scoped&unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET != 0
 }
 
-// belowUsr tells whether a rule for /usr covers the file: /bin is /usr/bin on most systems.
-func belowUsr(f *os.File) bool {
-	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	return err == nil && strings.HasPrefix(name, "/usr/")
-}
-
 // Allows tells whether an absolute path is part of the base system, by its name.
 func (b *Base) Allows(p string) bool {
 	for _, list := range [][]string{basePaths, baseDevices, {sharedDir}} {
@@ -127,10 +116,6 @@ func (b *Base) Allows(p string) bool {
 		}
 	}
 	return false
-}
-
-func openPath(p string) (*os.File, error) {
-	return os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 }
 
 // ruleset is the descriptor of the kernel's rules.
