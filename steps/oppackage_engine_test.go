@@ -244,7 +244,7 @@ func (w *workspace) engine() engine.Options {
 	w.t.Cleanup(func() { _ = run.Close() })
 	return engine.Options{
 		Executor: execute.Cached(run, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: trees.Has}), Blobs: blobs,
-		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Workspace: w.dir,
+		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now).Hash, Fn: fn, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
 	}
 }

@@ -48,21 +48,6 @@ type Action struct {
 	// Directories are Directory messages of the inputs, by their digests, which executors look for here first: they
 	// need not be in the store.
 	Directories map[digest.Digest][]byte
-
-	sealed *sealed // nil: not sealed
-}
-
-// sealed is the wire form of one action. A copy of it, which may be changed, has another address.
-type sealed struct {
-	of *Action
-	fn digest.Function
-	Encoded
-}
-
-// Seal keeps the wire form for the calls of Encode and Key to come. What is in the key may not be changed any more,
-// but in a copy.
-func (a *Action) Seal(fn digest.Function) {
-	a.sealed = &sealed{a, fn, a.Encode(fn)}
 }
 
 // TimeLimit is how long the command may run: the smaller of Limit and Timeout, 0 when there is none.
@@ -101,9 +86,6 @@ type Encoded struct {
 
 // Encode returns the canonical wire form under the digest function.
 func (a *Action) Encode(fn digest.Function) Encoded {
-	if s := a.sealed; s != nil && s.of == a && s.fn == fn {
-		return s.Encoded
-	}
 	cmd := a.Command.encode()
 	b := make([]byte, 0, 256)
 	b = AppendDigest(b, 1, fn.Bytes(cmd))

@@ -140,19 +140,3 @@ func BenchmarkEncode(b *testing.B) {
 		a.Encode(digest.BLAKE3)
 	}
 }
-
-// A sealed action has the key that it would have without, and a changed copy of it has another.
-func TestSeal(t *testing.T) {
-	a := &action.Action{Command: action.Command{Args: []string{"x"}, Outputs: []string{"o"}},
-		InputRoot: digest.BLAKE3.Bytes([]byte("in"))}
-	want, other := a.Key(digest.BLAKE3), a.Key(digest.SHA256)
-	a.Seal(digest.BLAKE3)
-	if a.Key(digest.BLAKE3) != want || a.Key(digest.SHA256) != other {
-		t.Error("sealing changes the key")
-	}
-	b := *a
-	b.DoNotCache = true
-	if b.Key(digest.BLAKE3) == want {
-		t.Error("a changed copy has the key of what it was copied from")
-	}
-}

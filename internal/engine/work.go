@@ -46,7 +46,6 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if err != nil {
 		return w.broken(ctx, u, err)
 	}
-	a.Seal(w.fn)
 	key := a.Key(w.fn)
 	req := u.request(a)
 	req.Tree, req.DropCheckpoint = root, w.fresh(u)

@@ -166,8 +166,8 @@ func (d *download) persist(ctx context.Context, progress func() int64, f func() 
 	}
 }
 
-// nothing is the progress of what is asked for whole.
-func nothing() int64 { return 0 }
+// noProgress is of what is asked for whole.
+func noProgress() int64 { return 0 }
 
 // resume opens the part file of an earlier run. It returns nil, and removes the file, if this address cannot resume it.
 func (d *download) resume(addr string) *part {

@@ -269,7 +269,8 @@ func contentRange(s string) (start, end, total int64, ok bool) {
 	if n == 2 && strings.HasSuffix(s, "/*") {
 		total, err = -1, nil
 	}
-	return start, end + 1, total, err == nil && start >= 0 && end >= start && end < 1<<63-1 && (total < 0 || end < total)
+	ok = err == nil && start >= 0 && end >= start && end < 1<<63-1 && (total < 0 || end < total)
+	return start, end + 1, total, ok
 }
 
 func retryAfter(h http.Header) time.Duration {

@@ -66,7 +66,7 @@ func (d *download) members(ctx context.Context, addr string, keep func(string) b
 func (d *download) membersOnce(ctx context.Context, addr string, keep func(string) bool) error {
 	var head []byte
 	whole := partMeta{URL: addr}
-	err := d.persist(ctx, nothing, func() error {
+	err := d.persist(ctx, noProgress, func() error {
 		a, err := d.get(ctx, addr, 0, 4, "")
 		if err != nil {
 			return err

@@ -30,7 +30,7 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 	}
 	d.connect()
 	defer d.http.CloseIdleConnections()
-	err = d.persist(ctx, nothing, func() (err error) {
+	err = d.persist(ctx, noProgress, func() (err error) {
 		b, at, err = d.small(ctx, asked, limit)
 		return err
 	})

@@ -19,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Hasher returns the digest of the regular file at path, of which Lstat said st. It is called from several goroutines at
-// once.
+// Hasher returns the digest of the regular file at path, of which Lstat said st. It is called from several goroutines
+// at once.
 type Hasher func(path string, st stat.Stamp) (digest.Digest, error)
 
 // HashFiles returns a Hasher that reads every file. That of a statcache.Cache does not.

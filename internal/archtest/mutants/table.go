@@ -49,7 +49,7 @@ func mutants() []mutant {
 		}}},
 		{key, "TestKey/inputs", []edit{{
 			"internal/action/action.go",
-			"b = appendDigest(b, 2, a.InputRoot)",
+			"b = AppendDigest(b, 2, a.InputRoot)",
 			"b = appendDigest(b, 2, fn.Bytes(nil))",
 		}}},
 		{key, "TestKey/toolchain", []edit{{

@@ -104,7 +104,6 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {
 		t.Fatal(err)
 	}
-	d.request.Seal(fn)
 	d.x = wrap(t, World{d.next, memory.NewResults(), blobs, fn})
 	is(t, name, d.x)
 	return d
