@@ -153,7 +153,7 @@ func (f *Facts) FindSoC(name string) (*SoC, error) {
 	}
 	for other, model := range f.Others.Models {
 		if strings.EqualFold(other, name) {
-			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any; when you know it, write a soc block in toolchains/*.hcl of the workspace", other, model)
+			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any; when you know it, add it: `hexmage init --soc %s --arch ARCH --soc-model %d`", other, model, other, model)
 		}
 	}
 	if n, err := strconv.Atoi(name); err == nil {
@@ -164,7 +164,7 @@ func (f *Facts) FindSoC(name string) (*SoC, error) {
 	if near := nearest.Name(name, have); near != "" {
 		hint = ` (did you mean "` + near + `"?)`
 	}
-	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; to add one, write a soc block in toolchains/*.hcl of the workspace", name, hint)
+	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; to add it: `hexmage init --soc %s --arch ARCH --soc-model N`, with its Hexagon (such as v81) and QNN's number of it", name, hint, name)
 }
 
 // numbered says what the number is, of those that people take for a SoC.

@@ -18,7 +18,9 @@ type Brief struct {
 	mu      sync.Mutex
 	lines   lines
 	changed []string
-	ran     []string // steps whose actions ran
+	ran     []string        // steps whose actions ran
+	failed  map[string]bool // failures that were shown since the last save
+	news    bool            // the last build had one that was not shown before
 	now     func() time.Time
 }
 
@@ -44,9 +46,9 @@ func (b *Brief) Send(e event.Event) {
 		}
 		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", what, how)))
 	case event.FilesChanged:
-		b.changed, b.ran = e.Paths, nil
+		b.changed, b.ran, b.failed = e.Paths, nil, nil
 	case event.BuildStarted:
-		b.lines.checks = nil
+		b.lines.checks, b.news = nil, false
 	case event.CheckFinished:
 		b.lines.checks = append(b.lines.checks, e)
 	case event.ActionFinished:
@@ -56,10 +58,25 @@ func (b *Brief) Send(e event.Event) {
 		if e.Warning != "" {
 			b.print(indent(b.lines.yellow("note: ")+e.Step+": "+e.Warning, "  ") + "\n")
 		}
-		if e.Failure != nil {
-			b.print(b.lines.failure(e))
+		if e.Failure == nil {
+			return
+		}
+		// a build that no save set off looks once more at what is new to it, and may fail as the one before
+		if text := b.lines.failure(e); !b.failed[text] {
+			if b.failed == nil {
+				b.failed = map[string]bool{}
+			}
+			b.failed[text], b.news = true, true
+			b.print(text)
 		}
 	}
+}
+
+// News reports whether the last build had a failure that was not shown before.
+func (b *Brief) News() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.news
 }
 
 // Done writes the line of a build that took so long, from the save to the outputs. ended is what came of it; nothing

@@ -66,6 +66,9 @@ type Tensor struct {
 	Size   int64   `json:"size"`
 }
 
+// Describe opens a file or folder and describes it. The error for an unknown format wraps ErrUnknown.
+func Describe(path string) (Description, error) { return describe(path, path) }
+
 // describe opens the file or folder called name and describes it as path. The error for an unknown format wraps
 // ErrUnknown.
 func describe(name, path string) (Description, error) {

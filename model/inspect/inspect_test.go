@@ -154,6 +154,32 @@ func TestPrinter(t *testing.T) {
 	}
 }
 
+// TestHuggingFaceFolder: a folder with a config.json is described as a model, with what it lacks.
+func TestHuggingFaceFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"config.json":    `{"model_type": "qwen3", "num_hidden_layers": 2, "hidden_size": 128, "vocab_size": 512}`,
+		"tokenizer.json": "{}",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := mustDescribe(t, dir).String()
+	for _, want := range []string{"Hugging Face model qwen3 in a folder, 2 files", "layers        2", "hidden size   128",
+		"vocabulary    512", "weights are missing"} {
+		if !strings.Contains(text, want) || strings.Contains(text, "tokenizer.json") {
+			t.Errorf("%s\nwant %q, and no word of tokenizer.json", text, want)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "tokenizer.json")); err != nil {
+		t.Fatal(err)
+	}
+	if text := mustDescribe(t, dir).String(); !strings.Contains(text, "tokenizer.json is missing") {
+		t.Error(text)
+	}
+}
+
 func FuzzDescribe(f *testing.F) {
 	for _, raw := range samples(f) {
 		f.Add(raw)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,13 +34,23 @@ type Contents struct {
 	Files    int      `json:"files"`
 	Bytes    int64    `json:"bytes"` // unpacked
 	SDK      *SDK     `json:"sdk,omitempty"`
+	Model    *HF      `json:"model,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// HF is what config.json of a Hugging Face folder says about its model.
+type HF struct {
+	Type       string `json:"model_type"`
+	Layers     int64  `json:"num_hidden_layers,omitempty"`
+	Hidden     int64  `json:"hidden_size,omitempty"`
+	Vocabulary int64  `json:"vocab_size,omitempty"`
 }
 
 const (
 	maxEntries  = 200_000  // of a folder or zip
 	maxSearched = 64 << 20 // bytes of a library in which a build id is looked for
 	rootDepth   = 4        // folders above such a file, in a zip
+	maxConfig   = 1 << 20  // bytes of a config.json
 )
 
 // listing is the files of a folder or zip by their slash paths.
@@ -115,6 +126,7 @@ func (l *listing) describe(dir, name string) (*Contents, error) {
 	}
 	root, ok := l.root()
 	if !ok {
+		c.hf(l)
 		return c, nil
 	}
 	if root != "." {
@@ -138,6 +150,22 @@ func (l *listing) describe(dir, name string) (*Contents, error) {
 		c.Warnings = append(c.Warnings, l.buildIDs(id.BuildID)...)
 	}
 	return c, nil
+}
+
+// hf notes the model of a folder with a config.json that names a model type, and what the folder lacks.
+func (c *Contents) hf(l *listing) {
+	b, err := l.Read("config.json", maxConfig)
+	var m HF
+	if err != nil || json.Unmarshal(b, &m) != nil || m.Type == "" {
+		return
+	}
+	c.Model = &m
+	if _, ok := l.sizes["tokenizer.json"]; !ok {
+		c.Warnings = append(c.Warnings, "tokenizer.json is missing: hexmage needs it for prompts")
+	}
+	if !slices.ContainsFunc(l.names, func(n string) bool { return path.Ext(n) == ".safetensors" }) {
+		c.Warnings = append(c.Warnings, "weights are missing: there is no .safetensors file")
+	}
 }
 
 // root finds the SDK's folder: the highest one with a file that says which SDK it is.

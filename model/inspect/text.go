@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
@@ -339,6 +340,9 @@ func (c *Contents) headline(format, size string) string {
 	if format == "zip" {
 		files += fmt.Sprintf(" of %s", bytesize.Binary(c.Bytes))
 	}
+	if c.Model != nil {
+		return fmt.Sprintf("Hugging Face model %s in a %s, %s, %s", clean(c.Model.Type), where, files, size)
+	}
 	if c.SDK == nil {
 		return fmt.Sprintf("%s%s that is no SDK hexmage knows, %s, %s", strings.ToUpper(where[:1]), where[1:], files, size)
 	}
@@ -356,6 +360,16 @@ func (c *Contents) text(l *lines) {
 		l.add("below", s.Root)
 		l.add("Hexagon", s.Arches...)
 		l.add("other targets", s.Targets...)
+	}
+	if m := c.Model; m != nil {
+		for _, of := range []struct {
+			name string
+			n    int64
+		}{{"layers", m.Layers}, {"hidden size", m.Hidden}, {"vocabulary", m.Vocabulary}} {
+			if of.n > 0 {
+				l.add(of.name, strconv.FormatInt(of.n, 10))
+			}
+		}
 	}
 	l.each("warning", c.Warnings)
 }

@@ -239,6 +239,31 @@ failure "headers-not-open" {
   examples = ["ld.lld: error: undefined symbol: open_op_name"]
 }
 
+failure "op-defined-twice" {
+  where    = ["compile"]
+  patterns = ["(?:duplicate symbol|multiple definition of):? [^\\n]*\\bop_file_of<(?P<op>[A-Za-z0-9_]+)>"]
+  rank     = "cause"
+  cause    = "Two sources of the op package define the same op: both have BEGIN_PKG_OP_DEFINITION({op}). The linker's next lines name them."
+  remedy   = "If one source is a copy of the other, give the copy an op name of its own, also in END_PKG_OP_DEFINITION and DEF_PACKAGE_OP; `hexmage init --op NAME` starts a new op. Else delete one of them."
+  explains = ["duplicate-symbol-link", "make-stopped"]
+  source   = "lld"
+  examples = ["ld.lld: error: duplicate symbol: open_htp::OpFile* open_htp::op_file_of<PKG_Clip>()\n>>> defined at Clip.cpp"]
+}
+
+failure "duplicate-symbol-link" {
+  where    = ["compile"]
+  patterns = ["duplicate symbol: (?P<symbol>[^\\n]+)", "multiple definition of [`'](?P<symbol>[^']+)'"]
+  rank     = "symptom"
+  cause    = "Two files that are linked define {symbol}. The linker's next lines name them."
+  remedy   = "Rename one definition, or make it static or inline. If the files are copies of each other, link one of them."
+  explains = ["make-stopped"]
+  source   = "lld, GNU ld"
+  examples = [
+    "ld.lld: error: duplicate symbol: register_hvx_tables()",
+    "clip.cpp:(.text+0x0): multiple definition of `register_hvx_tables()'; scale.o:scale.cpp:(.text+0x0): first defined here",
+  ]
+}
+
 failure "undefined-symbol-link" {
   where    = ["compile"]
   patterns = ["undefined (?:hidden )?symbol: (?P<symbol>[^\\n]+)", "undefined reference to [`'](?P<symbol>[^']+)"]

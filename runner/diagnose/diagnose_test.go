@@ -140,6 +140,20 @@ func TestHint(t *testing.T) {
 	}
 }
 
+// What only repeats the line of the first finding is not told to people; the report has it.
+func TestDistinct(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("op", "KeyError: 'No op (?P<op>\\w+)'"),
+		entry("key", "^KeyError", func(e *diagnose.Entry) { e.Rank = diagnose.Symptom }))
+	r := c.Text([]byte("KeyError: 'No op x'\n"))
+	if len(r.Findings) != 2 || len(r.Distinct()) != 1 || strings.Contains(r.Hints()[0], "follows") {
+		t.Errorf("%d findings, of which %d are distinct: %q", len(r.Findings), len(r.Distinct()), r.Hints())
+	}
+	if r := c.Text([]byte("KeyError: 'No op x'\nKeyError: 'y'\n")); len(r.Distinct()) != 2 {
+		t.Errorf("a second line is not told: %+v", r.Findings)
+	}
+}
+
 // A text of any size is looked at, with the right numbers of lines.
 func TestBounds(t *testing.T) {
 	t.Parallel()

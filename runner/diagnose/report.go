@@ -111,6 +111,18 @@ func fill(text string, groups map[string]string) string {
 // Clean tells whether the text shows nothing but noise.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 && len(r.Unknown) == 0 }
 
+// Distinct returns the findings without those that only repeat the first finding's line.
+func (r *Report) Distinct() []Finding {
+	var kept []Finding
+	for i, f := range r.Findings {
+		first := r.Findings[0]
+		if i == 0 || f.Number == 0 || f.Number != first.Number || f.Count > 1 || f.weight() <= first.weight() {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
 // maxHints is how many findings are told as hints: who reads the first and acts need not read on.
 const maxHints = 3
 
@@ -119,7 +131,7 @@ const maxHints = 3
 func (r *Report) Hints() []string {
 	var hints []string
 	var rest []string
-	for i, f := range r.Findings {
+	for i, f := range r.Distinct() {
 		if i > 0 && (len(hints) >= maxHints || f.weight() > r.Findings[0].weight()) {
 			name := f.ID
 			if f.Number > 0 {

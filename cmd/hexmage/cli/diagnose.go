@@ -88,7 +88,7 @@ func wrong(r *diagnose.Report) bool {
 // printReport tells people: the first finding whole, the others shorter.
 func (a *app) printReport(r *diagnose.Report) {
 	w := a.Env.Stdout
-	for i, f := range r.Findings {
+	for i, f := range r.Distinct() {
 		switch i {
 		case 0:
 			fmt.Fprintf(w, "%s\n\n  remedy   %s\n  seen     line %d: %s\n", f.Cause, indented(f.Remedy), f.Number,

@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/workspace"
+	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains"
@@ -158,9 +159,10 @@ func (s *starter) target() error {
 		s.soc = known.Name
 		return nil
 	case !own:
-		return usageError("%w. What it has to have: --arch, such as v81, and --soc-model, its number of QNN", err)
+		return usageError("%w", err) // which names --arch and --soc-model
 	case s.c.Arch == "" || s.c.SoCModel <= 0:
-		return usageError("a SoC that is not known needs both --arch, such as v81, and --soc-model, its number of QNN")
+		return usageError("a SoC that is not known needs both --arch, such as v81, and --soc-model, " +
+			"QNN's number of it, which `hexmage device info` of a connected phone prints")
 	case s.catalogue.FindArch(s.c.Arch) == nil:
 		return usageError("--arch %s: no such Hexagon is known; docs/catalogue.md says how to add one", s.c.Arch)
 	case !named(s.soc):
@@ -210,6 +212,11 @@ func (s *starter) start() error {
 		if name, words, err = s.has(c.Model); err == nil {
 			template, err = templateFor(absolute(s.a.WorkDir, c.Model))
 		}
+		if err == nil && template == "onnx" {
+			var more []string
+			more, err = graphWords(absolute(s.a.WorkDir, c.Model))
+			words = append(words, more...)
+		}
 	case c.Lab:
 		template, name = "lab", "lab"
 		text, err := fill("bench.sh")
@@ -247,10 +254,11 @@ func (s *starter) start() error {
 	}
 	s.pipeline, s.next = name, []string{"plan " + name, "run " + name, "report"}
 	if template == "onnx" {
-		s.next = []string{"show " + name, "run " + name + " --var samples=FOLDER", "report"}
+		s.next = []string{"plan " + name, "run " + name, "run " + name + " --var samples=FOLDER", "report"}
 	}
 	text, err := fill(template+".hcl",
-		append(words, "@soc@", s.soc, "@name@", name, "profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
+		append(words, "@soc@", s.soc, "@name@", name, "@pad@", strings.Repeat(" ", len(name)+11),
+			"profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
 	if err != nil {
 		return err
 	}
@@ -348,6 +356,40 @@ func templateFor(at string) (string, error) {
 	}
 	return "", usageError("--model %s: unknown kind of model; use a Hugging Face folder with a config.json, or a "+
 		".gguf or .onnx file. `hexmage inspect` describes a file", at)
+}
+
+// graphWords returns the words of the template for an ONNX graph: its inputs, as samples have them. A graph that the
+// compiler refuses is an error.
+func graphWords(at string) ([]string, error) {
+	d, err := inspect.Describe(at)
+	if err == nil && d.ONNX == nil {
+		err = fmt.Errorf("%s: not an ONNX model; `hexmage inspect` describes it", at)
+	}
+	if err != nil {
+		return nil, usageError("--model %w", err)
+	}
+	const most = 4 // inputs that are listed
+	var arguments, shapes []string
+	for _, in := range d.ONNX.Inputs {
+		for i, dim := range in.Dims {
+			if _, err := strconv.ParseUint(dim, 10, 63); err != nil {
+				return nil, usageError("--model %s: input %s has no fixed shape: dimension %d is %s, and the NPU's "+
+					"compiler takes static graphs. Fix it, with onnxruntime in Python: "+
+					"python3 -m onnxruntime.tools.make_dynamic_shape_fixed --input_name %s --input_shape N,… %s "+
+					"fixed.onnx", at, in.Name, i, dim, action.Quote([]string{in.Name}), action.Quote([]string{at}))
+			}
+		}
+		arguments = append(arguments, fmt.Sprintf("%q: array", in.Name))
+		shapes = append(shapes, fmt.Sprintf("%s %s [%s]", in.Name, in.DType, strings.Join(in.Dims, "×")))
+	}
+	if len(shapes) > most {
+		arguments = append(arguments[:most], "…")
+		shapes = append(shapes[:most], fmt.Sprintf("and %d more", len(d.ONNX.Inputs)-most))
+	}
+	call := `numpy.savez("samples/0.npz", **{` + strings.Join(arguments, ", ") + "})"
+	text := quoted("Folder of *.npz files with the graph's inputs by name, such as " + call +
+		"; without it the graph is compiled as it is, and does not run")
+	return []string{`"@samples@"`, text, "@inputs@", strings.Join(strings.Fields(strings.Join(shapes, ", ")), " ")}, nil
 }
 
 // installed says what SDK is in a folder, with the block that has profile device take it.

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage"
@@ -59,8 +63,60 @@ func (a *app) which() error {
 	if len(own) > 0 {
 		text += "\nOf this workspace, with its profiles:\n\n" + columns(own)
 	}
+	if files := a.misplaced(); len(files) > 0 {
+		text += fmt.Sprintf("\nIn this folder: %s. Pipelines are found in %s/: move the file there.\n", some(files, 3),
+			workspace.Folder)
+	}
 	text += "\nShipped:\n\n" + columns(shipped)
 	return usageError("%s\nOne of your own: hexmage init. What this machine lacks: hexmage doctor", text)
+}
+
+// withoutOutputs returns advice for a pipeline of the workspace that calls modules and has no output block, so that its
+// results are in the cache alone; "" for others.
+func (a *app) withoutOutputs(name string) string {
+	cfg, own := a.skeleton(name)
+	if cfg == nil || !own {
+		return ""
+	}
+	parts := cfg.With(cmp.Or(a.Profile, defaultProfile(cfg.Module)))
+	if len(parts.Outputs) > 0 {
+		return ""
+	}
+	for _, c := range parts.Calls {
+		if c.Module == nil || c.ForEach != nil {
+			continue
+		}
+		var names []string
+		for _, o := range c.Module.With(cmp.Or(a.Profile, defaultProfile(c.Module))).Outputs {
+			names = append(names, o.Name)
+		}
+		if len(names) > 0 {
+			return fmt.Sprintf("%s has no output block, so out/ has nothing of it. To put a result there, add: "+
+				"output %q { value = module.%s.%s }. Module %s has %s", name, names[0], c.Name, names[0], c.Name,
+				some(names, 8))
+		}
+	}
+	return ""
+}
+
+// misplaced returns the pipeline files in the working folder: hexmage looks for them in pipelines/ alone.
+func (a *app) misplaced() []string {
+	var found []string
+	if len(a.own()) > 0 {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(a.WorkDir, "*.hcl"))
+	for _, at := range files {
+		b, err := os.ReadFile(at)
+		if f, diags := hclparse.NewParser().ParseHCL(b, at); err == nil && !diags.HasErrors() {
+			blocks, _, _ := f.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+				{Type: "step", LabelNames: []string{"kind", "name"}}, {Type: "module", LabelNames: []string{"name"}}}})
+			if len(blocks.Blocks) > 0 {
+				found = append(found, filepath.Base(at))
+			}
+		}
+	}
+	return found
 }
 
 // defaultProfile is the one that is taken when none is named.

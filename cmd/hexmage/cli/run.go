@@ -82,6 +82,11 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) (err error) {
 	if err := a.showOutputs(res.Outputs); err != nil {
 		return err
 	}
+	if len(res.Outputs)+len(c.Steps) == 0 && res.Executed > 0 && !a.JSON {
+		if text := a.withoutOutputs(c.Pipeline); text != "" {
+			fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text)
+		}
+	}
 	if err := r.verify.outcome(); err != nil {
 		return err
 	}

@@ -8,12 +8,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 	"github.com/hexmage/hexmage/simulated/phone"
@@ -59,7 +61,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm,
-			"phone": attachPhone, "gitserver": gitServer, "hffolder": hfFolder},
+			"phone": attachPhone, "gitserver": gitServer, "hffolder": hfFolder, "onnxgraph": onnxGraph},
 	})
 }
 
@@ -68,6 +70,32 @@ func downloads(ts *testscript.TestScript, _ bool, _ []string) {
 	t := ts.Value("t").(testing.TB)
 	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "v3", "downloads"),
 		os.DirFS(toolchaintest.Downloads(t))))
+}
+
+// onnxGraph is a command of scripts: `onnxgraph FILE INPUT DIM…` writes an ONNX model with one node and one float32
+// input. A DIM is a number, or the name of an open dimension.
+func onnxGraph(ts *testscript.TestScript, _ bool, args []string) {
+	field := func(to []byte, n protowire.Number, value []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(to, n, protowire.BytesType), value)
+	}
+	number := func(to []byte, n protowire.Number, value uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(to, n, protowire.VarintType), value)
+	}
+	var shape []byte
+	for _, dim := range args[2:] {
+		if n, err := strconv.ParseUint(dim, 10, 63); err == nil {
+			shape = field(shape, 1, number(nil, 1, n))
+		} else {
+			shape = field(shape, 1, field(nil, 2, []byte(dim)))
+		}
+	}
+	value := func(name string) []byte {
+		return field(field(nil, 1, []byte(name)), 2, field(nil, 1, field(number(nil, 1, 1), 2, shape)))
+	}
+	node := field(field(field(nil, 1, []byte(args[1])), 2, []byte("y")), 4, []byte("Relu"))
+	graph := field(field(field(field(nil, 1, node), 2, []byte("net")), 11, value(args[1])), 12, value("y"))
+	model := field(field(number(nil, 1, 9), 7, graph), 8, number(nil, 2, 17))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), model, 0o644))
 }
 
 // gitServer is a command of scripts: git's own HTTP server for the repositories below srv, at $GITSERVER; with "stop"

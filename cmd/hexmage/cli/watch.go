@@ -53,6 +53,9 @@ Examples:
 // errNewer is why a build was stopped whose sources were saved once more.
 var errNewer = errors.New("saved again while it was built")
 
+// notBuilt is the line of a save after which no build could begin.
+const notBuilt = "not built; the outputs are those of the last build that succeeded"
+
 // maxStopped is how often in a row a build is stopped for a newer save: then one is carried to its end, in case it is
 // a step that writes to what is watched.
 const maxStopped = 5
@@ -98,7 +101,8 @@ type viewer struct {
 	steps    []string // what is built; nil: all
 	chosen   bool     // steps is right, unless a pipeline file changes
 	watches  watchSet
-	stopped  int // builds in a row
+	stopped  int    // builds in a row
+	mistake  string // printed for the last build, which could not begin
 	planning *keptPlan
 	costs    func() runlog.Costs
 }
@@ -130,6 +134,7 @@ func (v *viewer) loop(ctx context.Context) error {
 		if changed, err = v.w.Settle(ctx); err != nil {
 			return &exitError{Code: ExitInterrupted, Err: errInterrupted}
 		}
+		changed = v.watches.withoutTemporary(v.workspace, changed)
 		for i, p := range changed {
 			if rel, err := filepath.Rel(v.workspace, p); err == nil && filepath.IsLocal(rel) {
 				changed[i] = filepath.ToSlash(rel)
@@ -182,12 +187,27 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 			v.brief.Done(sum, time.Since(saved), errNewer.Error())
 		}
 		return true, nil
-	case ended != nil && (!errors.As(ended, &exit) || exit.Err != nil):
-		fmt.Fprintf(v.a.Env.Stderr, "hexmage: %v\n", ended)
-	case ended == nil && !first && v.json == nil && (told && !r.unchanged || sum.Executed > 0):
+	case sum.Failed > 0: // the report has the failures
+		if !first && v.json == nil && (told || v.brief.News()) {
+			v.brief.Done(sum, time.Since(saved), "")
+		}
+	case ended != nil:
+		text := ""
+		if !errors.As(ended, &exit) || exit.Err != nil {
+			text = fmt.Sprintf("hexmage: %v\n", ended)
+		}
+		if told || text != v.mistake {
+			fmt.Fprint(v.a.Env.Stderr, text)
+		}
+		if v.mistake = text; told && v.json == nil {
+			v.brief.Done(sum, time.Since(saved), notBuilt)
+		}
+	case !first && v.json == nil && (told && !r.unchanged || sum.Executed > 0):
 		v.brief.Done(sum, time.Since(saved), "")
 	}
-	v.stopped = 0
+	if v.stopped = 0; ended == nil {
+		v.mistake = ""
+	}
 	return v.watch(ended != nil || sum.Failed > 0, saved) || again, nil
 }
 
@@ -315,6 +335,26 @@ func (l *watchSet) addAll(f *state.File) {
 // lacking.
 func (l *watchSet) unplanned(p *config.Pipeline, _ hcl.Diagnostics) {
 	l.plan(plan.Reads{Files: slices.Collect(maps.Keys(p.Files)), Dirs: p.Dirs, Absent: p.Absent})
+}
+
+// withoutTemporary returns the changed paths, but for files that came and went since the last run, as `sed -i` and
+// editors make them. If there are only such files, it returns all.
+func (l *watchSet) withoutTemporary(root string, changed []string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := slices.DeleteFunc(slices.Clone(changed), func(p string) bool {
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return false
+		}
+		_, err = os.Lstat(p)
+		rel = filepath.ToSlash(rel)
+		return err != nil && !l.lastFiles[rel] && !l.lastDirs[rel] && !l.lastFiles[p] && !l.lastDirs[p]
+	})
+	if len(kept) == 0 {
+		return changed
+	}
+	return kept
 }
 
 func (l *watchSet) len() int {

@@ -581,6 +581,33 @@ check "short" {
 	says("src/a.txt  failed")
 	says("exit code 1")
 	says("  not evaluated  check.short  error    step.exec.size was not run")
+
+	// As `sed -i` saves: the file that it came of is not named. A failure is shown once.
+	w.write("src/a.txt", "xy")
+	for deadline := time.Now().Add(time.Minute); w.out() != "XY" && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	w.overwrite("src/sedX1.tmp", strings.Replace(w.read("pipelines/p.hcl"), "step.exec.all.outputs.all }",
+		"step.exec.all.outputs.all }\nstep \"exec\" \"lacks\" {\n  argv = [\"true\"]\n  inputs = [\"src/gone\"]\n}", 1))
+	if err := os.Rename(w.path("src/sedX1.tmp"), w.path("pipelines/p.hcl")); err != nil {
+		t.Fatal(err)
+	}
+	says("pipelines/p.hcl  failed: ")
+	time.Sleep(300 * time.Millisecond) // for what would be built again
+	if n := strings.Count(w.said(), "exec.lacks: could not run"); n != 1 || strings.Contains(w.said(), "sedX1") {
+		t.Errorf("the failure is there %d times, or a file that is gone is named:\n%s", n, w.said())
+	}
+	w.write("pipelines/p.hcl", watched+"]")
+	says("pipelines/p.hcl  not built; the outputs are those of the last build that succeeded")
+}
+
+func (w *watching) read(name string) string {
+	w.t.Helper()
+	b, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(b)
 }
 
 // A pipeline may be a folder: its files are watched one by one, also when nothing of it could be read at first.

@@ -18,7 +18,11 @@ class Text:
 
         at = folder / "tokenizer.json"
         if not at.is_file():
-            raise Wrong("The model came without a tokenizer.json: words cannot be told from tokens.")
+            raise Wrong(
+                "The model's folder has no tokenizer.json. Copy the file from the model's page into the folder. "
+                "If the model has only tokenizer.model, let transformers write it: "
+                "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)."
+            )
         self.tokenizer = Tokenizer.from_file(str(at))
         template = folder / "chat_template.jinja"
         self.template = template.read_text() if template.is_file() else None

@@ -959,6 +959,10 @@ class Questions(unittest.TestCase):
         t.save(str(folder / "tokenizer.json"))
         return tokens.Text(folder)
 
+    def test_no_tokenizer(self) -> None:
+        with tempfile.TemporaryDirectory() as d, self.assertRaisesRegex(Wrong, "no tokenizer.json. Copy the file"):
+            tokens.Text(Path(d))
+
     def test_read(self) -> None:
         with tempfile.TemporaryDirectory() as d:
             at, words = Path(d) / "q.txt", self.words(Path(d))

@@ -3,7 +3,7 @@
 #   hexmage run @name@                     with real compilers behind simulations of the SDKs: no account
 #   hexmage run @name@ --profile device    with Qualcomm's SDKs and the NDK
 #   hexmage watch @name@                   after each save, what changed
-#   hexmage init --op NAME                 one more op, in src/ops/NAME.cpp
+#   hexmage init --op NAME@pad@one more op, in src/ops of the package
 
 pipeline { description = "An op package for AArch64 and Hexagon" }
 profile "simulated" {
