@@ -136,8 +136,8 @@ type RuleResult struct {
 	errs  []error
 }
 
-// Apply writes the patched copy of the source. An error says every rule that did not fit, or every hunk of the first patch that
-// did not (a *series.Conflict each); then nothing is written. The report of a failed Apply holds what was found until then.
+// Apply writes the patched copy of the source. An error lists every rule that does not fit, or the hunks of the first
+// patch that do not; then nothing is written. The report of a failed Apply has the results until then.
 func Apply(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.CopyTo(ctx, r.Out); err != nil {

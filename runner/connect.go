@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,12 +75,20 @@ func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*ad
 		return nil, err
 	}
 	d.servers[usb] = s
-	for end := time.Now().Add(findWait); usb && time.Now().Before(end) && ctx.Err() == nil; time.Sleep(findPoll) {
-		if all, err := s.Devices(ctx); err != nil || len(all) > 0 {
-			break
-		}
+	if serial := cmp.Or(d.o.Serial, a.Command.Platform[PropertySerial]); usb && !strings.Contains(serial, ":") {
+		shown(ctx, s.Devices)
 	}
 	return s, nil
+}
+
+// shown waits until a server that was just started has found a phone and can use it: at first it lists phones as offline
+// or without authorization.
+func shown(ctx context.Context, devices func(context.Context) ([]adb.Info, error)) {
+	for end := time.Now().Add(findWait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(findPoll) {
+		if all, err := devices(ctx); err != nil || slices.ContainsFunc(all, adb.Info.Usable) {
+			return
+		}
+	}
 }
 
 func (d *Device) startServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {

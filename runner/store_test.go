@@ -135,6 +135,16 @@ func TestPushIsResumed(t *testing.T) {
 	}
 }
 
+// TestSmallFilesSent: what a push says that it sent is the size of the contents, without the headers of their archive.
+func TestSmallFilesSent(t *testing.T) {
+	t.Parallel()
+	files := map[string]push.File{"a": file("seven b", false), "b": file("eight by", false)}
+	p, err := newSession(t, nil).Push(t.Context(), "/data/local/tmp/x", files, nil)
+	if err != nil || p.Size != 15 || p.Sent != 15 {
+		t.Errorf("%+v, %v; want 15 bytes", p, err)
+	}
+}
+
 // TestCorruptedByte has one bit change on the way.
 func TestCorruptedByte(t *testing.T) {
 	t.Parallel()

@@ -77,11 +77,13 @@ func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 	return out
 }
 
-// releaseOf returns the release that an SDK says it is, nil if the toolchain does not have it.
+// releaseOf returns the release that an SDK says it is, nil if the toolchain does not have it. One that learn added has
+// the version of the SDK's own files, which may be the revision of another.
 func (t *Toolchain) releaseOf(is Installed) *Release {
-	i := slices.IndexFunc(t.Releases, func(r *Release) bool {
-		return is.Version == r.Version || r.Revision != "" && is.Version == r.Revision
-	})
+	i := slices.IndexFunc(t.Releases, func(r *Release) bool { return is.Version == r.Version })
+	if i < 0 {
+		i = slices.IndexFunc(t.Releases, func(r *Release) bool { return r.Revision != "" && is.Version == r.Revision })
+	}
 	if i < 0 || is.Name != t.Name {
 		return nil
 	}

@@ -28,7 +28,7 @@ func simulated(t *testing.T, dir, name, version string) string {
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
+	if err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
 		t.Fatal(err)
 	}
 	return root
@@ -55,6 +55,7 @@ func TestCopies(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		sdk  string
+		v    string // "" is the default release
 		env  map[string]string
 		host string   // where the copy is found; "" when none is
 		says []string // parts of the error
@@ -64,6 +65,7 @@ func TestCopies(t *testing.T) {
 		"three that disagree":         {sdk: "ndk", env: map[string]string{"ANDROID_NDK_ROOT": r26, "ANDROID_NDK_HOME": ndk, "ANDROID_NDK_PATH": "/gone"}, host: ndk},
 		"another release": {sdk: "ndk", env: map[string]string{"ANDROID_NDK_LATEST_HOME": r26},
 			says: []string{"ANDROID_NDK_LATEST_HOME=" + r26 + " has ndk r26c (26.2.11394342), wanted is ndk r28b", `version = "r26c"`}},
+		"by its own name":    {sdk: "ndk", v: "26.2.11394342", env: map[string]string{"ANDROID_NDK_HOME": r26}, host: r26},
 		"another SDK":        {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": ndk}, says: []string{"has ndk 28.1.13356709", "wanted is qairt 2.41.0.251128"}},
 		"an old and a new":   {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": old, "QAIRT_SDK_ROOT": qairt}, host: qairt},
 		"only an old one":    {sdk: "qairt", env: map[string]string{"QNN_SDK_ROOT": old}, says: []string{"QNN_SDK_ROOT=" + old + " has qairt 2.31.0.250130, wanted is qairt 2.41.0.251128", `version = "2.31.0.250130"`}},
@@ -80,7 +82,7 @@ func TestCopies(t *testing.T) {
 				}
 				_ = os.Symlink(qairt, x.host)
 			}
-			ch, err := c.Choose(toolchains.Request{Name: x.sdk, Source: "installed", Profile: "device", Machine: m})
+			ch, err := c.Choose(toolchains.Request{Name: x.sdk, Version: x.v, Source: "installed", Profile: "device", Machine: m})
 			if (err == nil) != (x.host != "") {
 				t.Fatalf("%+v, %v", ch, err)
 			}

@@ -56,7 +56,6 @@ toolchain "hexagon" {
     strip_prefix = "Hexagon_SDK/${version}"
     user_agent   = "Mozilla/5.0"
     case_matters = true # made for Linux
-    http1        = true
   }
   source "installed" {
     env   = ["HEXAGON_SDK_ROOT"]

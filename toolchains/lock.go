@@ -196,7 +196,7 @@ func (e *Locked) sameRelease(o *Locked) bool {
 
 // Set adds the entry, or replaces the one of the same release and source.
 func (l *Lock) Set(e *Locked) {
-	l.Entries = append(slices.DeleteFunc(l.Entries, e.sameRelease), e)
+	l.Entries = append(slices.DeleteFunc(slices.Clone(l.Entries), e.sameRelease), e) // Over shares the old ones
 }
 
 // Encode returns the lock file: entries sorted by name and version, the same bytes for the same lock.

@@ -34,7 +34,6 @@ toolchain "ndk" {
   source "archive" {
     urls         = ["https://dl.google.com/android/repository/android-ndk-${version}-linux.zip"]
     strip_prefix = "android-ndk-${version}"
-    http1        = true
     case_matters = true # Linux has headers such as xt_MARK.h and xt_mark.h
   }
   source "installed" {

@@ -106,7 +106,6 @@ toolchain "qairt" {
     ]
     strip_prefix = "qairt/${version}"
     user_agent   = "Mozilla/5.0"
-    http1        = true
   }
   # The same archive through the vendor's client, which needs an account: for a toolchain block with use = "qsc".
   source "qsc" {

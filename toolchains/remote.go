@@ -17,7 +17,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 	switch s.Kind {
 	case "archive":
 		spec.Kind, spec.URLs = sources.KindArchive, r.fillAll(s.URLs)
-		spec.UserAgent, spec.HTTP1, spec.Parts, spec.CaseMatters = s.UserAgent, s.HTTP1, s.Parts, s.CaseMatters
+		spec.UserAgent, spec.Parts, spec.CaseMatters = s.UserAgent, s.Parts, s.CaseMatters
 	case "maven":
 		c, err := maven.Parse(r.fill(s.Coordinates))
 		if err != nil {

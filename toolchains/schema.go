@@ -63,7 +63,6 @@ type Source struct {
 	SHA1        string           `hcl:"sha1,optional"`
 	MD5         string           `hcl:"md5,optional"`
 	UserAgent   string           `hcl:"user_agent,optional"`
-	HTTP1       bool             `hcl:"http1,optional"`
 	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
 	Parts       bool             `hcl:"parts,optional"`        // of a zip: read only the members that Only selects
 	Tree        string           `hcl:"tree,optional"`         // of parts, qpm and qsc: digest of the tree

@@ -9,6 +9,7 @@ package action
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,17 +106,17 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 	}
 	cmd := a.Command.encode()
 	b := make([]byte, 0, 256)
-	b = appendDigest(b, 1, fn.Bytes(cmd))
-	b = appendDigest(b, 2, a.InputRoot)
+	b = AppendDigest(b, 1, fn.Bytes(cmd))
+	b = AppendDigest(b, 2, a.InputRoot)
 	if a.Timeout > 0 {
-		b = appendMessage(b, 6, encodeDuration(a.Timeout))
+		b = AppendMessage(b, 6, encodeDuration(a.Timeout))
 	}
 	if a.DoNotCache {
 		b = protowire.AppendTag(b, 7, protowire.VarintType)
 		b = protowire.AppendVarint(b, 1)
 	}
 	if len(a.Command.Platform) > 0 {
-		b = appendMessage(b, 10, encodeProperties(a.Command.Platform))
+		b = AppendMessage(b, 10, encodeProperties(a.Command.Platform))
 	}
 	return Encoded{Key: fn.Bytes(b), Action: b, Command: cmd}
 }
@@ -124,34 +125,26 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 func (a *Action) Key(fn digest.Function) digest.Digest { return a.Encode(fn).Key }
 
 func (c *Command) encode() []byte {
-	size := 512
+	b := make([]byte, 0, 512)
 	for _, s := range c.Args {
-		size += len(s) + 3
+		b = AppendString(b, 1, s)
 	}
-	b := make([]byte, 0, size)
-	for _, s := range c.Args {
-		b = appendString(b, 1, s)
-	}
-	for _, k := range sortedKeys(c.Env) {
-		b = appendMessage(b, 2, appendPair(nil, k, c.Env[k]))
+	for _, k := range slices.Sorted(maps.Keys(c.Env)) {
+		b = AppendMessage(b, 2, appendPair(nil, k, c.Env[k]))
 	}
 	if len(c.Platform) > 0 {
-		b = appendMessage(b, 5, encodeProperties(c.Platform))
+		b = AppendMessage(b, 5, encodeProperties(c.Platform))
 	}
-	outputs := append([]string(nil), c.Outputs...)
-	slices.Sort(outputs)
-	for i, s := range outputs {
-		if i == 0 || s != outputs[i-1] {
-			b = appendString(b, 7, s)
-		}
+	for _, s := range slices.Compact(slices.Sorted(slices.Values(c.Outputs))) {
+		b = AppendString(b, 7, s)
 	}
 	return b
 }
 
 func encodeProperties(m map[string]string) []byte {
 	var b []byte
-	for _, k := range sortedKeys(m) {
-		b = appendMessage(b, 1, appendPair(nil, k, m[k]))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b = AppendMessage(b, 1, appendPair(nil, k, m[k]))
 	}
 	return b
 }
@@ -169,7 +162,8 @@ func encodeDuration(d time.Duration) []byte {
 	return b
 }
 
-func appendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
+// AppendDigest appends d as a Digest message in the given field.
+func AppendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
 	b = protowire.AppendTag(b, field, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(digestSize(d)))
 	b = protowire.AppendTag(b, 1, protowire.BytesType)
@@ -183,7 +177,7 @@ func appendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
 
 const hashSize = 32 // bytes of every digest's hash
 
-// digestSize is the length in bytes of the message that appendDigest puts into its field.
+// digestSize is the length in bytes of the message that AppendDigest puts into its field.
 func digestSize(d digest.Digest) int {
 	n := 2 + 2*hashSize
 	if d.Size() != 0 {
@@ -193,28 +187,21 @@ func digestSize(d digest.Digest) int {
 }
 
 func appendPair(b []byte, name, value string) []byte {
-	b = appendString(b, 1, name)
+	b = AppendString(b, 1, name)
 	if value != "" {
-		b = appendString(b, 2, value)
+		b = AppendString(b, 2, value)
 	}
 	return b
 }
 
-func appendString(b []byte, field protowire.Number, s string) []byte {
+// AppendString appends a text in the given field.
+func AppendString(b []byte, field protowire.Number, s string) []byte {
 	b = protowire.AppendTag(b, field, protowire.BytesType)
 	return protowire.AppendString(b, s)
 }
 
-func appendMessage(b []byte, field protowire.Number, m []byte) []byte {
+// AppendMessage appends a message, or other bytes, in the given field.
+func AppendMessage(b []byte, field protowire.Number, m []byte) []byte {
 	b = protowire.AppendTag(b, field, protowire.BytesType)
 	return protowire.AppendBytes(b, m)
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -63,35 +63,35 @@ func (r *Result) Encode() []byte {
 	var b []byte
 	var m []byte
 	for _, f := range r.Files {
-		m = appendString(m[:0], 1, f.Path)
-		m = appendDigest(m, 2, f.Digest)
+		m = AppendString(m[:0], 1, f.Path)
+		m = AppendDigest(m, 2, f.Digest)
 		m = appendBool(m, 4, f.Executable)
-		b = appendMessage(b, 2, m)
+		b = AppendMessage(b, 2, m)
 	}
 	for _, d := range r.Dirs {
-		m = appendString(m[:0], 1, d.Path)
+		m = AppendString(m[:0], 1, d.Path)
 		if !d.Tree.IsZero() {
-			m = appendDigest(m, 3, d.Tree)
+			m = AppendDigest(m, 3, d.Tree)
 		}
-		m = appendDigest(m, 5, d.Root)
-		b = appendMessage(b, 3, m)
+		m = AppendDigest(m, 5, d.Root)
+		b = AppendMessage(b, 3, m)
 	}
 	if r.ExitCode != 0 {
 		b = protowire.AppendTag(b, 4, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(int64(int32(r.ExitCode))))
 	}
 	if len(r.Stdout) > 0 {
-		b = appendMessage(b, 5, r.Stdout)
+		b = AppendMessage(b, 5, r.Stdout)
 	}
 	if len(r.Stderr) > 0 {
-		b = appendMessage(b, 7, r.Stderr)
+		b = AppendMessage(b, 7, r.Stderr)
 	}
 	m = m[:0]
 	if r.Worker != "" {
-		m = appendString(m, 1, r.Worker)
+		m = AppendString(m, 1, r.Worker)
 	}
-	m = appendMessage(m, 12, encodeDuration(r.Duration))
-	return appendMessage(b, 9, m)
+	m = AppendMessage(m, 12, encodeDuration(r.Duration))
+	return AppendMessage(b, 9, m)
 }
 
 func appendBool(b []byte, field protowire.Number, v bool) []byte {
@@ -221,11 +221,6 @@ func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 		return digest.Digest{}, err
 	}
 	return digest.FromHex(fn, hexHash, int64(size))
-}
-
-// AppendDigest appends d as a Digest message in the given field. Package merkle encodes Directory messages with it.
-func AppendDigest(b []byte, field int, d digest.Digest) []byte {
-	return appendDigest(b, protowire.Number(field), d)
 }
 
 // EachField calls f for every field of a protobuf message, with v for a varint and m for a length-delimited one. It

@@ -53,21 +53,12 @@ type Options struct {
 	MaxBytes   int64 // unpacked bytes of all archives; default 64 GiB
 	MaxRatio   int64 // unpacked to packed bytes, counted from 64 MiB on; default 200
 
-	// Workers is how many files are written at once; default: the number of processors.
-	Workers int
-
 	// Progress is called now and then, from any goroutine, with how many bytes of the archives are done, of how many.
 	Progress func(done, total int64)
 
 	// Finish is called when everything is unpacked, before it appears at the destination: for links to add and for
 	// checks. An error of it makes Unpack fail.
 	Finish func(root *os.Root) error
-}
-
-// Stats is what was unpacked.
-type Stats struct {
-	Files, Folders, Links int
-	Bytes                 int64 // of the files
 }
 
 const ratioFloor = 64 << 20 // below this many bytes no ratio is suspicious: text compresses well
@@ -82,42 +73,35 @@ func (o Options) withDefaults() Options {
 	if o.MaxRatio <= 0 {
 		o.MaxRatio = 200
 	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
 	return o
 }
 
 // Unpack unpacks the archives, one over the other, into dest. dest must not exist, or be an empty folder; the folder
 // it is in must exist. When Unpack fails dest is as it was.
-func Unpack(ctx context.Context, dest string, opt Options, archives ...string) (Stats, error) {
+func Unpack(ctx context.Context, dest string, opt Options, archives ...string) error {
 	opt = opt.withDefaults()
 	if err := vacant(dest); err != nil {
-		return Stats{}, err
+		return err
 	}
 	// A sibling, so that the rename at the end stays on one file system.
 	tmp, err := os.MkdirTemp(filepath.Dir(dest), ".unpack-*")
 	if err != nil {
-		return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
+		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
 	defer os.RemoveAll(tmp)
-	st, err := unpackInto(ctx, tmp, opt, archives)
-	if err != nil {
-		return Stats{}, err
+	if err := unpackInto(ctx, tmp, opt, archives); err != nil {
+		return err
 	}
 	if err := os.Chmod(tmp, 0o755); err != nil {
-		return Stats{}, err
+		return err
+	}
+	if err := os.Remove(dest); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
 	if err := os.Rename(tmp, dest); err != nil {
-		// rename replaces an empty folder on Unix, not everywhere
-		if rmErr := os.Remove(dest); rmErr != nil {
-			return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
-		}
-		if err := os.Rename(tmp, dest); err != nil {
-			return Stats{}, fmt.Errorf("unpack into %s: %w", dest, err)
-		}
+		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
-	return st, nil
+	return nil
 }
 
 func vacant(dest string) error {
@@ -134,23 +118,23 @@ func vacant(dest string) error {
 	return nil
 }
 
-func unpackInto(ctx context.Context, dir string, opt Options, archives []string) (Stats, error) {
+func unpackInto(ctx context.Context, dir string, opt Options, archives []string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Stats{}, err
+		return err
 	}
 	defer root.Close()
 	var packed int64
 	for _, name := range archives {
 		info, err := os.Stat(name)
 		if err != nil {
-			return Stats{}, err
+			return err
 		}
 		packed += info.Size()
 	}
 	w := newWriter(root, opt, packed)
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(opt.Workers)
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, name := range archives {
 		g.Go(func() error {
 			if err := unpackOne(ctx, w, i, name); err != nil {
@@ -160,17 +144,15 @@ func unpackInto(ctx context.Context, dir string, opt Options, archives []string)
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return Stats{}, err
+		return err
 	}
 	if err := w.finish(); err != nil {
-		return Stats{}, err
+		return err
 	}
 	if opt.Finish != nil {
-		if err := opt.Finish(root); err != nil {
-			return Stats{}, err
-		}
+		return opt.Finish(root)
 	}
-	return w.stats, nil
+	return nil
 }
 
 func unpackOne(ctx context.Context, w *writer, index int, name string) error {
@@ -184,7 +166,6 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 		return err
 	}
 	src := &source{index: index, packed: info.Size(), names: map[string]bool{}, exact: w.opt.CaseMatters}
-	defer src.close()
 	kind, err := sniff(f)
 	if err != nil {
 		return err
@@ -214,9 +195,6 @@ type source struct {
 	any     bool            // there is an entry
 	names   map[string]bool // top-level folders seen, for the message when the prefix fits none
 	matched bool            // something was below the prefix
-
-	open     *os.Root // the folder of the last file, of a tar
-	openName string
 }
 
 type format int

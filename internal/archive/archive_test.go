@@ -186,15 +186,12 @@ func TestFormats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dest := filepath.Join(t.TempDir(), "out")
-			st, err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0"}, file(t, b))
+			err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0"}, file(t, b))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(want, list(t, dest)); d != "" {
 				t.Errorf("tree (-want +got):\n%s", d)
-			}
-			if wantStats := (archive.Stats{Files: 2, Folders: 2, Links: 1, Bytes: 5}); st != wantStats {
-				t.Errorf("stats %+v, want %+v", st, wantStats)
 			}
 		})
 	}
@@ -273,7 +270,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			dest := filepath.Join(dir, "out")
-			_, err := archive.Unpack(context.Background(), dest, c.opt, file(t, c.b))
+			err := archive.Unpack(context.Background(), dest, c.opt, file(t, c.b))
 			if err == nil {
 				t.Fatalf("no error; unpacked %v", list(t, dest))
 			}
@@ -302,7 +299,7 @@ func TestLinks(t *testing.T) {
 		item{name: "./root", typ: tar.TypeSymlink, link: "/"},
 	)
 	dest := filepath.Join(t.TempDir(), "out")
-	if _, err := archive.Unpack(context.Background(), dest, archive.Options{RelativeLinks: true},
+	if err := archive.Unpack(context.Background(), dest, archive.Options{RelativeLinks: true},
 		file(t, b)); err != nil {
 		t.Fatal(err)
 	}
@@ -328,16 +325,16 @@ func TestSeveral(t *testing.T) {
 	if err := os.Mkdir(dest, 0o755); err != nil { // an empty folder is a fine destination
 		t.Fatal(err)
 	}
-	if _, err := archive.Unpack(context.Background(), dest, archive.Options{}, a, b); err != nil {
+	if err := archive.Unpack(context.Background(), dest, archive.Options{}, a, b); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"d d", "f d/a a", "f d/b b"}, list(t, dest)); d != "" {
 		t.Errorf("tree (-want +got):\n%s", d)
 	}
-	if _, err := archive.Unpack(context.Background(), dest, archive.Options{}, a); err == nil {
+	if err := archive.Unpack(context.Background(), dest, archive.Options{}, a); err == nil {
 		t.Error("unpacked into a folder that is not empty")
 	}
-	if _, err := archive.Unpack(context.Background(), dest+"2", archive.Options{}, a, a); !errors.Is(err,
+	if err := archive.Unpack(context.Background(), dest+"2", archive.Options{}, a, a); !errors.Is(err,
 		archive.ErrUnsafe) {
 		t.Errorf("the same file from two archives: %v, want %v", err, archive.ErrUnsafe)
 	}
@@ -347,7 +344,7 @@ func TestKeep(t *testing.T) {
 	keep := func(p string) bool { return strings.HasPrefix(p, "lib/") }
 	for name, b := range map[string][]byte{"tar": tarBytes(t, sdk...), "zip": zipBytes(t, sdk[1:]...)} {
 		dest := filepath.Join(t.TempDir(), "out")
-		if _, err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0", Keep: keep},
+		if err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0", Keep: keep},
 			file(t, b)); err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +359,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
-	if _, err := archive.Unpack(ctx, filepath.Join(dir, "out"), archive.Options{},
+	if err := archive.Unpack(ctx, filepath.Join(dir, "out"), archive.Options{},
 		file(t, tarBytes(t, sdk...))); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}

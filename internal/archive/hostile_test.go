@@ -65,7 +65,7 @@ type hostile struct {
 func (h hostile) refuse(t *testing.T) {
 	t.Helper()
 	y := newYard(t, h.b)
-	_, err := archive.Unpack(context.Background(), y.dest, h.opt, y.in)
+	err := archive.Unpack(context.Background(), y.dest, h.opt, y.in)
 	if err == nil {
 		t.Errorf("no error; unpacked %v", list(t, y.dest))
 	}
@@ -317,9 +317,9 @@ func TestBombs(t *testing.T) {
 	t.Run("nested", func(t *testing.T) { // an archive in an archive is a file
 		inner := string(zipBytes(t, members...))
 		y := newYard(t, zipBytes(t, item{name: "inner.zip", body: inner}))
-		st, err := archive.Unpack(t.Context(), y.dest, archive.Options{}, y.in)
-		if err != nil || st.Files != 1 || st.Bytes != int64(len(inner)) {
-			t.Errorf("%+v, %v", st, err)
+		err := archive.Unpack(t.Context(), y.dest, archive.Options{}, y.in)
+		if got, rerr := os.ReadFile(filepath.Join(y.dest, "inner.zip")); err != nil || string(got) != inner {
+			t.Errorf("%d bytes, %v, %v", len(got), rerr, err)
 		}
 		y.check(t, true)
 	})
@@ -358,7 +358,7 @@ func TestTruncated(t *testing.T) {
 				if err := os.WriteFile(y.in, b[:n], 0o600); err != nil {
 					t.Fatal(err)
 				}
-				_, err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
+				err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
 				switch {
 				case err == nil:
 					if d := cmp.Diff(sampleTree, list(t, y.dest)); d != "" {
@@ -388,7 +388,7 @@ func TestFlipped(t *testing.T) {
 				if err := os.WriteFile(y.in, c, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				_, err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
+				err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
 				if err == nil && strings.HasSuffix(name, "zip") {
 					for _, l := range list(t, y.dest) {
 						if strings.Contains(l, "lib/a") && !strings.HasSuffix(l, strings.Repeat("elf ", 30)) &&
@@ -413,7 +413,7 @@ func TestWrongName(t *testing.T) {
 				t.Fatal(err)
 			}
 			dest := filepath.Join(dir, "out")
-			if _, err := archive.Unpack(t.Context(), dest, archive.Options{}, in); err != nil {
+			if err := archive.Unpack(t.Context(), dest, archive.Options{}, in); err != nil {
 				t.Errorf("%s as %s: %v", name, ext, err)
 			} else if d := cmp.Diff(sampleTree, list(t, dest)); d != "" {
 				t.Errorf("%s as %s (-want +got):\n%s", name, ext, d)
@@ -437,7 +437,7 @@ func TestManyEntries(t *testing.T) {
 			y := newYard(t, c.b)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := archive.Unpack(t.Context(), y.dest, archive.Options{MaxEntries: c.limit}, y.in)
+			err := archive.Unpack(t.Context(), y.dest, archive.Options{MaxEntries: c.limit}, y.in)
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, archive.ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint(c.limit)) {
 				t.Errorf("error %v", err)
@@ -456,7 +456,7 @@ func TestDebRights(t *testing.T) {
 	b := debBytes(tarBytes(t, item{name: "usr/bin/su", body: "x", mode: 0o4755}, item{name: "a", body: "1"},
 		item{name: "A", body: "2"}), "data.tar")
 	y := newYard(t, b)
-	if _, err := archive.Unpack(t.Context(), y.dest, archive.Options{}, y.in); err != nil {
+	if err := archive.Unpack(t.Context(), y.dest, archive.Options{}, y.in); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(filepath.Join(y.dest, "usr/bin/su")); err != nil || info.Mode() != fs.FileMode(0o755) {

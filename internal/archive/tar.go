@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mholt/archives"
 )
@@ -24,8 +24,8 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 		return damaged(err)
 	}
 	defer plain.Close()
-	ahead := readAhead(plain)
-	defer ahead.Close()
+	ahead, stop := readAhead(plain)
+	defer stop()
 	tail := &tailReader{r: ahead}
 	buf := make([]byte, copyBuffer)
 	err = archives.Tar{}.Extract(ctx, tail, func(ctx context.Context, f archives.FileInfo) error {
@@ -40,11 +40,9 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 	}
 	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream
 	// that ended without the mark was cut between two entries.
-	n, err := w.copy(ctx, s, nil, tail, buf)
-	if err != nil {
+	if err := w.copy(ctx, s, nil, tail, buf); err != nil {
 		return damaged(err)
 	}
-	w.padding.Add(n)
 	if !tail.ended() {
 		return fmt.Errorf("%w: it has no end mark", ErrTruncated)
 	}
@@ -63,10 +61,7 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 	case tar.TypeReg, '\x00', tar.TypeGNUSparse:
 		return s.tarFile(ctx, w, name, h, f, buf)
 	case tar.TypeDir:
-		if err := w.claim(name, s.entry(fs.ModeDir, "")); err != nil {
-			return err
-		}
-		return w.folder(name)
+		return w.claim(name, s.entry(fs.ModeDir, ""))
 	case tar.TypeSymlink:
 		return s.symlink(w, name, h.Linkname)
 	case tar.TypeLink:
@@ -80,8 +75,7 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 		if target == name {
 			return nil
 		}
-		err = w.claim(name, s.entry(hardLink, target))
-		return err
+		return w.hardLink(s, name, target)
 	}
 	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe,
 		h.Name, h.Typeflag)
@@ -102,35 +96,10 @@ func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Hea
 	if err != nil {
 		return err
 	}
-	dir, err := s.folder(w, path.Dir(name))
-	if err != nil {
-		return err
-	}
-	if err := w.file(ctx, s, dir, name, h.FileInfo().Mode()&0o111 != 0, in, buf); err != nil {
+	if err := w.file(ctx, s, name, h.FileInfo().Mode()&0o111 != 0, in, buf); err != nil {
 		return fmt.Errorf("entry %q: %w", h.Name, err)
 	}
 	return nil
-}
-
-// folder makes a folder and opens it. It is kept open: the next file is most often in the same one.
-func (s *source) folder(w *writer, name string) (*os.Root, error) {
-	if s.open != nil && s.openName == name {
-		return s.open, nil
-	}
-	s.close()
-	if err := w.folder(name); err != nil {
-		return nil, err
-	}
-	dir, err := w.root.OpenRoot(name)
-	s.open, s.openName = dir, name
-	return dir, err
-}
-
-func (s *source) close() {
-	if s.open != nil {
-		s.open.Close()
-		s.open = nil
-	}
 }
 
 func (s *source) entry(kind fs.FileMode, target string) entry {
@@ -154,8 +123,7 @@ func (s *source) symlink(w *writer, name, target string) error {
 	if err != nil {
 		return err
 	}
-	err = w.claim(name, s.entry(fs.ModeSymlink, target))
-	return err
+	return w.claim(name, s.entry(fs.ModeSymlink, target))
 }
 
 // place returns where an entry goes; ok is false for one outside of the prefix.
@@ -219,52 +187,27 @@ func (t *tailReader) Read(p []byte) (int, error) {
 
 func (t *tailReader) ended() bool { return t.zeros >= 1024 }
 
-const (
-	aheadBuffers = 4
-	aheadSize    = 256 << 10
-)
+const aheadSize = 256 << 10
 
-// readAheader reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another
-// writes.
-type readAheader struct {
-	full  chan piece
-	empty chan []byte
-	stop  chan struct{}
-	done  chan struct{}
-	now   piece
-	off   int
-}
-
-type piece struct {
-	b   []byte
-	err error
-}
-
-func readAhead(r io.Reader) *readAheader {
-	a := &readAheader{full: make(chan piece, aheadBuffers), empty: make(chan []byte, aheadBuffers),
-		stop: make(chan struct{}), done: make(chan struct{})}
-	for range aheadBuffers {
-		a.empty <- make([]byte, aheadSize)
-	}
-	go a.fill(r)
-	return a
-}
-
-func (a *readAheader) fill(r io.Reader) {
-	defer close(a.done)
-	for {
-		var buf []byte
-		select {
-		case <-a.stop:
-			return
-		case buf = <-a.empty:
+// readAhead reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another
+// writes. stop ends the goroutine and waits for it: then nobody reads the stream.
+func readAhead(r io.Reader) (ahead io.Reader, stop func()) {
+	from, to := io.Pipe()
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		buf := make([]byte, aheadSize)
+		for {
+			n, err := fillBuffer(r, buf)
+			if _, werr := to.Write(buf[:n]); err == nil {
+				err = werr
+			}
+			if err != nil {
+				to.CloseWithError(err)
+				return
+			}
 		}
-		n, err := fillBuffer(r, buf)
-		a.full <- piece{buf[:n], err} // there is room: no more pieces than buffers
-		if err != nil {
-			return
-		}
-	}
+	})
+	return bufio.NewReaderSize(from, aheadSize), func() { from.Close(); reading.Wait() }
 }
 
 // fillBuffer reads until buf is full or an error comes. Decompressors that panic on bad bytes are no reason for a
@@ -281,27 +224,6 @@ func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 		n += m
 	}
 	return n, err
-}
-
-func (a *readAheader) Read(p []byte) (int, error) {
-	for a.off == len(a.now.b) {
-		if a.now.err != nil {
-			return 0, a.now.err
-		}
-		if a.now.b != nil {
-			a.empty <- a.now.b[:aheadSize]
-		}
-		a.now, a.off = <-a.full, 0
-	}
-	n := copy(p, a.now.b[a.off:])
-	a.off += n
-	return n, nil
-}
-
-// Close ends the goroutine and waits for it: then nobody reads the stream.
-func (a *readAheader) Close() {
-	close(a.stop)
-	<-a.done
 }
 
 // progressReader counts what is read of the archive.

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,62 +13,46 @@ import (
 	"sync/atomic"
 )
 
-// writer puts entries of one or more archives into a folder. Files and folders are written as they come; links are
-// kept back until the end, so that nothing is ever written through one.
+// writer puts entries of one or more archives into a folder. Files and folders are written as they come; symbolic links
+// are kept back until the end, so that nothing is ever written through one.
 type writer struct {
 	root   *os.Root
 	opt    Options
 	packed int64 // bytes of all archives
 
 	written  atomic.Int64 // bytes that count for the limits
-	padding  atomic.Int64 // of these, what is not in a file
 	read     atomic.Int64 // of packed
 	reported atomic.Int64
 
 	mu      sync.Mutex
 	entries map[string]entry
 	folded  map[string]string // by the name that file systems which ignore case see; not of Debian packages
-	stats   Stats
 }
 
 type entry struct {
-	kind   fs.FileMode // 0 for a regular file, fs.ModeDir, fs.ModeSymlink, or hardLink
+	kind   fs.FileMode // 0 for a regular file, fs.ModeDir or fs.ModeSymlink
 	target string      // of a link
 	source int         // which archive
 	exact  bool        // names that differ in case only are fine
 }
-
-const hardLink = fs.ModeIrregular
 
 func newWriter(root *os.Root, opt Options, packed int64) *writer {
 	return &writer{root: root, opt: opt, packed: packed, entries: map[string]entry{".": {kind: fs.ModeDir}},
 		folded: map[string]string{}}
 }
 
-// claim enters name, and the folders above it, as an entry of the kind. Only a folder may be there
-// before.
+// claim enters name as an entry of the kind, and makes it if it is a folder. The folders above it are claimed and made
+// before. Only a folder may be there before.
 func (w *writer) claim(name string, e entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if have, ok := w.entries[dir]; ok {
-			if have.kind != fs.ModeDir {
-				return fmt.Errorf("%w: %q is a %s and also the folder of %q", ErrUnsafe, dir, kindName(have.kind), name)
-			}
-			break
-		}
-		if err := w.fold(dir, e); err != nil {
-			return err
-		}
-		w.entries[dir] = entry{kind: fs.ModeDir, source: e.source, exact: e.exact}
-		w.stats.Folders++
-	}
+	return w.enter(name, e)
+}
+
+func (w *writer) enter(name string, e entry) error {
 	have, again := w.entries[name]
 	switch {
 	case !again:
-		if err := w.fold(name, e); err != nil {
-			return err
-		}
 	case have.kind != e.kind:
 		return fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind),
 			kindName(e.kind))
@@ -80,17 +63,21 @@ func (w *writer) claim(name string, e entry) error {
 	default:
 		return fmt.Errorf("%w: %q is in it twice", ErrUnsafe, name)
 	}
+	above := entry{kind: fs.ModeDir, source: e.source, exact: e.exact}
+	if err := w.enter(path.Dir(name), above); err != nil {
+		return err
+	}
+	if err := w.fold(name, e); err != nil {
+		return err
+	}
 	w.entries[name] = e
 	if len(w.entries) > w.opt.MaxEntries {
 		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, w.opt.MaxEntries)
 	}
-	switch e.kind {
-	case 0:
-		w.stats.Files++
-	case fs.ModeDir:
-		w.stats.Folders++
-	default:
-		w.stats.Links++
+	if e.kind == fs.ModeDir {
+		if err := w.root.Mkdir(name, 0o755); err != nil {
+			return fmt.Errorf("make folder %q: %w", name, err)
+		}
 	}
 	return nil
 }
@@ -119,50 +106,22 @@ func kindName(m fs.FileMode) string {
 		return "file"
 	case fs.ModeDir:
 		return "folder"
-	case fs.ModeSymlink:
-		return "symbolic link"
 	}
-	return "hard link"
+	return "symbolic link"
 }
 
-func (w *writer) folder(name string) error {
-	if err := w.root.MkdirAll(name, 0o755); err != nil {
-		return fmt.Errorf("make folder %q: %w", name, err)
-	}
-	return nil
-}
-
-// folders makes all folders that were claimed, each after the one it is in.
-func (w *writer) folders() error {
-	w.mu.Lock()
-	var names []string
-	for name, e := range w.entries {
-		if e.kind == fs.ModeDir && name != "." {
-			names = append(names, name)
-		}
-	}
-	w.mu.Unlock()
-	slices.Sort(names)
-	for _, name := range names {
-		if err := w.root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("make folder %q: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// file writes a regular file that has been claimed, and whose folder is open as dir.
-func (w *writer) file(ctx context.Context, src *source, dir *os.Root, name string, executable bool, r io.Reader,
+// file writes a regular file that has been claimed.
+func (w *writer) file(ctx context.Context, src *source, name string, executable bool, r io.Reader,
 	buf []byte) error {
 	perm := os.FileMode(0o644)
 	if executable {
 		perm = 0o755
 	}
-	f, err := dir.OpenFile(path.Base(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
-	_, err = w.copy(ctx, src, f, r, buf)
+	err = w.copy(ctx, src, f, r, buf)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -170,27 +129,25 @@ func (w *writer) file(ctx context.Context, src *source, dir *os.Root, name strin
 }
 
 // copy fills buf before it writes it: for a small file that is one call. f may be nil.
-func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader, buf []byte) (int64, error) {
-	var sum int64
+func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader, buf []byte) error {
 	for {
 		n, err := fillBuffer(r, buf)
 		if cause := context.Cause(ctx); cause != nil {
-			return sum, cause
+			return cause
 		}
-		sum += int64(n)
 		if err := w.count(src, int64(n)); err != nil {
-			return sum, err
+			return err
 		}
 		if f != nil && n > 0 {
 			if _, err := f.Write(buf[:n]); err != nil {
-				return sum, err
+				return err
 			}
 		}
 		if err == io.EOF {
-			return sum, nil
+			return nil
 		}
 		if err != nil {
-			return sum, err
+			return err
 		}
 	}
 }
@@ -222,73 +179,48 @@ func (s *source) consumed(w *writer, n int64) {
 	}
 }
 
-// finish makes the links, hard ones first, and checks that no symbolic link leads out of the folder.
+// finish makes the symbolic links, after a check that none leads out of the folder.
 func (w *writer) finish() error {
 	links := map[string]string{}
-	var hard, soft []string
 	for name, e := range w.entries {
-		switch e.kind {
-		case hardLink:
-			hard = append(hard, name)
-		case fs.ModeSymlink:
+		if e.kind == fs.ModeSymlink {
 			links[name] = e.target
-			soft = append(soft, name)
-		}
-	}
-	slices.Sort(hard)
-	slices.Sort(soft)
-	for _, name := range hard {
-		if err := w.hardLink(name, links, &soft); err != nil {
-			return err
 		}
 	}
 	if err := CheckLinks(links); err != nil {
 		return err
 	}
-	for _, name := range soft {
-		if err := w.folder(path.Dir(name)); err != nil {
-			return err
-		}
-		if err := w.root.Symlink(links[name], name); err != nil {
+	for name, target := range links {
+		if err := w.root.Symlink(target, name); err != nil {
 			return fmt.Errorf("make link %q: %w", name, err)
 		}
 	}
-	w.stats.Bytes = w.written.Load() - w.padding.Load()
 	return nil
 }
 
-// hardLink makes one hard link. One to a symbolic link becomes a symbolic link.
-func (w *writer) hardLink(name string, links map[string]string, soft *[]string) error {
-	target := w.entries[name].target
-	for range maxFollows {
-		e, ok := w.entries[target]
-		switch {
-		case !ok || e.kind == fs.ModeDir:
-			return fmt.Errorf("%w: hard link %q points to %q, which is no file of it", ErrUnsafe, name, target)
-		case e.kind == hardLink:
-			target = e.target
-			continue
-		case e.kind == fs.ModeSymlink:
-			to, err := cleanTarget(name, "/"+path.Join(path.Dir(target), e.target), true)
-			if err != nil {
-				return err
-			}
-			if err := resolve(target, e.target, links); err != nil {
-				return err
-			}
-			links[name] = to
-			*soft = append(*soft, name)
-			return nil
-		}
-		if err := w.folder(path.Dir(name)); err != nil {
+// hardLink makes name another name of the file target, which is unpacked already, as tar has it. One to a symbolic link
+// becomes a symbolic link.
+func (w *writer) hardLink(s *source, name, target string) error {
+	w.mu.Lock()
+	e, ok := w.entries[target]
+	w.mu.Unlock()
+	switch {
+	case ok && e.kind == fs.ModeSymlink:
+		to, err := cleanTarget(name, "/"+path.Join(path.Dir(target), e.target), true)
+		if err != nil {
 			return err
 		}
-		if err := w.root.Link(target, name); err != nil {
-			return fmt.Errorf("make hard link %q: %w", name, err)
-		}
-		return nil
+		return w.claim(name, s.entry(fs.ModeSymlink, to))
+	case !ok || e.kind != 0:
+		return fmt.Errorf("%w: hard link %q points to %q, which is no file before it", ErrUnsafe, name, target)
 	}
-	return fmt.Errorf("%w: hard link %q goes through too many links", ErrUnsafe, name)
+	if err := w.claim(name, s.entry(0, "")); err != nil {
+		return err
+	}
+	if err := w.root.Link(target, name); err != nil {
+		return fmt.Errorf("make hard link %q: %w", name, err)
+	}
+	return nil
 }
 
 // CheckLinks says whether any of the symbolic links of a tree (slash path → relative target) leads out of it, alone

@@ -12,10 +12,10 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/flate"
 	"golang.org/x/sync/errgroup"
@@ -103,7 +103,7 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	decompressors(z)
+	z.RegisterDecompressor(zip.Deflate, inflate)
 	members := make([]Member, len(z.File))
 	src.placing = true
 	for i, f := range z.File {
@@ -255,51 +255,8 @@ func unreadable(err error) error {
 	return damaged(err)
 }
 
-const packedBuffer = 64 << 10
-
-// inflater decompresses one member, then another with the same buffers.
-type inflater struct {
-	packed *bufio.Reader
-	plain  io.ReadCloser
-	idle   *sync.Pool
-}
-
-func (i *inflater) Read(p []byte) (int, error) { return i.plain.Read(p) }
-
-// Close lets another member have it.
-func (i *inflater) Close() error {
-	i.idle.Put(i)
-	return nil
-}
-
-// decompressors tells the reader how to decompress. The library's own inflate reads in pieces of 4 KB and takes
-// longer.
-func decompressors(z *zip.Reader) {
-	var idle sync.Pool
-	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser {
-		if i, ok := idle.Get().(*inflater); ok {
-			i.packed.Reset(r)
-			if i.plain.(flate.Resetter).Reset(i.packed, nil) == nil {
-				return i
-			}
-		}
-		packed := bufio.NewReaderSize(r, packedBuffer)
-		return &inflater{packed: packed, plain: flate.NewReader(packed), idle: &idle}
-	})
-	for method, kind := range map[uint16]format{12: formatTarBz2, 93: formatTarZst, 95: formatTarXz} {
-		z.RegisterDecompressor(method, func(r io.Reader) io.ReadCloser {
-			plain, err := decompress(kind, bufio.NewReaderSize(r, packedBuffer))
-			if err != nil {
-				return io.NopCloser(failing{err})
-			}
-			return plain
-		})
-	}
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+// inflate decompresses a member. The library's own inflate takes longer.
+func inflate(r io.Reader) io.ReadCloser { return flate.NewReader(bufio.NewReaderSize(r, 64<<10)) }
 
 // zipFile is a regular file of a zip, to be written when all names have been checked.
 type zipFile struct {
@@ -331,9 +288,6 @@ func (s *source) zip(ctx context.Context, w *writer, r io.ReaderAt) error {
 		return err
 	}
 	if err := s.checkSum(w, files); err != nil {
-		return err
-	}
-	if err := w.folders(); err != nil {
 		return err
 	}
 	if err := s.writeAll(ctx, w, files); err != nil {
@@ -391,80 +345,36 @@ func (s *source) checkSum(w *writer, files []zipFile) error {
 	return nil
 }
 
-const (
-	bigFile    = 1 << 20   // bytes; from here on a file is a batch of its own
-	batchSize  = 64        // small files of one folder that a worker takes at once
-	copyBuffer = 256 << 10 // bytes: fits into a processor's own cache, and makes few system calls
-)
+const copyBuffer = 256 << 10 // bytes: fits into a processor's own cache, and makes few system calls
 
-// batches orders the files so that workers end at the same time: big ones first, the biggest at the very first; then
-// small ones, some of one folder at a time, so that their folder is opened once.
-func batches(files []zipFile) [][]zipFile {
-	slices.SortStableFunc(files, func(a, b zipFile) int {
-		switch {
-		case a.Size >= bigFile || b.Size >= bigFile:
-			return cmp.Compare(b.Size, a.Size)
-		default:
-			return cmp.Or(cmp.Compare(path.Dir(a.to), path.Dir(b.to)), cmp.Compare(a.Offset, b.Offset))
-		}
-	})
-	var all [][]zipFile
-	for len(files) > 0 {
-		n := 1
-		for files[0].Size < bigFile && n < len(files) && n < batchSize &&
-			path.Dir(files[n].to) == path.Dir(files[0].to) {
-			n++
-		}
-		all = append(all, files[:n])
-		files = files[n:]
-	}
-	return all
-}
-
+// writeAll writes the files on all processors, the largest first, so that all end at about the same time.
 func (s *source) writeAll(ctx context.Context, w *writer, files []zipFile) error {
+	slices.SortStableFunc(files, func(a, b zipFile) int { return cmp.Compare(b.Size, a.Size) })
 	g, ctx := errgroup.WithContext(ctx)
-	queue := make(chan []zipFile)
-	for range w.opt.Workers {
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
 		g.Go(func() error {
 			buf := make([]byte, copyBuffer)
-			for batch := range queue {
-				if err := s.writeBatch(ctx, w, batch, buf); err != nil {
+			for i := next.Add(1); i <= int64(len(files)); i = next.Add(1) {
+				if err := s.write(ctx, w, files[i-1], buf); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	g.Go(func() error {
-		defer close(queue)
-		for _, b := range batches(files) {
-			select {
-			case queue <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
 	return g.Wait()
 }
 
-func (s *source) writeBatch(ctx context.Context, w *writer, batch []zipFile, buf []byte) error {
-	dir, err := w.root.OpenRoot(path.Dir(batch[0].to))
+func (s *source) write(ctx context.Context, w *writer, f zipFile, buf []byte) error {
+	in, err := f.open()
+	if err == nil {
+		err = w.file(ctx, s, f.to, f.Mode&0o111 != 0, in, buf)
+		in.Close()
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("entry %q: %w", f.Name, unreadable(err))
 	}
-	defer dir.Close()
-	for _, f := range batch {
-		in, err := f.open()
-		if err == nil {
-			err = w.file(ctx, s, dir, f.to, f.Mode&0o111 != 0, in, buf)
-			in.Close()
-		}
-		if err != nil {
-			return fmt.Errorf("entry %q: %w", f.Name, unreadable(err))
-		}
-		s.consumed(w, f.Packed)
-	}
+	s.consumed(w, f.Packed)
 	return nil
 }

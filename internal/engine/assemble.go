@@ -388,7 +388,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		return merkle.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
 	}
 	note("", st)
-	d, err := a.hasher.Hash(at, st)
+	d, err := a.hasher(at, st)
 	if err != nil {
 		return merkle.Entry{}, err
 	}

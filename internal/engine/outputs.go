@@ -240,7 +240,7 @@ func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) 
 		if err != nil || !st.IsRegular() || st.Size != f.Digest.Size() || fs.FileMode(st.Mode).Perm() != permOf(f) {
 			return nil, false
 		}
-		d, err := p.hasher.Hash(out.Path, st)
+		d, err := p.hasher(out.Path, st)
 		return []state.Seen{{Path: out.Path, Stamp: st}}, err == nil && d == f.Digest
 	}
 	if err != nil || !st.IsDir() {

@@ -176,27 +176,10 @@ func (c *cached) completeDir(ctx context.Context, d action.OutputDir) (bool, err
 	if known {
 		return true, nil
 	}
-	dir, err := merkle.LoadOutput(ctx, c.Blobs, d)
+	want, err := merkle.OutputBlobs(ctx, c.Blobs, d)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
-		return false, nil
+		return false, nil // gone, or whoever stored this result lied
 	}
-	if err != nil {
-		return false, err
-	}
-	root, messages := dir.Encode(d.Root.Function())
-	if root != d.Root {
-		return false, nil // the Tree message is of another folder: whoever stored this result lied
-	}
-	var want []digest.Digest
-	for m := range messages {
-		want = append(want, m)
-	}
-	err = dir.Walk(func(_ string, e merkle.Entry) error {
-		if e.File != nil {
-			want = append(want, e.File.Digest)
-		}
-		return nil
-	})
 	if err != nil {
 		return false, err
 	}

@@ -72,6 +72,16 @@ func (l *Locks) try(at int64) (bool, error) {
 	return locked, nil
 }
 
+// holder names the holder of a lock that try did not get.
+func (l *Locks) holder(at int64) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[at] {
+		return "another step"
+	}
+	return "another hexmage"
+}
+
 // unlock gives back what try took.
 func (l *Locks) unlock(at int64) {
 	l.mu.Lock()
@@ -95,7 +105,7 @@ func (l *Locks) lock(ctx context.Context, a *Request, fn digest.Function) (waite
 			return waited, func() { l.unlock(at) }, nil
 		}
 		if !waited {
-			a.Report(0, 0, "waits for another hexmage, which runs the same action")
+			a.Report(0, 0, "waits for "+l.holder(at)+", which runs the same action")
 		}
 		select {
 		case <-time.After(lockEvery):

@@ -58,6 +58,41 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
+// A request that waits says for whom.
+func TestExclusiveWaitsFor(t *testing.T) {
+	w := newWorld(t, nil)
+	lock := filepath.Join(t.TempDir(), "actions.lock")
+	started, finish := make(chan bool, 10), make(chan bool)
+	w.fake.Commands["slow"] = func(_ context.Context, out map[string]string) (int, error) {
+		started <- true
+		<-finish
+		out["a.o"], out["inc/a.h"] = "object", "header"
+		return 0, nil
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(finish)
+	first := w.locked(lock)
+	wg.Go(func() {
+		if _, err := first.Execute(t.Context(), &execute.Request{Action: w.action("slow")}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-started
+	for want, e := range map[string]execute.Executor{"another step": first, "another hexmage": w.locked(lock)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var said string
+		_, err := e.Execute(ctx, &execute.Request{Action: w.action("slow"),
+			Progress: func(_, _ int64, message string) {
+				said = message
+				cancel()
+			}})
+		if cancel(); err == nil || said != "waits for "+want+", which runs the same action" {
+			t.Errorf("%s: %q, %v", want, said, err)
+		}
+	}
+}
+
 // What is not remembered has to be run by each, one after the other.
 func TestExclusiveNotRemembered(t *testing.T) {
 	w := newWorld(t, nil)

@@ -23,9 +23,7 @@ type download struct {
 	source   Source
 	path     string // of the part file
 	http     *http.Client
-	http1    bool        // http speaks HTTP/1.1 only
-	broken2  atomic.Bool // HTTP/2 failed
-	noRanges bool        // the server ignores ranges or answers them incorrectly
+	noRanges bool // the server ignores ranges or answers them incorrectly
 	requests atomic.Int32
 	hosts    sync.Map // targets of redirects
 }
@@ -49,124 +47,137 @@ func (d *download) finish(dest string) error {
 }
 
 // from downloads from one address until the file is complete, an error is permanent, or Retries are used up.
-func (d *download) from(ctx context.Context, addr string) (*Result, error) {
-	if isLocal(addr) {
-		return d.copyLocal(ctx, addr)
-	}
-	err := remote(addr)
+func (d *download) from(ctx context.Context, addr string) (r *Result, err error) {
+	asked, err := address(addr)
 	if err != nil {
 		return nil, err
 	}
 	d.noRanges = false
-	d.http, d.http1 = nil, d.source.HTTP1
-	defer func() { d.http.CloseIdleConnections() }()
 	p := d.resume(addr)
 	defer func() { p.close() }()
 	resumed := p.bytes()
+	restart := func() {
+		p.close()
+		p, resumed = nil, 0
+		removePart(d.path)
+	}
 	again, changes := true, 0
+	err = d.persist(ctx, func() int64 { return p.bytes() }, func() error {
+		for ; ; restart() {
+			before, requests := p.bytes(), d.requests.Load()
+			var err error
+			p, r, err = d.attempt(ctx, asked, p)
+			switch {
+			case errors.Is(err, errNoRanges) && !d.noRanges:
+				d.noRanges = true
+			case errors.Is(err, errChanged) && changes < maxChanges:
+				changes++
+			case (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && again &&
+				(resumed > 0 || before > 0 || d.requests.Load()-requests > 1):
+				// The file consists of several responses, and one of them may be wrong: restart once.
+				again = false
+			default:
+				return err
+			}
+		}
+	})
+	switch t := (*transientError)(nil); {
+	case err == nil:
+		r.URL, r.Resumed, r.Requests = addr, resumed, int(d.requests.Load())
+		return r, nil
+	case errors.As(err, &t):
+	case errors.Is(err, ErrMismatch), errors.Is(err, ErrNotFile), errors.Is(err, ErrTooLarge),
+		errors.Is(err, errChanged), errors.Is(err, errNoRanges):
+		restart()
+	}
+	return nil, err
+}
+
+// address returns what to ask for a file. It rejects addresses with a scheme other than https, http and file.
+func address(addr string) (string, error) {
+	if isLocal(addr) {
+		return localAddress(addr)
+	}
+	u, err := url.Parse(addr)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", errors.New("unsupported address: use https, http or file")
+	}
+	return addr, nil
+}
+
+// localAddress returns the file address of a file of this machine that can be read.
+func localAddress(addr string) (string, error) {
+	if strings.HasPrefix(addr, "file://") {
+		u, err := url.Parse(addr)
+		if err != nil || u.Host != "" && u.Host != "localhost" {
+			return "", errors.New("invalid file address: write file:///path")
+		}
+		addr = filepath.FromSlash(u.Path)
+	}
+	name, err := filepath.Abs(addr)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errors.New("not a file but a folder")
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(name)}
+	return u.String(), err
+}
+
+// persist calls f until it succeeds, its error is permanent, or Retries in a row made no progress, in bytes. It waits
+// before it calls f again: exponentially longer for each failure without progress.
+func (d *download) persist(ctx context.Context, progress func() int64, f func() error) error {
 	for failures := 0; ; {
-		if want := d.source.HTTP1 || d.broken2.Load(); d.http == nil || want != d.http1 {
-			d.http1 = want
-			d.http = d.connect()
+		before := progress()
+		err := f()
+		if err == nil {
+			return nil
 		}
-		before, asked := p.bytes(), d.requests.Load()
-		var r *Result
-		if p, r, err = d.attempt(ctx, addr, p); err == nil {
-			p.close()
-			p.data = nil
-			r.URL, r.Resumed, r.Requests = addr, resumed, int(d.requests.Load())
-			return r, nil
-		}
-		restart := func() {
-			p.close()
-			p, resumed = nil, 0
-			removePart(d.path)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case errors.Is(err, errNoRanges) && !d.noRanges:
-			d.noRanges = true
-			restart()
-			continue
-		case errors.Is(err, errChanged) && changes < maxChanges:
-			changes++
-			restart()
-			continue
-		case (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && again &&
-			(resumed > 0 || before > 0 || d.requests.Load()-asked > 1):
-			// The file consists of several responses, and one of them may be wrong: restart once.
-			again = false
-			restart()
-			continue
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		var t *transientError
 		if !errors.As(err, &t) {
-			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrTooLarge) ||
-				errors.Is(err, errChanged) || errors.Is(err, errNoRanges) {
-				restart()
-			}
-			return nil, err
+			return err
 		}
-		if err := d.bear(ctx, t, &failures, p.bytes() > before); err != nil {
-			return nil, err
+		wait := d.client.Backoff / 4
+		if progress() > before && !t.slow {
+			failures = 0
+		} else if failures++; failures > d.client.Retries {
+			return fmt.Errorf("no progress in %d tries: %w", failures, t)
+		} else {
+			wait = min(d.client.Backoff<<min(failures-1, 16), time.Minute)
+		}
+		if t.after > 0 {
+			wait = min(t.after, 2*time.Minute)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
 		}
 	}
 }
 
-// remote rejects addresses with a scheme other than https and http.
-func remote(addr string) error {
-	u, err := url.Parse(addr)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return errors.New("unsupported address: use https, http or file")
-	}
-	return nil
-}
-
-// bear counts a transient failure and waits. It returns an error after too many failures without progress.
-func (d *download) bear(ctx context.Context, t *transientError, failures *int, progress bool) error {
-	if progress && !t.slow {
-		*failures = 0
-	} else if *failures++; *failures > d.client.Retries {
-		return fmt.Errorf("no progress in %d tries: %w", *failures, t)
-	}
-	return d.pause(ctx, *failures, t.after)
-}
-
-// pause waits before the next try: exponentially longer for each failure without progress.
-func (d *download) pause(ctx context.Context, failures int, asked time.Duration) error {
-	wait := d.client.Backoff / 4
-	if failures > 0 {
-		wait = min(d.client.Backoff<<min(failures-1, 16), time.Minute)
-	}
-	if asked > 0 {
-		wait = min(asked, 2*time.Minute)
-	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(wait):
-		return nil
-	}
-}
-
-// bytes returns the number of bytes on disk, 0 for nil.
-func (p *part) bytes() int64 {
-	if p == nil {
-		return 0
-	}
-	return p.done
-}
+// nothing is the progress of what is asked for whole.
+func nothing() int64 { return 0 }
 
 // resume opens the part file of an earlier run. It returns nil, and removes the file, if this address cannot resume it.
 func (d *download) resume(addr string) *part {
-	p := oldPart(d.path, d.source.pinned())
+	p := oldPart(d.path)
 	switch {
 	case p == nil:
-	case p.meta.Digest == d.source.digest() &&
-		(d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
-		// a digest detects a mix of two versions
-		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()):
+	case p.Digest == d.source.digest() &&
+		(d.source.Size == 0 || p.Total < 0 || p.Total == d.source.Size) &&
+		// a digest detects a mix of two versions, and lost bytes
+		(p.Validator != "" && p.URL == addr && p.Boot != "" && p.Boot == bootID() || d.source.pinned()):
 		return p
 	default:
 		p.close()
@@ -188,8 +199,8 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 			return p, nil, err
 		}
 	}
-	if p.meta.URL != addr { // another mirror's validator means nothing here
-		p.meta.URL, p.meta.Validator = "", ""
+	if p.URL != addr { // another mirror's validator means nothing here
+		p.URL, p.Validator = "", ""
 	}
 	if p.sums == nil {
 		if err := p.sum(d.source); err != nil {
@@ -199,14 +210,12 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 	if err := d.fill(ctx, addr, p, first); err != nil {
 		return p, nil, err
 	}
-	if err := p.data.Sync(); err != nil && !d.source.pinned() {
-		return p, nil, err
+	if !d.source.pinned() {
+		if err := p.data.Sync(); err != nil {
+			return p, nil, err
+		}
 	}
 	r := p.sums.result()
-	if d.source.Size > r.Size {
-		return p, nil, &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", r.Size,
-			d.source.Size)}
-	}
 	return p, r, d.verify(r, p.data)
 }
 
@@ -216,98 +225,16 @@ func (d *download) start(ctx context.Context, addr string) (*part, *answer, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total,
-		Segments: [][2]int64{{0, a.total}}}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
 	if m.Total < 0 && d.source.Size > 0 {
 		m.Total = d.source.Size
 	}
-	p, err := newPart(d.path, m, d.source.pinned())
+	p, err := newPart(d.path, m)
 	if err != nil {
 		a.close()
 		return nil, nil, err
 	}
 	return p, a, nil
-}
-
-// localPath returns the path of a file address or a path.
-func localPath(addr string) (string, error) {
-	if !strings.HasPrefix(addr, "file://") {
-		return addr, nil
-	}
-	u, err := url.Parse(addr)
-	if err != nil || u.Host != "" && u.Host != "localhost" {
-		return "", errors.New("invalid file address: write file:///path")
-	}
-	return filepath.FromSlash(u.Path), nil
-}
-
-// copyLocal copies a file of this machine.
-func (d *download) copyLocal(ctx context.Context, addr string) (*Result, error) {
-	name, err := localPath(addr)
-	if err != nil {
-		return nil, err
-	}
-	in, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errors.New("not a file but a folder")
-	}
-	if err := d.sizeFits(info.Size()); err != nil {
-		return nil, err
-	}
-	removePart(d.path)
-	out, err := os.Create(d.path)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
-	h := newSums(d.source)
-	if err = d.copy(ctx, out, h, in, info.Size()); err == nil {
-		err = d.verify(h.result(), out)
-	}
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		removePart(d.path)
-		return nil, err
-	}
-	r := h.result()
-	r.URL = addr
-	return r, nil
-}
-
-func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reader, total int64) error {
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := in.Read(buf)
-		if n > 0 {
-			if limit := d.limit(total); h.n+int64(n) > limit {
-				return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
-			}
-			_, _ = h.Write(buf[:n])
-			if _, err := out.Write(buf[:n]); err != nil {
-				return err
-			}
-			d.client.Progress(h.n, total)
-		}
-		if err == io.EOF {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // limit returns the largest number of bytes to accept of a file with total bytes by the server; -1: unknown.
@@ -318,7 +245,7 @@ func (d *download) limit(total int64) int64 {
 	case total < 0:
 		return min(d.client.MaxSize, d.client.MaxUntold)
 	}
-	return d.client.MaxSize
+	return min(d.client.MaxSize, total)
 }
 
 // verify checks the complete file f.

@@ -41,7 +41,6 @@ type Source struct {
 	UserAgent string // default "hexmage"; some servers refuse programs
 	Accept    string // media types; "" accepts all
 	Label     string // replaces the addresses in messages; "" shows the address
-	HTTP1     bool   // use HTTP/1.1 from the start. After a broken HTTP/2 stream Fetch switches by itself
 }
 
 // Client downloads. The zero value works.
@@ -164,6 +163,8 @@ func (c Client) each(ctx context.Context, s Source, dest string, there func() (b
 		return fmt.Errorf("fetch %s: %w", s.called(s.URLs[0]), ErrOffline)
 	}
 	d := &download{client: c, source: s, path: dest + ".part"}
+	d.connect()
+	defer d.http.CloseIdleConnections()
 	var errs []error
 	for _, addr := range s.URLs {
 		if c.Offline && !isLocal(addr) {

@@ -362,7 +362,20 @@ func TestLocal(t *testing.T) {
 	if _, err := client().Fetch(t.Context(), wrong, dest); !errors.Is(err, fetch.ErrMismatch) {
 		t.Errorf("error %v, want %v", err, fetch.ErrMismatch)
 	}
-	for _, u := range []string{"file:///no/such", "ftp://host/x", "https:", "file://otherhost/x"} {
+	index := filepath.Join(filepath.Dir(file), "index.html") // a name with a meaning to servers
+	if err := os.WriteFile(index, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, addr := range map[string]string{"path": file, "index": "file://" + index, "empty": os.DevNull} {
+		want := fetch.Source{URLs: []string{addr}}
+		if name != "empty" {
+			want = pinned(b, addr)
+		}
+		if r, err := client().Fetch(t.Context(), want, dest+name); err != nil || r.URL != addr {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	for _, u := range []string{"file:///no/such", filepath.Dir(file), "ftp://host/x", "https:", "file://otherhost/x"} {
 		if _, err := client().Fetch(t.Context(), pinned(b, u), dest+"2"); err == nil {
 			t.Errorf("%s: no error", u)
 		}
@@ -432,23 +445,5 @@ func TestNoDowngrade(t *testing.T) {
 	if _, err := c.Fetch(t.Context(), pinned(content(10), secure.URL),
 		filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("error %v, want %v", err, fetch.ErrRefused)
-	}
-}
-
-func TestHTTP1(t *testing.T) {
-	b := content(1000)
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor != 1 {
-			t.Errorf("protocol %s", r.Proto)
-		}
-		_, _ = w.Write(b)
-	}))
-	srv.EnableHTTP2 = true
-	srv.Start()
-	defer srv.Close()
-	s := pinned(b, srv.URL)
-	s.HTTP1 = true
-	if _, err := client().Fetch(t.Context(), s, filepath.Join(t.TempDir(), "x")); err != nil {
-		t.Error(err)
 	}
 }

@@ -3,7 +3,6 @@ package fetch_test
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -181,7 +180,7 @@ func TestBrokenConnections(t *testing.T) {
 		"sends JSON without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, `{"status": 200, "error": {"code": "E42", "message": "licence not accepted"}}`)
 		}, change: func(s *fetch.Source, c *fetch.Client) { unpin(s, c); s.Archive = true }, want: fetch.ErrNotFile,
-			text: `a JSON message, which says "E42: licence not accepted"`},
+			text: `"message\": \"licence not accepted`},
 		"sends JSON where no archive is expected": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, `{"error": "quota exceeded"}`)
 		}, change: func(s *fetch.Source, _ *fetch.Client) { s.Archive, s.Size = false, 0 }, want: fetch.ErrNotFile,
@@ -266,17 +265,13 @@ func TestCutZipWithoutPin(t *testing.T) {
 	}
 }
 
-// A server that resets HTTP/2 streams is asked over HTTP/1.1.
-func TestBrokenHTTP2(t *testing.T) {
-	b := content(2_000_000)
-	var two, one atomic.Int32
+// HTTP/1.1 is spoken with a server that would take HTTP/2, too.
+func TestHTTP1(t *testing.T) {
+	b := content(1000)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 2 {
-			two.Add(1)
-			serve(&lossy{w, 50_000}, r, b)
-			return
+		if r.ProtoMajor != 1 {
+			t.Errorf("protocol %s", r.Proto)
 		}
-		one.Add(1)
 		serve(w, r, b)
 	}))
 	srv.EnableHTTP2 = true
@@ -288,9 +283,6 @@ func TestBrokenHTTP2(t *testing.T) {
 	c.TLS = &tls.Config{RootCAs: pool}
 	if _, err := c.Fetch(t.Context(), pinned(b, srv.URL), filepath.Join(t.TempDir(), "x")); err != nil {
 		t.Error(err)
-	}
-	if two.Load() == 0 || one.Load() == 0 {
-		t.Errorf("%d requests over HTTP/2, %d over HTTP/1.1", two.Load(), one.Load())
 	}
 }
 
@@ -529,8 +521,9 @@ func TestMembers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Members != 10 || got.Size != int64(len(b)) || m == "" && sent.Load() > 6_000_000 {
-				t.Errorf("%+v, %d bytes sent of %d", got, sent.Load(), len(b))
+			if info, err := os.Stat(dest); err != nil || info.Size() != int64(len(b)) || got != srv.URL ||
+				m == "" && sent.Load() > 6_000_000 {
+				t.Errorf("%v, from %s, %d bytes sent of %d, %v", info, got, sent.Load(), len(b), err)
 			}
 			z, err := zip.OpenReader(dest)
 			if err != nil {
@@ -600,34 +593,32 @@ func TestNetrcFile(t *testing.T) {
 	}
 }
 
-// TestMembersBegin resumes a download that was killed after its state was there and before the directory was.
+// TestMembersBegin: what a killed run left is of no use, and does no harm.
 func TestMembersBegin(t *testing.T) {
 	b := zipFile(t, 20, 200_000)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var requests atomic.Int32
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1) == 3 { // the first member
-			cancel()
-			return
-		}
-		serve(w, r, b)
-	}))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, b) }))
 	defer srv.Close()
 	s, dest := fetch.Source{URLs: []string{srv.URL}}, filepath.Join(t.TempDir(), "x.zip")
-	keep := func(name string) bool { return strings.HasPrefix(name, "sdk/d3/") }
-	if _, err := client().FetchMembers(ctx, s, keep, dest); err == nil {
-		t.Fatal("it was not stopped")
-	}
-	if err := os.Truncate(dest+".part", 0); err != nil {
+	if err := os.WriteFile(dest+".part", content(5_000_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client().FetchMembers(t.Context(), s, keep, dest); err != nil {
+	if _, err := client().FetchMembers(t.Context(), s,
+		func(name string) bool { return strings.HasPrefix(name, "sdk/d3/") }, dest); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.OpenReader(dest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z.Close()
+	defer z.Close()
+	r, err := z.Open("sdk/d3/f3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, r); err != nil { // checks the CRC
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(dest + ".part*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
 }

@@ -36,11 +36,12 @@ func OutOfReach(err error) error { return &transientError{err: err} }
 
 const maxRedirects = 10
 
-// connect returns the HTTP client of a download. The caller closes its idle connections.
-func (d *download) connect() *http.Client {
+// connect makes the HTTP client of a download. It speaks HTTP/1.1: there is one request at a time, and some servers
+// reset long streams of HTTP/2. The caller closes its idle connections.
+func (d *download) connect() {
 	rt := d.client.Transport
 	if rt == nil {
-		t := &http.Transport{
+		rt = &http.Transport{
 			Proxy:                 d.client.Proxy,
 			DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   30 * time.Second,
@@ -48,13 +49,8 @@ func (d *download) connect() *http.Client {
 			IdleConnTimeout:       time.Minute,
 			DisableCompression:    true,
 			ReadBufferSize:        64 << 10,
-			ForceAttemptHTTP2:     !d.http1,
 			TLSClientConfig:       d.client.TLS.Clone(),
 		}
-		if d.http1 {
-			t.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
-		}
-		rt = t
 	}
 	own := map[string]bool{}
 	for _, raw := range d.source.URLs {
@@ -62,7 +58,7 @@ func (d *download) connect() *http.Client {
 			own[hostPort(u)] = true
 		}
 	}
-	return &http.Client{Transport: &transport{RoundTripper: rt, logins: d.client.Logins, own: own},
+	d.http = &http.Client{Transport: &transport{RoundTripper: rt, logins: d.client.Logins, own: own},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) >= maxRedirects {
 				return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
@@ -153,24 +149,16 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 		return nil, fmt.Errorf("%w: untrusted certificate of the server or of a proxy: set SSL_CERT_FILE to a "+
 			"file with the missing certificate", err)
 	}
-	return nil, d.transient(err)
+	return nil, transient(err)
 }
 
-// transient wraps a network error. After an error of HTTP/2 the next requests use HTTP/1.1: some servers reset long
-// streams.
-func (d *download) transient(err error) error {
+// transient wraps a network error.
+func transient(err error) error {
 	if t := (*transientError)(nil); errors.As(err, &t) {
 		return t
 	}
-	if text := err.Error(); strings.Contains(text, "stream error: ") || strings.Contains(text, "http2: ") ||
-		strings.Contains(text, "GOAWAY") {
-		d.broken2.Store(true)
-	}
 	return &transientError{err: err}
 }
-
-// downgrade reports whether the HTTP client has to be replaced by one for HTTP/1.1.
-func (d *download) downgrade() bool { return d.broken2.Load() && !d.http1 }
 
 // place reads from the response's header which bytes of the file it has.
 func (d *download) place(a *answer, start, end int64) error {
@@ -277,26 +265,11 @@ func validator(h http.Header) string {
 
 // contentRange parses "bytes START-END/TOTAL". The returned end is exclusive; total is -1 if unknown.
 func contentRange(s string) (start, end, total int64, ok bool) {
-	rest, found := strings.CutPrefix(s, "bytes ")
-	span, size, slash := strings.Cut(rest, "/")
-	first, last, dash := strings.Cut(span, "-")
-	if !found || !slash || !dash {
-		return 0, 0, -1, false
+	n, err := fmt.Sscanf(s, "bytes %d-%d/%d", &start, &end, &total)
+	if n == 2 && strings.HasSuffix(s, "/*") {
+		total, err = -1, nil
 	}
-	total = -1
-	if size != "*" {
-		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil || n < 0 {
-			return 0, 0, -1, false
-		}
-		total = n
-	}
-	start, err1 := strconv.ParseInt(first, 10, 64)
-	end, err2 := strconv.ParseInt(last, 10, 64)
-	if err1 != nil || err2 != nil || start < 0 || end < start || end == 1<<63-1 || total >= 0 && end >= total {
-		return 0, 0, -1, false
-	}
-	return start, end + 1, total, true
+	return start, end + 1, total, err == nil && start >= 0 && end >= start && end < 1<<63-1 && (total < 0 || end < total)
 }
 
 func retryAfter(h http.Header) time.Duration {

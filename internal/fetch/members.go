@@ -1,28 +1,18 @@
 package fetch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/archive"
 )
-
-// Members describes the result of FetchMembers.
-type Members struct {
-	Size     int64 // bytes of the whole archive
-	Read     int64 // bytes of it on disk
-	Came     int64 // bytes of this run
-	Members  int   // number of requested members
-	URL      string
-	Requests int
-}
 
 // ErrNoRanges is wrapped by errors of FetchMembers if no server answers ranges reliably. The caller then has to
 // download the whole archive.
@@ -36,103 +26,110 @@ const (
 	maxMembers   = 2_000_000
 )
 
-// FetchMembers writes a sparse copy of the source's zip archive to dest. It has the directory and the members that
-// keep selects. The digests of the archive do not apply to it: the caller checks each member's CRC and the digest of
-// the unpacked tree. A later call, also of another process, resumes an interrupted one.
-func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool,
-	dest string) (*Members, error) {
-	var m *Members
+// FetchMembers writes a sparse copy of the source's zip archive to dest, unless there is one. It has the directory and
+// the members that keep selects. The digests of the archive do not apply to it: the caller checks each member's CRC and
+// the digest of the unpacked tree. It returns the address that served it, "" if the file existed already.
+func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (url string,
+	err error) {
 	there := func() (bool, error) {
 		info, err := os.Stat(dest)
-		if err != nil || !info.Mode().IsRegular() {
-			return false, nil
-		}
-		m = &Members{Size: info.Size()}
-		return true, nil
+		return err == nil && info.Mode().IsRegular(), nil
 	}
-	err := c.withDefaults().each(ctx, s, dest, there, func(d *download, addr string) (err error) {
-		m, err = d.members(ctx, addr, keep)
-		return err
+	err = c.withDefaults().each(ctx, s, dest, there, func(d *download, addr string) error {
+		url = addr
+		return d.members(ctx, addr, keep)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return url, err
 }
 
 // members downloads from one address. It restarts if the file on the server changes.
-func (d *download) members(ctx context.Context, addr string, keep func(string) bool) (*Members, error) {
-	err := remote(addr)
+func (d *download) members(ctx context.Context, addr string, keep func(string) bool) error {
+	addr, err := address(addr)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoRanges, err)
+		return err
 	}
-	d.http1 = d.source.HTTP1
-	d.http = d.connect()
-	defer func() { d.http.CloseIdleConnections() }()
-	var m *Members
 	for changes := 0; ; changes++ {
-		m, err = d.membersOnce(ctx, addr, keep)
+		err = d.membersOnce(ctx, addr, keep)
 		if !errors.Is(err, errChanged) || changes >= maxChanges {
 			break
 		}
+	}
+	if err != nil {
 		removePart(d.path)
 	}
 	if errors.Is(err, errNoRanges) {
 		err = fmt.Errorf("%w: %w", ErrNoRanges, err)
 	}
-	return m, err
+	return err
 }
 
-func (d *download) membersOnce(ctx context.Context, addr string, keep func(string) bool) (*Members, error) {
+func (d *download) membersOnce(ctx context.Context, addr string, keep func(string) bool) error {
 	var head []byte
-	var total int64
-	var valid string
-	err := d.persist(ctx, nil, func() error {
+	whole := partMeta{URL: addr}
+	err := d.persist(ctx, nothing, func() error {
 		a, err := d.get(ctx, addr, 0, 4, "")
 		if err != nil {
 			return err
 		}
 		defer a.close()
-		total, valid = a.total, validator(a.Header)
-		if !a.partial() || total < 0 || valid == "" {
+		whole.Total, whole.Validator = a.total, validator(a.Header)
+		if !a.partial() || whole.Total < 0 || whole.Validator == "" {
 			return errNoRanges
 		}
 		head, err = io.ReadAll(io.LimitReader(a.Body, 4))
 		if err != nil {
-			return d.transient(err)
+			return transient(err)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if string(head) != "PK\x03\x04" {
-		return nil, fmt.Errorf("%w: not a zip archive but a file that starts with %q", ErrNotFile, head)
+		return fmt.Errorf("%w: not a zip archive but a file that starts with %q", ErrNotFile, head)
 	}
-	whole := partMeta{URL: addr, Validator: valid, Total: total}
 	tail, ms, err := d.directory(ctx, whole)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	low := total - int64(len(tail))
+	low := whole.Total - int64(len(tail))
 	segs, kept := extents(ms, low, keep, memberGap)
 	if kept == 0 {
-		return nil, fmt.Errorf("%w: the archive has none of the requested members", ErrNotFile)
+		return fmt.Errorf("%w: the archive has none of the requested members", ErrNotFile)
 	}
-	sum := sha256.Sum256(tail)
-	whole.Digest = "members " + hex.EncodeToString(sum[:])
-	whole.Segments = segs
-	p, err := d.sparse(whole, head, tail)
+	out, err := os.Create(d.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer p.close()
-	before := p.bytes()
-	if err := d.persist(ctx, p, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
-		return nil, err
+	defer out.Close()
+	_, herr := out.WriteAt(head, 0)
+	_, terr := out.WriteAt(tail, low)
+	if err := errors.Join(herr, terr); err != nil {
+		return err
 	}
-	return &Members{Size: total, Read: p.bytes() + int64(len(tail)), Came: p.bytes() - before + int64(len(tail)),
-		Members: kept, URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
+	var done, total int64
+	for _, s := range segs {
+		total += s[1] - s[0]
+	}
+	told := written(func(n int) {
+		done += int64(n)
+		d.client.Progress(done, total)
+	})
+	for _, s := range segs {
+		to := io.MultiWriter(io.NewOffsetWriter(out, s[0]), told)
+		if err := d.piece(ctx, whole, s[0], s[1], to); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// written is a Writer that is told how much is written.
+type written func(n int)
+
+func (f written) Write(b []byte) (int, error) {
+	f(len(b))
+	return len(b), nil
 }
 
 // readerAt is an io.ReaderAt.
@@ -143,21 +140,22 @@ func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
 // directory reads the end of a zip archive with its whole directory.
 func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, ms []archive.Member, err error) {
 	low := max(0, whole.Total-1<<20)
-	if tail, err = d.bytes(ctx, whole, low, whole.Total); err != nil {
+	var b bytes.Buffer
+	if err = d.piece(ctx, whole, low, whole.Total, &b); err != nil {
 		return nil, nil, err
 	}
+	tail = b.Bytes()
 	var failed error // a network error
 	ms, err = archive.ListZip(readerAt(func(p []byte, off int64) (int, error) {
 		if off < low {
 			if whole.Total-off > maxDirectory {
 				return 0, fmt.Errorf("%w: central directory of more than %d bytes", ErrTooLarge, maxDirectory)
 			}
-			before, err := d.bytes(ctx, whole, off, low)
-			if err != nil {
-				failed = err
-				return 0, err
+			var before bytes.Buffer
+			if failed = d.piece(ctx, whole, off, low, &before); failed != nil {
+				return 0, failed
 			}
-			tail, low = append(before, tail...), off
+			tail, low = append(before.Bytes(), tail...), off
 		}
 		n := copy(p, tail[min(off-low, int64(len(tail))):])
 		if n < len(p) {
@@ -197,91 +195,28 @@ func extents(ms []archive.Member, end int64, keep func(name string) bool,
 	return segs, kept
 }
 
-// sparse opens or creates the part file with the segments of m, and writes the archive's first and last bytes to it: an
-// earlier run may have been killed before it did.
-func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
-	p := oldPart(d.path, false)
-	if p != nil && (p.meta.Digest != m.Digest || p.meta.Validator != m.Validator || p.meta.Total != m.Total ||
-		!slices.Equal(p.meta.Segments, m.Segments)) {
-		p.close()
-		p = nil
-	}
-	if p == nil {
-		var err error
-		if p, err = newPart(d.path, m, false); err != nil {
-			return nil, err
+// piece copies a range of the file to w.
+func (d *download) piece(ctx context.Context, m partMeta, start, end int64, w io.Writer) error {
+	at := start
+	return d.persist(ctx, func() int64 { return at }, func() error {
+		a, err := d.get(ctx, m.URL, at, end, m.Validator)
+		if err != nil {
+			return err
 		}
-	}
-	p.meta.URL = m.URL
-	_, herr := p.data.WriteAt(head, 0)
-	_, terr := p.data.WriteAt(tail, m.Total-int64(len(tail)))
-	if err := errors.Join(herr, terr); err != nil {
-		p.close()
-		return nil, err
-	}
-	return p, nil
-}
-
-// bytes reads a range of the file into memory. It resumes after a broken connection.
-func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b []byte, err error) {
-	for idle := 0; ; {
-		before := len(b)
-		err = d.persist(ctx, nil, func() error {
-			at := start + int64(len(b))
-			a, err := d.get(ctx, m.URL, at, end, m.Validator)
-			if err != nil {
-				return err
-			}
-			defer a.close()
-			switch {
-			case a.total != m.Total || validator(a.Header) != m.Validator:
-				return errChanged
-			case !a.partial() || a.end != end:
-				return errNoRanges
-			}
-			more, err := io.ReadAll(io.LimitReader(a.Body, end-at))
-			b = append(b, more...)
-			if t := (*transientError)(nil); err != nil && (len(more) == 0 || errors.As(err, &t) && t.slow) &&
-				ctx.Err() == nil {
-				return d.transient(err)
-			}
-			return context.Cause(ctx)
-		})
+		defer a.close()
 		switch {
-		case err != nil || int64(len(b)) == end-start:
-			return b, err
-		case len(b) > before:
-			idle = 0
-		default:
-			if idle++; idle > d.client.Retries {
-				return nil, io.ErrUnexpectedEOF
-			}
+		case a.total != m.Total || validator(a.Header) != m.Validator:
+			return errChanged
+		case !a.partial() || a.end != end:
+			return errNoRanges
 		}
-	}
-}
-
-// persist calls f until it succeeds or its error is permanent. Progress in p, which may be nil, resets the retries.
-func (d *download) persist(ctx context.Context, p *part, f func() error) error {
-	for failures := 0; ; {
-		before := p.bytes()
-		err := f()
-		if err == nil {
-			return nil
+		n, err := io.Copy(w, io.LimitReader(a.Body, end-at))
+		if at += n; err == nil && at < end {
+			err = io.ErrUnexpectedEOF
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err != nil && !errors.As(err, new(*fs.PathError)) { // of the disk, else
+			return transient(err)
 		}
-		var t *transientError
-		if !errors.As(err, &t) {
-			return err
-		}
-		if d.downgrade() {
-			d.http1 = true
-			d.http.CloseIdleConnections()
-			d.http = d.connect()
-		}
-		if err := d.bear(ctx, t, &failures, p.bytes() > before); err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }

@@ -1,8 +1,6 @@
 package fetch
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -46,47 +44,7 @@ func pageKind(head []byte) string {
 const maxMessage = 200 // characters of a server's message in an error
 
 // message returns the text of a page or a refusal on one line, without markup and control characters.
-func message(b []byte) string {
-	text := jsonMessage(b)
-	if text == "" {
-		text = markupMessage(string(b))
-	}
-	return clean(text)
-}
-
-// jsonMessage returns the strings of a JSON message that describe an error.
-func jsonMessage(b []byte) string {
-	var v any
-	if json.Unmarshal(bytes.TrimSpace(b), &v) != nil {
-		return ""
-	}
-	var found []string
-	var look func(v any, depth int)
-	look = func(v any, depth int) {
-		if depth > 4 || len(found) > 4 {
-			return
-		}
-		switch v := v.(type) {
-		case []any:
-			for _, e := range v {
-				look(e, depth+1)
-			}
-		case map[string]any:
-			for _, key := range []string{"error", "code", "status", "title", "message", "error_description", "detail",
-				"description", "reason", "errors"} {
-				switch e := v[key].(type) {
-				case string:
-					found = append(found, e)
-				case nil, float64, bool:
-				default:
-					look(e, depth+1)
-				}
-			}
-		}
-	}
-	look(v, 0)
-	return strings.Join(found, ": ")
-}
+func message(b []byte) string { return clean(markupMessage(string(b))) }
 
 // These approximate an HTML parser. A mistake only makes a hint less readable.
 var (

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // Small reads a small file, such as an index, into memory: at most limit bytes from the source's first address.
@@ -15,27 +14,24 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 		return nil, "", errors.New("fetch: no address")
 	}
 	addr := s.URLs[0]
-	d := &download{client: c.withDefaults(), source: s, http1: s.HTTP1}
+	d := &download{client: c.withDefaults(), source: s}
 	d.client.MaxSize = limit
 	defer func() {
 		if err != nil && ctx.Err() == nil {
 			err = d.said(addr, err)
 		}
 	}()
-	if isLocal(addr) {
-		b, err = smallLocal(addr, limit)
-		return b, addr, err
-	}
-	if c.Offline {
+	if c.Offline && !isLocal(addr) {
 		return nil, "", ErrOffline
 	}
-	if err := remote(addr); err != nil {
+	asked, err := address(addr)
+	if err != nil {
 		return nil, "", err
 	}
-	d.http = d.connect()
-	defer func() { d.http.CloseIdleConnections() }()
-	err = d.persist(ctx, nil, func() (err error) {
-		b, at, err = d.small(ctx, addr, limit)
+	d.connect()
+	defer d.http.CloseIdleConnections()
+	err = d.persist(ctx, nothing, func() (err error) {
+		b, at, err = d.small(ctx, asked, limit)
 		return err
 	})
 	return b, at, err
@@ -52,28 +48,11 @@ func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte,
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)
 	case err != nil:
-		return nil, "", d.transient(err)
+		return nil, "", transient(err)
 	case int64(len(b)) > limit:
 		return nil, "", fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
 	return b, a.Request.URL.String(), nil
-}
-
-func smallLocal(addr string, limit int64) ([]byte, error) {
-	name, err := localPath(addr)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
-	}
-	return b, err
 }
 
 // statusError is a refusal with its HTTP status code.

@@ -75,25 +75,32 @@ func sumFile(name string, s Source) (*Result, error) {
 // sidecar checks the part file against the digest beside it on the server, if one exists.
 func (d *download) sidecar(ctx context.Context, addr string) error {
 	// a pinned digest is stronger than one from the same server
-	if isLocal(addr) || d.http == nil || d.source.SHA256 != "" {
+	if isLocal(addr) || d.source.SHA256 != "" {
 		return nil
 	}
 	for _, suffix := range d.source.Sidecars {
-		want, err := d.sideSum(ctx, addr+suffix, suffix)
-		if err != nil {
-			return err
-		}
-		if want == "" {
+		side := Source{URLs: []string{addr + suffix}, UserAgent: d.source.UserAgent}
+		b, _, err := d.client.Small(ctx, side, 1<<20)
+		switch code := Status(err); {
+		case code == http.StatusNotFound, code == http.StatusForbidden, code == http.StatusGone:
 			continue
+		case err != nil:
+			return fmt.Errorf("digest file %s: %w", suffix, err)
+		}
+		f := strings.Fields(strings.ToLower(string(b)))
+		if len(f) == 0 || strings.Trim(f[0], "0123456789abcdef") != "" {
+			continue // most likely a page
 		}
 		s := Source{}
-		switch suffix {
-		case ".sha256":
-			s.SHA256 = want
-		case ".sha1":
-			s.SHA1 = want
-		case ".md5":
-			s.MD5 = want
+		switch {
+		case suffix == ".sha256" && len(f[0]) == 64:
+			s.SHA256 = f[0]
+		case suffix == ".sha1" && len(f[0]) == 40:
+			s.SHA1 = f[0]
+		case suffix == ".md5" && len(f[0]) == 32:
+			s.MD5 = f[0]
+		default:
+			continue
 		}
 		r, err := sumFile(d.path, s)
 		if err != nil {
@@ -106,40 +113,4 @@ func (d *download) sidecar(ctx context.Context, addr string) error {
 		return nil
 	}
 	return nil
-}
-
-// sideSum returns the digest in a sidecar, "" if there is none.
-func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, error) {
-	size := map[string]int{".sha256": 64, ".sha1": 40, ".md5": 32}[suffix]
-	if size == 0 {
-		return "", nil
-	}
-	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent},
-		http: d.http}
-	sum := ""
-	err := plain.persist(ctx, nil, func() error {
-		a, err := plain.ask(ctx, addr, 0, -1, "")
-		if err != nil {
-			return err
-		}
-		defer a.close()
-		b, err := io.ReadAll(io.LimitReader(a.Body, 4096))
-		switch {
-		case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden ||
-			a.StatusCode == http.StatusGone:
-			return nil
-		case a.StatusCode == http.StatusOK && err == nil:
-			f := strings.Fields(strings.ToLower(string(b)))
-			// any other text is most likely a page
-			if len(f) > 0 && len(f[0]) == size && strings.Trim(f[0], "0123456789abcdef") == "" {
-				sum = f[0]
-			}
-			return nil
-		}
-		return &transientError{err: fmt.Errorf("%w: %s", ErrRefused, a.Status)}
-	})
-	if err != nil {
-		err = fmt.Errorf("digest file %s: %w", suffix, err)
-	}
-	return sum, err
 }

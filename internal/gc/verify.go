@@ -235,7 +235,7 @@ func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
 	hash := func(path string, st stat.Stamp) (digest.Digest, error) {
 		return v.hash(ctx, path, st, u.name.Function())
 	}
-	is, err := merkle.Scan(ctx, merkle.HasherFunc(hash), u.path, merkle.ScanOptions{})
+	is, err := merkle.Scan(ctx, hash, u.path, merkle.ScanOptions{})
 	if err != nil {
 		if unreadable(err) || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 			return "", err

@@ -35,7 +35,7 @@ func BenchmarkScan10000(b *testing.B) {
 	soon := func() time.Time { return time.Now().Add(stat.RacyWindow + time.Second) }
 	state := filepath.Join(b.TempDir(), "statcache")
 	c := statcache.Open(state, fn, soon)
-	if _, err := merkle.Scan(b.Context(), c, dir, merkle.ScanOptions{}); err != nil {
+	if _, err := merkle.Scan(b.Context(), c.Hash, dir, merkle.ScanOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	if err := c.Save(); err != nil {
@@ -44,7 +44,7 @@ func BenchmarkScan10000(b *testing.B) {
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
 			c := statcache.Open(state, fn, soon)
-			if _, err := merkle.Scan(b.Context(), c, dir, merkle.ScanOptions{}); err != nil {
+			if _, err := merkle.Scan(b.Context(), c.Hash, dir, merkle.ScanOptions{}); err != nil {
 				b.Fatal(err)
 			}
 			if c.Hashed() != 0 {

@@ -167,12 +167,12 @@ func (c *capturer) resolve(p string) (string, stat.Stamp, error) {
 
 func captureDir(ctx context.Context, blobs store.Blobs, fn digest.Function, dir string,
 	copied bool) (action.OutputDir, error) {
-	d, err := Scan(ctx, HasherFunc(func(p string, _ stat.Stamp) (digest.Digest, error) {
+	d, err := Scan(ctx, func(p string, _ stat.Stamp) (digest.Digest, error) {
 		if copied {
 			return store.PutFile(ctx, blobs, fn, p)
 		}
 		return store.Adopt(ctx, blobs, fn, p)
-	}), dir, ScanOptions{Parallel: captureFiles})
+	}, dir, ScanOptions{Parallel: captureFiles})
 	if err != nil {
 		return action.OutputDir{}, err
 	}

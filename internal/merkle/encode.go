@@ -38,26 +38,20 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 		}
 		return d.ref
 	}
-	names := make([]string, 0, max(len(d.Files), len(d.Dirs), len(d.Symlinks)))
-	names, size := sortedNames(names, d.Files)
-	b := make([]byte, 0, size+len(d.Dirs)*entrySize+len(d.Symlinks)*entrySize)
+	b := make([]byte, 0, (len(d.Files)+len(d.Dirs)+len(d.Symlinks))*(entrySize+20))
 	m := make([]byte, 0, 2*entrySize)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
 		m = appendFile(m[:0], name, *d.Files[name])
-		b = appendBytes(b, 1, m)
+		b = action.AppendMessage(b, 1, m)
 	}
-	names, _ = sortedNames(names[:0], d.Dirs)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(d.Dirs)) {
 		sub := d.Dirs[name].encode(fn, add)
-		m = appendString(m[:0], 1, name)
-		m = action.AppendDigest(m, 2, sub)
-		b = appendBytes(b, 2, m)
+		m = action.AppendDigest(action.AppendString(m[:0], 1, name), 2, sub)
+		b = action.AppendMessage(b, 2, m)
 	}
-	names, _ = sortedNames(names[:0], d.Symlinks)
-	for _, name := range names {
-		m = appendString(m[:0], 1, name)
-		m = appendString(m, 2, d.Symlinks[name])
-		b = appendBytes(b, 3, m)
+	for _, name := range slices.Sorted(maps.Keys(d.Symlinks)) {
+		m = action.AppendString(action.AppendString(m[:0], 1, name), 2, d.Symlinks[name])
+		b = action.AppendMessage(b, 3, m)
 	}
 	dg := fn.Bytes(b)
 	add(d, dg, b)
@@ -65,7 +59,7 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 }
 
 func appendFile(m []byte, name string, f File) []byte {
-	m = appendString(m, 1, name)
+	m = action.AppendString(m, 1, name)
 	m = action.AppendDigest(m, 2, f.Digest)
 	if f.Executable {
 		m = protowire.AppendVarint(protowire.AppendTag(m, 4, protowire.VarintType), 1)
@@ -75,16 +69,6 @@ func appendFile(m []byte, name string, f File) []byte {
 
 // entrySize is about how many bytes an entry takes beside its name.
 const entrySize = 80
-
-// sortedNames appends the names in order. It also returns about how many bytes the entries take.
-func sortedNames[V any](names []string, of map[string]V) (sorted []string, size int) {
-	for name := range of {
-		names = append(names, name)
-		size += len(name) + entrySize
-	}
-	slices.Sort(names)
-	return names, size
-}
 
 // EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load): the root Directory, then all
 // others, each once, parents before children where they were first met. It is what an OutputDir's Tree digest names.
@@ -100,7 +84,7 @@ func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 	}
 	digests, blobs := map[*Dir]digest.Digest{}, map[digest.Digest][]byte{}
 	root := d.encode(fn, func(d *Dir, dg digest.Digest, b []byte) { digests[d], blobs[dg] = dg, b })
-	b := appendBytes(nil, 1, blobs[root])
+	b := action.AppendMessage(nil, 1, blobs[root])
 	seen := map[digest.Digest]bool{}
 	var children func(d *Dir)
 	children = func(d *Dir) {
@@ -111,7 +95,7 @@ func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 				continue
 			}
 			seen[dg] = true
-			b = appendBytes(b, 2, blobs[dg])
+			b = action.AppendMessage(b, 2, blobs[dg])
 			children(sub)
 		}
 	}
@@ -142,7 +126,7 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 		d.Files = make(map[string]*File, n)
 	}
 	var last [4]string
-	err := eachField(b, func(num protowire.Number, m []byte) error {
+	err := action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
 		if num < 1 || num > 3 {
 			return nil
 		}
@@ -200,16 +184,4 @@ func decodeEntry(num protowire.Number, m []byte, fn digest.Function) (name strin
 		e.Dir = Ref(f.Digest)
 	}
 	return name, e, err
-}
-
-func eachField(b []byte, f func(num protowire.Number, m []byte) error) error {
-	return action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error { return f(num, m) })
-}
-
-func appendString(b []byte, field protowire.Number, s string) []byte {
-	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), s)
-}
-
-func appendBytes(b []byte, field protowire.Number, m []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
 }

@@ -3,6 +3,8 @@ package merkle
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -111,6 +113,30 @@ func LoadOutput(ctx context.Context, blobs store.Blobs, d action.OutputDir) (*Di
 	return LoadTree(ctx, blobs, d.Tree)
 }
 
+// OutputBlobs returns the digests of all that a folder which an action wrote is made of: messages and files. A Tree
+// message of another folder is a store.ErrCorrupt.
+func OutputBlobs(ctx context.Context, blobs store.Blobs, d action.OutputDir) ([]digest.Digest, error) {
+	dir, err := LoadOutput(ctx, blobs, d)
+	if err != nil {
+		return nil, err
+	}
+	root, messages := dir.Encode(d.Root.Function())
+	if root != d.Root {
+		return nil, fmt.Errorf("output %s: the tree is of another folder: %w", d.Path, store.ErrCorrupt)
+	}
+	all := slices.Collect(maps.Keys(messages))
+	if !d.Tree.IsZero() {
+		all = append(all, d.Tree)
+	}
+	err = dir.Walk(func(_ string, e Entry) error {
+		if e.File != nil {
+			all = append(all, e.File.Digest)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // maxTree is the limit of a Tree message in bytes.
 const maxTree = 1 << 30
 
@@ -118,7 +144,7 @@ const maxTree = 1 << 30
 func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
 	var root digest.Digest
 	messages := map[digest.Digest][]byte{}
-	err := eachField(b, func(num protowire.Number, m []byte) error {
+	err := action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
 		if num != 1 && num != 2 {
 			return nil
 		}

@@ -100,19 +100,13 @@ func (m *materialiser) dir(ctx context.Context, d *Dir, at, dest string, depth i
 			}
 		}
 		run := func() error { return m.dir(ctx, sub, p, to, depth+1) }
-		if sub.small() || !m.g.TryGo(run) { // it is not worth a goroutine, or everyone is busy: do it here
+		if !m.g.TryGo(run) { // all are busy: do it here
 			if err := run(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// small tells whether there is little in the folder, as far as can be seen without opening it.
-func (d *Dir) small() bool {
-	const entries, message = 16, 16 * 80 // an entry takes about 80 bytes in a Directory message
-	return d.ref.Size() <= message && len(d.Files) <= entries && len(d.Dirs) == 0
 }
 
 func (m *materialiser) file(ctx context.Context, f File, dest string) error {

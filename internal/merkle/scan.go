@@ -19,28 +19,20 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Hasher gives the digests of host files. It is called from several goroutines at once.
-type Hasher interface {
-	// Hash returns the digest of the regular file at path, of which Lstat said st.
-	Hash(path string, st stat.Stamp) (digest.Digest, error)
-}
+// Hasher returns the digest of the regular file at path, of which Lstat said st. It is called from several goroutines at
+// once.
+type Hasher func(path string, st stat.Stamp) (digest.Digest, error)
 
-// HasherFunc is a Hasher's Hash.
-type HasherFunc func(path string, st stat.Stamp) (digest.Digest, error)
-
-// Hash implements Hasher.
-func (h HasherFunc) Hash(path string, st stat.Stamp) (digest.Digest, error) { return h(path, st) }
-
-// HashFiles returns a Hasher that reads every file. A statcache.Cache is one that does not.
+// HashFiles returns a Hasher that reads every file. That of a statcache.Cache does not.
 func HashFiles(fn digest.Function) Hasher {
-	return HasherFunc(func(path string, _ stat.Stamp) (digest.Digest, error) {
+	return func(path string, _ stat.Stamp) (digest.Digest, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return digest.Digest{}, err
 		}
 		defer f.Close()
 		return fn.Reader(f)
-	})
+	}
 }
 
 // ScanOptions say what Scan takes.
@@ -76,7 +68,7 @@ func (e *UnfitError) Unwrap() error { return e.Err }
 // Scan reads the folder dir into a tree without Refs. Symlinks are kept, not followed; one that is absolute or leads
 // out of dir is an *UnfitError, and so is what is neither file, folder nor symlink.
 func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, error) {
-	s := &scanner{h: h, seen: opts.Seen}
+	s := &scanner{hash: h, seen: opts.Seen}
 	if s.seen == nil {
 		s.seen = func(string, stat.Stamp) {}
 	}
@@ -119,7 +111,7 @@ func (d *Dir) prune() bool {
 type glob struct{ pattern, base string }
 
 type scanner struct {
-	h     Hasher
+	hash  Hasher
 	globs []glob
 	seen  func(string, stat.Stamp)
 	g     *errgroup.Group
@@ -206,7 +198,7 @@ func (s *scanner) file(d *Dir, e fs.DirEntry, p, full string) error {
 	}
 	st := stat.Of(info)
 	s.seen(p, st)
-	dg, err := s.h.Hash(full, st)
+	dg, err := s.hash(full, st)
 	if err != nil {
 		return err
 	}

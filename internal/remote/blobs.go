@@ -102,25 +102,8 @@ func (b *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	for _, d := range ask {
 		b.said[d] = !lacks[d]
 	}
-	var still, there []digest.Digest
-	for _, d := range missing {
-		if b.said[d] {
-			there = append(there, d)
-		} else {
-			still = append(still, d)
-		}
-	}
-	b.mu.Unlock()
-	if !b.c.o.Everything || len(there) == 0 {
-		return still, nil
-	}
-	if err := b.fetchAll(ctx, there); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
-		return b.next.Missing(ctx, ds)
-	}
-	return still, nil
+	defer b.mu.Unlock()
+	return slices.DeleteFunc(missing, func(d digest.Digest) bool { return b.said[d] }), nil
 }
 
 // atOnce is how many blobs are fetched at the same time, of many that are wanted.

@@ -81,7 +81,7 @@ func (c *Client) missing(ctx context.Context, ds []digest.Digest) (map[digest.Di
 }
 
 // small is the size in bytes up to which a blob is read or written in one message.
-func (is *capabilities) small(d digest.Digest) bool { return d.Size()+perBlob <= min(is.batch, 1<<20) }
+func (is *capabilities) small(d digest.Digest) bool { return d.Size()+perBlob <= min(is.Batch, 1<<20) }
 
 // read writes the blob to w, as the server gives it. After an error a part may be written.
 func (c *Client) read(ctx context.Context, d digest.Digest, w io.Writer) error {
@@ -170,12 +170,12 @@ func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Diges
 			}
 			continue
 		}
-		if size+d.Size()+perBlob > is.batch || d.Function() != fn {
+		if size+d.Size()+perBlob > is.Batch || d.Function() != fn {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		b, err := store.ReadBlob(ctx, blobs, d, is.batch)
+		b, err := store.ReadBlob(ctx, blobs, d, is.Batch)
 		if err != nil {
 			return &ownError{err}
 		}

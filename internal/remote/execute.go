@@ -193,7 +193,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	if err != nil {
 		return nil, &unrunError{err}
 	}
-	if !is.executes {
+	if !is.Executes {
 		x.mu.Lock()
 		x.gone = fmt.Errorf("%s runs no actions", x.c.o.Address)
 		x.mu.Unlock()

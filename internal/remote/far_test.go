@@ -24,12 +24,12 @@ const roundTrip = 50 * time.Millisecond
 // behind has the machine reach the server over such a way.
 func behind(t *testing.T, s *server) func(*remote.Options) {
 	t.Helper()
-	link, err := far.NewLink(strings.TrimPrefix(s.address, "grpc://"), roundTrip/2)
+	link, err := far.Listen(strings.TrimPrefix(s.address, "grpc://"), roundTrip/2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(link.Close)
-	return func(o *remote.Options) { o.Address = "grpc://" + link.Address() }
+	t.Cleanup(func() { link.Close() })
+	return func(o *remote.Options) { o.Address = "grpc://" + link.Addr().String() }
 }
 
 // sendsMany makes n results with a small file each, and has them on the server.
@@ -68,7 +68,7 @@ func TestFar(t *testing.T) {
 		}
 		asked := s.count("FindMissingBlobs")
 		two := newMachine(t, s, false, behind(t, s))
-		if _, err := two.client.Functions(t.Context()); err != nil { // it is connected
+		if _, err := two.client.Abilities(t.Context()); err != nil { // it is connected
 			t.Fatal(err)
 		}
 		began = time.Now()

@@ -45,7 +45,6 @@ type Options struct {
 	Silo     string // results are shared with who says the same
 
 	UploadWait time.Duration // how long Results.Finish waits for what is still to be sent
-	Everything bool          // all that a found result names is fetched at once
 
 	Timeout time.Duration // how long nothing may come of a call
 	Retries int           // how often a call is tried again after a failure that may pass
@@ -389,15 +388,20 @@ func reason(err error, o Options) error {
 	return fmt.Errorf("%s says %s: %s", o.Address, s.Code(), text)
 }
 
-// capabilities are what a server can do, as far as it matters.
+// Abilities are what a server says that it can do.
+type Abilities struct {
+	Functions []digest.Function // that we know, too, the best first
+	Batch     int64             // bytes of blobs in one message
+	Largest   int64             // size of a blob in bytes; 0: any
+	Updates   bool              // results may be put
+	Executes  bool              // actions run there
+}
+
+// capabilities are all of it that matters here.
 type capabilities struct {
-	functions  []digest.Function
-	batch      int64 // bytes of blobs in one message
-	largest    int64 // size of a blob in bytes; 0: any
-	updates    bool  // results may be put
-	executes   bool  // actions run there
-	packsLarge bool  // large blobs may be packed by zstd, each way
-	packsSmall bool  // small ones
+	Abilities
+	packsLarge bool // large blobs may be packed by zstd, each way
+	packsSmall bool // small ones
 	packer     *packer
 }
 
@@ -443,18 +447,18 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	if cache == nil {
 		return nil, c.leave(fmt.Errorf("%s is no cache", c.o.Address))
 	}
-	is := &capabilities{batch: maxBatch, largest: cache.GetMaxCasBlobSizeBytes(),
-		updates:  cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
-		executes: got.GetExecutionCapabilities().GetExecEnabled()}
+	is := &capabilities{Abilities: Abilities{Batch: maxBatch, Largest: cache.GetMaxCasBlobSizeBytes(),
+		Updates:  cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
+		Executes: got.GetExecutionCapabilities().GetExecEnabled()}}
 	if n := cache.GetMaxBatchTotalSizeBytes(); n > 0 {
-		is.batch = min(is.batch, n)
+		is.Batch = min(is.Batch, n)
 	}
 	for _, f := range cache.GetDigestFunctions() {
 		switch f {
 		case repb.DigestFunction_BLAKE3:
-			is.functions = append(is.functions, digest.BLAKE3)
+			is.Functions = append(is.Functions, digest.BLAKE3)
 		case repb.DigestFunction_SHA256:
-			is.functions = append(is.functions, digest.SHA256)
+			is.Functions = append(is.Functions, digest.SHA256)
 		}
 	}
 	is.packsLarge = slices.Contains(cache.GetSupportedCompressors(), repb.Compressor_ZSTD)
@@ -470,30 +474,11 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	return is, nil
 }
 
-// Abilities are what a server says that it can do.
-type Abilities struct {
-	Functions []digest.Function // that we know, too, the best first
-	Batch     int64             // bytes of blobs in one message
-	Largest   int64             // size of a blob in bytes; 0: any
-	Updates   bool              // results may be put
-	Executes  bool              // actions run there
-}
-
 // Abilities asks the server, once.
 func (c *Client) Abilities(ctx context.Context) (Abilities, error) {
 	is, err := c.able(ctx)
 	if err != nil {
 		return Abilities{}, err
 	}
-	return Abilities{is.functions, is.batch, is.largest, is.updates, is.executes}, nil
-}
-
-// Functions are the digest functions that the server knows, of those that there are here. Without an error they are
-// not all it takes: the client is connected.
-func (c *Client) Functions(ctx context.Context) ([]digest.Function, error) {
-	is, err := c.able(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return is.functions, nil
+	return is.Abilities, nil
 }

@@ -173,39 +173,36 @@ func (m *machine) wants(t *testing.T, x made) {
 // it.
 func TestTwoMachines(t *testing.T) {
 	for _, fn := range functions() {
-		for _, everything := range []bool{false, true} {
-			t.Run(fmt.Sprint(fn, everything), func(t *testing.T) {
-				s := serve(t, fn)
-				one := newMachine(t, s, true, nil)
-				x := one.sends(t, fn, 1)
-				one.results.Finish(t.Context())
-				two := newMachine(t, s, false, func(o *remote.Options) { o.Everything = everything })
-				storetest.Want(t, two.results, x.key, x.result)
-				if n := s.count("Read"); (n > 0) != everything {
-					t.Errorf("%d large blobs were fetched", n)
+		t.Run(fn.String(), func(t *testing.T) {
+			s := serve(t, fn)
+			one := newMachine(t, s, true, nil)
+			x := one.sends(t, fn, 1)
+			one.results.Finish(t.Context())
+			two := newMachine(t, s, false, nil)
+			storetest.Want(t, two.results, x.key, x.result)
+			if n := s.count("Read"); n > 0 {
+				t.Errorf("%d large blobs were fetched", n)
+			}
+			if _, err := two.own.Get(t.Context(), x.key); err == nil {
+				t.Error("the result is remembered here, and not all of it is here")
+			}
+			two.wants(t, x)
+			asked := s.count("GetActionResult")
+			for range 3 {
+				if _, err := two.results.Get(t.Context(), fn.Bytes([]byte("nobody made it"))); !errors.Is(err,
+					store.ErrNotFound) {
+					t.Error(err)
 				}
-				_, err := two.own.Get(t.Context(), x.key)
-				if (err == nil) != everything {
-					t.Errorf("that the result is remembered here: %v; that all of it is here: %v", err, everything)
-				}
-				two.wants(t, x)
-				asked := s.count("GetActionResult")
-				for range 3 {
-					if _, err := two.results.Get(t.Context(), fn.Bytes([]byte("nobody made it"))); !errors.Is(err,
-						store.ErrNotFound) {
-						t.Error(err)
-					}
-				}
-				if n := s.count("GetActionResult") - asked; n != 1 {
-					t.Errorf("what it does not have it was asked for %d times", n)
-				}
-				one.said.want(t)
-				two.said.want(t)
-				if n := s.count("GetCapabilities"); n != 2 {
-					t.Errorf("two clients asked %d times what it can do", n)
-				}
-			})
-		}
+			}
+			if n := s.count("GetActionResult") - asked; n != 1 {
+				t.Errorf("what it does not have it was asked for %d times", n)
+			}
+			one.said.want(t)
+			two.said.want(t)
+			if n := s.count("GetCapabilities"); n != 2 {
+				t.Errorf("two clients asked %d times what it can do", n)
+			}
+		})
 	}
 }
 

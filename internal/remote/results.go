@@ -43,8 +43,7 @@ func NewResults(next store.Results, blobs *Blobs, upload bool) *Results {
 // Here implements store.Shared.
 func (r *Results) Here() store.Results { return r.next }
 
-// Get implements store.Results. What the remote has counts only if it is whole. It is put into next when all that it
-// names is here.
+// Get implements store.Results. What the remote has counts only if it is whole.
 func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
 	own, err := r.next.Get(ctx, key)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -58,8 +57,6 @@ func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, e
 	}
 	found, rerr := r.ask(ctx, key)
 	switch {
-	case rerr == nil && r.c.o.Everything:
-		return found, r.next.Put(ctx, key, found, nil)
 	case rerr == nil:
 		return found, nil
 	case ctx.Err() != nil:
@@ -93,36 +90,18 @@ func (r *Results) ask(ctx context.Context, key digest.Digest) (*action.Result, e
 }
 
 // contents are the digests of all that a result names, also by way of others.
-func contents(ctx context.Context, blobs store.Blobs, r *action.Result) ([]digest.Digest, error) {
-	want := map[digest.Digest]bool{}
+func contents(ctx context.Context, blobs store.Blobs, r *action.Result) (want []digest.Digest, err error) {
 	for _, f := range r.Files {
-		want[f.Digest] = true
+		want = append(want, f.Digest)
 	}
 	for _, d := range r.Dirs {
-		dir, err := merkle.LoadOutput(ctx, blobs, d)
+		all, err := merkle.OutputBlobs(ctx, blobs, d)
 		if err != nil {
 			return nil, err
 		}
-		root, messages := dir.Encode(d.Root.Function())
-		if root != d.Root {
-			return nil, fmt.Errorf("output %s: the tree is of another folder: %w", d.Path, errUnusable)
-		}
-		if !d.Tree.IsZero() {
-			want[d.Tree] = true
-		}
-		for m := range messages {
-			want[m] = true
-		}
-		if err := dir.Walk(func(_ string, e merkle.Entry) error {
-			if e.File != nil {
-				want[e.File.Digest] = true
-			}
-			return nil
-		}); err != nil {
-			return nil, err
-		}
+		want = append(want, all...)
 	}
-	return slices.Collect(maps.Keys(want)), nil
+	return want, nil
 }
 
 // Put implements store.Results.
@@ -254,7 +233,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	if err != nil {
 		return err
 	}
-	if !is.updates {
+	if !is.Updates {
 		return errors.New("it takes no results: ask who runs it, or set upload = \"never\"")
 	}
 	beside, wants := map[digest.Digest][]byte{}, map[digest.Digest]bool{}
@@ -265,7 +244,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	parcels = slices.DeleteFunc(parcels, func(p parcel) bool {
 		want, err := p.contents(ctx, from)
 		if err != nil || slices.ContainsFunc(want,
-			func(d digest.Digest) bool { return is.largest > 0 && d.Size() > is.largest }) {
+			func(d digest.Digest) bool { return is.Largest > 0 && d.Size() > is.Largest }) {
 			return true // it is no longer here, or can never be there
 		}
 		for _, d := range want {

@@ -87,7 +87,7 @@ const (
 
 // batches are blobs that are read together.
 func (is *capabilities) batches(ds []digest.Digest) (all [][]digest.Digest) {
-	most := min(is.batch, readTogetherBytes)
+	most := min(is.Batch, readTogetherBytes)
 	slices.SortFunc(ds, func(a, b digest.Digest) int { return int(a.Function()) - int(b.Function()) })
 	begin, size := 0, int64(0)
 	for i, d := range ds {

@@ -220,7 +220,7 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	what := fmt.Sprintf("remote %q", out.Name)
 	r.diags = append(r.diags,
 		config.UnexpectedIn(b.Body,
-			append(ofUser(), "cache", "instance", "silo", "upload", "upload_wait", "download", "execute", "fallback",
+			append(ofUser(), "cache", "instance", "silo", "upload", "upload_wait", "execute", "fallback",
 				"platform", "timeout", "retries"), []string{"tls"}, what)...)
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
@@ -242,7 +242,6 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	out.Instance = r.text(b, "instance", "")
 	out.Silo = r.text(b, "silo", "")
 	out.Upload = Policy(r.word(b, "upload", string(Never), string(CI), string(Always)))
-	out.Everything = r.word(b, "download", "needed", "all") == "all"
 	out.Execute = r.flag(b, "execute")
 	out.Fallback = remote.Fallback(r.word(b, "fallback", string(remote.FallbackLocal), string(remote.FallbackFail)))
 	if a := b.Body.Attributes["platform"]; a != nil {

@@ -17,7 +17,6 @@ remote "team" {
   silo              = "a"
   upload            = "ci"
   upload_wait       = "2m"
-  download          = "all"
   execute           = true
   fallback          = "fail"
   platform          = { OSFamily = "linux" }
@@ -41,7 +40,7 @@ func TestParse(t *testing.T) {
 	}
 	team, lab := all[0], all[1]
 	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" ||
-		team.Silo != "a" || team.Upload != settings.CI || !team.Everything ||
+		team.Silo != "a" || team.Upload != settings.CI ||
 		!team.Execute || team.Fallback != remote.FallbackFail || len(team.Platform) != 1 ||
 		team.Platform["OSFamily"] != "linux" ||
 		team.UploadWait != 2*time.Minute || team.Timeout != 5*time.Second || team.Retries != 0 ||
@@ -50,7 +49,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v", team)
 	}
 	if lab.Execute || lab.Fallback != remote.FallbackLocal || lab.Platform != nil || lab.Upload != settings.Never ||
-		lab.Everything || lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries ||
+		lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries ||
 		lab.UploadWait != remote.DefaultUploadWait {
 		t.Errorf("%+v", lab)
 	}
@@ -119,7 +118,6 @@ func TestMistakes(t *testing.T) {
 		{src: `cache { max_size = "5GB" }`, says: "your cache is of all your workspaces", only: "workspace"},
 		{src: block(`  uplaod = "ci"`), says: "Did you mean upload?"},
 		{src: block(`  upload = "sometimes"`), says: "it is one of never, ci, always"},
-		{src: block(`  download = "none"`), says: "it is one of needed, all"},
 		{src: block(`  execute = "perhaps"`), says: "execute is a bool"},
 		{src: block("  execute = true\n  fallback = \"never\""), says: "it is one of local, fail"},
 		{src: block(`  fallback = "fail"`), says: "add execute = true"},

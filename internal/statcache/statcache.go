@@ -1,7 +1,7 @@
 // Package statcache remembers the digests of workspace files by their stamps, so that a file that did not change
 // costs one Lstat.
 //
-// A Cache is opened on its state file, asked for digests (it is a merkle.Hasher), and saved. The package does not
+// A Cache is opened on its state file, asked for digests (its Hash is a merkle.Hasher), and saved. The package does not
 // know what the files are for.
 package statcache
 
@@ -59,7 +59,7 @@ func Open(path string, fn digest.Function, now func() time.Time) *Cache {
 // today is the day, counted from 1970.
 func (c *Cache) today() uint32 { return uint32(c.now().Unix() / (24 * 60 * 60)) }
 
-// Hash implements merkle.Hasher.
+// Hash is a merkle.Hasher.
 func (c *Cache) Hash(path string, st stat.Stamp) (digest.Digest, error) {
 	c.load.Do(func() { c.read(func(path string, e entry) { c.entries[path] = e }) })
 	if d, ok := c.known(path, st); ok {

@@ -70,8 +70,6 @@ type Problem struct {
 	Text  string // "<file>: <problem>: <next step>"
 }
 
-func (p Problem) Error() string { return p.Text }
-
 // Folder is what Read found.
 type Folder struct {
 	Model Model // incomplete if there are problems

@@ -76,7 +76,7 @@ func TestConfigAlone(t *testing.T) {
 	}
 	unreadable := func(string) (fs.File, error) { return nil, errors.New("out of files") }
 	if _, problems := hf.Read(unreadable, "m", hf.Needs{}); fmt.Sprint(problems) !=
-		"[m: folder cannot be opened (out of files): make it readable]" {
+		"[{Unreadable model m: folder cannot be opened (out of files): make it readable}]" {
 		t.Error(problems)
 	}
 }

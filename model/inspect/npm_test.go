@@ -35,7 +35,7 @@ func npmLibraries(t *testing.T) string {
 		if err != nil || len(packed) != 1 {
 			return fmt.Errorf("npm pack made %v, %w", packed, err)
 		}
-		_, err = archive.Unpack(t.Context(), root, archive.Options{StripPrefix: "package"}, packed[0])
+		err = archive.Unpack(t.Context(), root, archive.Options{StripPrefix: "package"}, packed[0])
 		return err
 	})
 }

@@ -40,7 +40,7 @@ func TestSDK(t *testing.T) {
 			file, r := simulated(t, name)
 			zipped := mustDescribe(t, file)
 			dir := filepath.Join(t.TempDir(), filepath.Base(r.Prefix))
-			if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
+			if err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
 				t.Fatal(err)
 			}
 			folder := mustDescribe(t, dir)
@@ -68,7 +68,7 @@ func TestSDK(t *testing.T) {
 func TestMixedSDK(t *testing.T) {
 	file, r := simulated(t, "qairt")
 	dir := filepath.Join(t.TempDir(), "sdk")
-	if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
+	if err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
 		t.Fatal(err)
 	}
 	lib := filepath.Join(dir, "lib", "aarch64-android", "libQnnHtp.so")

@@ -20,7 +20,6 @@ const MaxIndex = 64 << 20
 // Model is one file, or several behind an index.json, seen as one set of tensors.
 type Model struct {
 	tensors []ModelTensor // by name
-	byName  map[string]int
 	closers []io.Closer
 	said    map[string]string // metadata of all files
 }
@@ -40,7 +39,7 @@ func (t ModelTensor) Data() *io.SectionReader { return io.NewSectionReader(t.Fil
 // Open opens a .safetensors file or a "….index.json" with its shards, which must lie in the index's own folder.
 // The caller must Close the Model.
 func Open(path string) (*Model, error) {
-	m := &Model{byName: map[string]int{}, said: map[string]string{}}
+	m := &Model{said: map[string]string{}}
 	var err error
 	if strings.HasSuffix(path, ".json") {
 		err = m.openIndex(path)
@@ -51,23 +50,11 @@ func Open(path string) (*Model, error) {
 		return nil, errors.Join(err, m.Close())
 	}
 	slices.SortFunc(m.tensors, func(a, b ModelTensor) int { return strings.Compare(a.Name, b.Name) })
-	for i, t := range m.tensors {
-		m.byName[t.Name] = i
-	}
 	return m, nil
 }
 
 // Tensors lists all tensors by name. The slice is the Model's own.
 func (m *Model) Tensors() []ModelTensor { return m.tensors }
-
-// Lookup finds a tensor by name.
-func (m *Model) Lookup(name string) (ModelTensor, bool) {
-	i, ok := m.byName[name]
-	if !ok {
-		return ModelTensor{}, false
-	}
-	return m.tensors[i], true
-}
 
 // Close closes the files.
 func (m *Model) Close() error {

@@ -105,7 +105,7 @@ step "run" "main" {
   baselines   = ["llm.npu-paper", "llm.npu-reproduction"]
 
   metric "prompt_tokens" {
-    pattern = "real_seq_length: ?([0-9]+)\\s*$"
+    pattern = "(?:real_seq_length|prompt_length): ?([0-9]+)\\s*$"
     unit    = "tokens"
   }
 }

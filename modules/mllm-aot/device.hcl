@@ -9,9 +9,9 @@ profile "device" {
     title     = ""
     model     = var.model
     quantizer = var.quantizer
-    mllm      = step.git.mllm.outputs.dir
+    mllm      = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
 
-    ops       = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
+    ops       = var.mllm == "" ? "${local.mllm}/mllm/backends/qnn/custom-op-package/LLaMAPackage" : local.sources
     quantized = step.convert.llm.outputs.model
     htp       = null
     table     = null
@@ -68,6 +68,7 @@ profile "device" {
   }
 
   step "git" "mllm" {
+    when            = var.mllm == ""
     description     = "mllm's sources"
     url             = "https://github.com/UbiquitousLearning/mllm"
     commit          = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
@@ -89,7 +90,7 @@ profile "device" {
 
   step "patch" "mllm" {
     description = "have the runners read a prompt, count heads right, and print how fast they were"
-    source      = step.git.mllm.outputs.dir
+    source      = local.mllm
     series      = "mllm-aot"
   }
 
@@ -99,7 +100,7 @@ profile "device" {
     shell       = true
     argv = [<<-EOT
       ${local.prepare}
-      ${local.cmake} -S ${step.git.mllm.outputs.dir} -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=bfd -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=bfd -DCPM_highway_SOURCE="$HEXMAGE_ROOT/${step.git.highway.outputs.dir}" -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=x86-64-v3 -DMLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON
+      ${local.cmake} -S ${local.mllm} -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=bfd -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=bfd -DCPM_highway_SOURCE="$HEXMAGE_ROOT/${step.git.highway.outputs.dir}" -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=x86-64-v3 -DMLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON
       cmake --build build --target ${local.compiler}
     EOT
     ]

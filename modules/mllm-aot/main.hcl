@@ -36,7 +36,7 @@ variable "prompt" {
 variable "mllm" {
   type        = string
   default     = ""
-  description = "A clone of mllm (github.com/UbiquitousLearning/mllm), whose op package is built in place of the example, and whose quantizer runs if `quantizer` says so"
+  description = "A clone of mllm (github.com/UbiquitousLearning/mllm), whose op package is built in place of the example, and whose quantizer runs if `quantizer` says so. Profile device builds its programs, too: clone it with submodules"
 
   validation {
     condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1

@@ -44,7 +44,7 @@ func install(t testing.TB, qairt string) sdks {
 		if err := os.WriteFile(file, zip.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := archive.Unpack(t.Context(), filepath.Join(root, name), archive.Options{StripPrefix: r.Prefix}, file); err != nil {
+		if err := archive.Unpack(t.Context(), filepath.Join(root, name), archive.Options{StripPrefix: r.Prefix}, file); err != nil {
 			t.Fatal(err)
 		}
 	}

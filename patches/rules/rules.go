@@ -17,11 +17,11 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/patches/cpptoken"
 )
 

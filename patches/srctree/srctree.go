@@ -99,7 +99,10 @@ func (t *Tree) Walk(fn func(name string) error) error {
 		if err != nil {
 			return err
 		}
-		if _, changed := t.changes[name]; !changed && d.Type().IsRegular() {
+		if d.Name() == ".git" && d.IsDir() {
+			return fs.SkipDir
+		}
+		if _, changed := t.changes[name]; !changed && d.Type().IsRegular() && d.Name() != ".git" {
 			names = append(names, name)
 		}
 		return nil

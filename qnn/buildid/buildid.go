@@ -112,9 +112,6 @@ func windows(r io.Reader, look func(buf []byte, end int) bool) error {
 	}
 }
 
-// Valid tells whether the text is a whole build id.
-func Valid(id string) bool { return id != "" && wholeID.FindString(id) == id }
-
 // Version returns the version in a build id, which may be cut short: "2.41.0" of "v2.41.0.251128"; "" when it is none.
 func Version(id string) string {
 	if m := cutID.FindStringSubmatch(id); m != nil {

@@ -77,14 +77,6 @@ type neverEnds struct{}
 
 func (neverEnds) Read(b []byte) (int, error) { return len(b), nil }
 
-func TestValid(t *testing.T) {
-	for text, want := range map[string]bool{id: true, "v2.34.0.250424201103": true, id + "_1": false, " " + id: false, "v2.34.0.250424": false, "2.34.0.250424201103": false, "": false, id + "_": false} {
-		if buildid.Valid(text) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
-	}
-}
-
 func TestSame(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

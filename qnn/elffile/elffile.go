@@ -1,7 +1,7 @@
 // Package elffile reads ELF files with debug/elf, and writes small shared libraries.
 //
-// Files are hostile. debug/elf unpacks compressed sections to any size and copies a name for each symbol, so Open
-// refuses compressed tables, and this package reads symbols and libraries itself, bounded. It does not know what the
+// Files are hostile. debug/elf unpacks compressed sections to any size and copies a name for each section and symbol, so
+// Open refuses compressed tables and long names, and this package reads symbols and libraries itself, bounded. It does not know what the
 // machines' flags mean, nor what a library is for.
 package elffile
 
@@ -51,30 +51,50 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		order = binary.BigEndian
 	}
 	f := &File{Flags: order.Uint32(h[36:])}
-	at, each, count := uint64(order.Uint32(h[32:])), uint64(order.Uint16(h[46:])), uint64(order.Uint16(h[48:]))
-	flags := func(header []byte) uint64 { return uint64(order.Uint32(header[8:])) }
+	at, each, count, names := uint64(order.Uint32(h[32:])), order.Uint16(h[46:]), order.Uint16(h[48:]), order.Uint16(h[50:])
+	word := func(header []byte, at, _ int) uint64 { return uint64(order.Uint32(header[at:])) }
 	if elf.Class(h[elf.EI_CLASS]) == elf.ELFCLASS64 {
 		f.Flags = order.Uint32(h[48:])
-		at, each, count = order.Uint64(h[40:]), uint64(order.Uint16(h[58:])), uint64(order.Uint16(h[60:]))
-		flags = func(header []byte) uint64 { return order.Uint64(header[8:]) }
+		at, each, count, names = order.Uint64(h[40:]), order.Uint16(h[58:]), order.Uint16(h[60:]), order.Uint16(h[62:])
+		word = func(header []byte, _, at int) uint64 { return order.Uint64(header[at:]) }
 	}
-	if end := at + each*count; end > uint64(size) || end < at {
+	if end := at + uint64(each)*uint64(count); end > uint64(size) || end < at {
 		return nil, cutOff(end, size)
 	}
-	if count == 0 && at > 0 {
+	switch {
+	case count == 0 && at > 0 || count > 0 && names >= count:
 		return nil, fmt.Errorf("%w: more sections than its header can count", ErrNotELF)
+	case count > 0 && each < 40:
+		return nil, fmt.Errorf("%w: section headers of %d bytes", ErrNotELF, each)
 	}
-	for i := range count {
-		header := make([]byte, 16)
-		if _, err := r.ReadAt(header, int64(at+i*each)); err != nil {
-			return nil, fmt.Errorf("section header %d: %w", i, err)
+	header, texts := make([]byte, 40), uint64(0)
+	section := func(i uint16) (err error) {
+		if _, err = r.ReadAt(header, int64(at)+int64(i)*int64(each)); err != nil {
+			err = fmt.Errorf("section header %d: %w", i, err)
 		}
-		kind := elf.SectionType(order.Uint32(header[4:]))
-		if elf.SectionFlag(flags(header))&elf.SHF_COMPRESSED != 0 && kind != elf.SHT_PROGBITS {
-			return nil, fmt.Errorf("%w: a compressed section of type %v", ErrNotELF, kind)
-		}
+		return err
 	}
 	var err error
+	if count > 0 {
+		err = section(names)
+		texts = word(header, 16, 24)
+	}
+	for i := uint16(0); i < count && err == nil; i++ {
+		if err = section(i); err != nil {
+			break
+		}
+		kind := elf.SectionType(order.Uint32(header[4:]))
+		if elf.SectionFlag(word(header, 8, 8))&elf.SHF_COMPRESSED != 0 && kind != elf.SHT_PROGBITS {
+			err = fmt.Errorf("%w: a compressed section of type %v", ErrNotELF, kind)
+		}
+		name := io.NewSectionReader(r, int64(texts+uint64(order.Uint32(header))), maxText)
+		if b, _ := io.ReadAll(name); len(b) == maxText && bytes.IndexByte(b, 0) < 0 {
+			err = fmt.Errorf("%w: the name of section %d has more than %d bytes", ErrNotELF, i, maxText)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	if f.File, err = elf.NewFile(io.NewSectionReader(r, 0, size)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotELF, err)
 	}

@@ -159,10 +159,14 @@ func damaged(t testing.TB) map[string]struct {
 		"cut in the middle":             {whole[:len(whole)/2], elffile.ErrCutOff},
 		"cut after the header":          {whole[:64], elffile.ErrCutOff},
 		"compressed names":              {section(".shstrtab", compress), elffile.ErrNotELF},
-		"compressed symbols":            {section(".dynsym", compress), elffile.ErrNotELF},
-		"large symbols":                 {section(".dynsym", large), elffile.ErrCutOff},
-		"symbols nowhere":               {section(".dynsym", func(h []byte) { le.PutUint64(h[24:], 1<<63) }), elffile.ErrNotELF},
-		"names of symbols nowhere":      {section(".dynsym", func(h []byte) { le.PutUint32(h[40:], 65000) }), nil},
+		"a long name": {append(section(".shstrtab", func(h []byte) {
+			le.PutUint64(h[24:], uint64(len(whole)))
+			le.PutUint64(h[32:], 8<<10)
+		}), strings.Repeat("x", 8<<10-1)+"\x00"...), elffile.ErrNotELF},
+		"compressed symbols":       {section(".dynsym", compress), elffile.ErrNotELF},
+		"large symbols":            {section(".dynsym", large), elffile.ErrCutOff},
+		"symbols nowhere":          {section(".dynsym", func(h []byte) { le.PutUint64(h[24:], 1<<63) }), elffile.ErrNotELF},
+		"names of symbols nowhere": {section(".dynsym", func(h []byte) { le.PutUint32(h[40:], 65000) }), nil},
 		"library name nowhere": {edit(func(b []byte) {
 			at := open(t, b).Section(".dynamic").Offset
 			le.PutUint64(b[at+8:], 1<<40)

@@ -14,13 +14,18 @@ import (
 // ErrMalformed is wrapped by the errors of Table.Err.
 var ErrMalformed = errors.New("malformed FlatBuffer")
 
-// maxString bounds a string that is taken from a buffer.
-const maxString = 4096
+// Limits of what is taken from a buffer, in bytes: of a string, and of all strings. Each of many tables may have the same
+// string, and each gets a copy.
+const (
+	maxString  = 4096
+	maxStrings = 64 << 20
+)
 
 // buffer is what all tables of a buffer share.
 type buffer struct {
-	data []byte
-	err  error
+	data    []byte
+	strings int // bytes of all strings so far
+	err     error
 }
 
 // Table is a table in a buffer.
@@ -154,7 +159,14 @@ func (t Table) Bytes(i, limit int) []byte {
 }
 
 // String returns a text.
-func (t Table) String(i int) string { return string(t.Bytes(i, maxString)) }
+func (t Table) String(i int) string {
+	b := t.Bytes(i, maxString)
+	if t.strings += len(b); t.strings > maxStrings {
+		t.fail("more than %d bytes of strings", maxStrings)
+		return ""
+	}
+	return string(b)
+}
 
 // Tables returns a list of at most so many tables.
 func (t Table) Tables(i, limit int) []Table {

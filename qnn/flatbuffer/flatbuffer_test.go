@@ -71,6 +71,19 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestManyStrings: tables that all have one string do not fill memory with copies of it.
+func TestManyStrings(t *testing.T) {
+	root := flatbuffer.Root(flatbuffer.Write(flatbuffer.Fields{0: strings.Repeat("x", 4096)}))
+	for range 64 << 20 / 4096 {
+		if len(root.String(0)) != 4096 {
+			t.Fatal(root.Err())
+		}
+	}
+	if text := root.String(0); text != "" || !errors.Is(root.Err(), flatbuffer.ErrMalformed) {
+		t.Errorf("%d bytes more, %v", len(text), root.Err())
+	}
+}
+
 func TestCut(t *testing.T) {
 	whole := sample()
 	for n := range whole {

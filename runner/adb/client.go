@@ -3,7 +3,6 @@ package adb
 import (
 	"context"
 	"fmt"
-	"iter"
 	"net"
 	"slices"
 	"strings"
@@ -158,6 +157,9 @@ func (d *Device) Place() link.Place { return link.Place{Serial: d.serial, Folder
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
 func (d *Device) Reconnect(ctx context.Context) error {
 	if !strings.Contains(d.serial, ":") {
+		ctx, cancel := context.WithTimeoutCause(ctx, askWait,
+			fmt.Errorf("%w: it does not answer within %v", link.ErrDropped, askWait))
+		defer cancel()
 		_, err := link.Output(ctx, d, "true", nil)
 		return err
 	}
@@ -245,20 +247,4 @@ func isPropKey(key string) bool {
 		return true
 	}
 	return false
-}
-
-// Track yields the server's list of devices again and again, until ctx ends or after an error.
-func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
-	return func(yield func([]Info, error) bool) {
-		for {
-			all, err := c.Devices(ctx)
-			if ctx.Err() != nil || !yield(all, err) || err != nil {
-				return
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(trackEvery):
-			}
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
@@ -47,15 +48,7 @@ func TestHostileServer(t *testing.T) {
 		return err
 	}
 	forward := func(c *adb.Client) error { _, err := c.Device("x").Forward(t.Context(), "tcp:0", "tcp:1"); return err }
-	track := func(c *adb.Client) (last error) {
-		n := 0
-		for _, err := range c.Track(t.Context()) {
-			if n, last = n+1, err; n > 3 {
-				t.Error("it goes on after the end")
-			}
-		}
-		return last
-	}
+	devices := func(c *adb.Client) error { _, err := c.Devices(t.Context()); return err }
 	for _, c := range []struct {
 		name, reply string
 		do          func(*adb.Client) error
@@ -74,8 +67,8 @@ func TestHostileServer(t *testing.T) {
 		{"only one status", "OKAY", forward, link.ErrDropped},
 		{"a port that is none", "OKAYOKAY0005x1234", forward, adb.ErrProtocol},
 		{"a huge port", "OKAYOKAY000599999", forward, adb.ErrProtocol},
-		{"half a list of devices", "OKAY0010x dev", track, link.ErrDropped},
-		{"a list with no length", "OKAYzzzz", track, adb.ErrProtocol},
+		{"half a list of devices", "OKAY0010x dev", devices, link.ErrDropped},
+		{"a list with no length", "OKAYzzzz", devices, adb.ErrProtocol},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.do(liar(t, []byte(c.reply)))
@@ -166,14 +159,27 @@ func operate(ctx context.Context, c *adb.Client, op uint8) (err error) {
 		_, err = c.Device("x").Shell(ctx, "true", link.Streams{Stdin: strings.NewReader("in")})
 		return err
 	case 3:
-		for _, err = range c.Track(ctx) {
-			if err == nil {
-				break
-			}
-		}
-		return err
+		return c.Device("x").Reconnect(ctx)
 	default:
 		_, err = c.Device("x").Forward(ctx, "tcp:0", "tcp:1")
 		return err
 	}
+}
+
+// TestSilentDevice: a phone that takes a command and says nothing does not count as reconnected, and does not hold up
+// the caller for ever.
+func TestSilentDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := adb.NewClientOver("x", func(context.Context) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				go theirs.Write([]byte("OKAYOKAY"))
+				io.Copy(io.Discard, theirs)
+			}()
+			return ours, nil
+		})
+		if err := c.Device("x").Reconnect(t.Context()); !link.Retryable(err) {
+			t.Error(err)
+		}
+	})
 }

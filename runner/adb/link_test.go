@@ -21,34 +21,23 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-func TestTrack(t *testing.T) {
+func TestDevices(t *testing.T) {
 	t.Parallel()
 	s := phonetest.Server(t)
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	lists := make(chan []adb.Info, 100)
-	ended := make(chan error, 1)
-	go func() {
-		var last error
-		for all, err := range s.Track(ctx) {
-			if last = err; err == nil {
-				lists <- all
-			}
-		}
-		ended <- last
-	}()
 	await := func(what string, ok func([]adb.Info) bool) {
 		t.Helper()
 		for {
-			select {
-			case all := <-lists:
-				if ok(all) {
-					return
-				}
-			case <-ctx.Done():
-				t.Fatalf("%s: never seen", what)
+			all, err := s.Devices(ctx)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
 			}
+			if ok(all) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
 	}
 	await("no device", func(all []adb.Info) bool { return len(all) == 0 })
@@ -62,22 +51,9 @@ func TestTrack(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("a device that went away", func(all []adb.Info) bool { return len(all) == 0 })
-	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("at the end: %v", err)
-	}
-	// A server that goes away is an error, told once.
-	n := 0
-	var last error
-	time.AfterFunc(100*time.Millisecond, func() { s.Close() })
-	for all, err := range s.Track(t.Context()) {
-		if err == nil && len(all) > 1 {
-			t.Errorf("%v", all)
-		}
-		n, last = n+1, err
-	}
-	if n < 2 || !errors.Is(last, link.ErrDropped) {
-		t.Errorf("%d lists, the last with %v", n, last)
+	s.Close()
+	if _, err := s.Devices(ctx); !errors.Is(err, link.ErrDropped) {
+		t.Errorf("a server that went away: %v", err)
 	}
 }
 

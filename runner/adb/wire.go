@@ -23,7 +23,6 @@ const (
 	bufferSize = 256 << 10 // read-ahead of one connection
 	dialWait   = 5 * time.Second
 	askWait    = 15 * time.Second // for a question that a healthy server answers at once
-	trackEvery = time.Second      // interval of lists of devices
 )
 
 // conn is one connection to the server. Its life is bounded by the context it was dialled with.

@@ -15,12 +15,12 @@ failure "qpm-relative" {
 
 failure "qpm-login" {
   where    = ["fetch", "tool"]
-  patterns = ["(?i)(?:qpm-cli|qsc-cli).*(?:401|unauthori[sz]ed|not logged in|login (?:failed|required))", "(?i)licen[sc]e.*not (?:been )?(?:activated|accepted)"]
-  cause    = "The vendor's tool is not logged in, or the product's licence was not accepted."
-  remedy   = "Log in with `qpm-cli --login` (or `qsc-cli login`), then `qpm-cli --license-activate PRODUCT`; the account must have accepted the licence in the browser once."
+  patterns = ["(?i)(?:qpm-cli|qsc-cli).*(?:401|unauthori[sz]ed|not logged in|login (?:failed|required))", "(?i)licen[sc]e.*not (?:been )?(?:activated|accepted)", "(?:\\[Error\\] ?:|[Hh]exagonsdk|[Qq]ualcomm).*\\b401\\b", "(?i)\\bERROR\\b\\W*HTTP status code:? 401\\b"]
+  cause    = "Qualcomm's server does not give the product to this account (401): the client is not logged in, the product's license is not accepted, or the account may not have it."
+  remedy   = "Log in with `qpm-cli --login` (or `qsc-cli login`), then `qpm-cli --license-activate PRODUCT`; accept the license in the browser once. Some accounts never get a product: then take a release that needs no account (source archive in `hexmage toolchain list hexagon`), or set HEXAGON_SDK_ROOT to a copy."
   source   = "the reproduction of llm.npu"
   seed     = true
-  examples = ["qpm-cli: [Error] : 401 Unauthorized", "Error: license for hexagonsdk6.x has not been activated"]
+  examples = ["qpm-cli: [Error] : 401 Unauthorized", "Error: license for hexagonsdk6.x has not been activated", "[Error] : 401 access denied", "ERROR HTTP status code 401"]
 }
 
 failure "sdk-download" {

@@ -272,6 +272,19 @@ failure "profile-schematic" {
   examples = ["ERROR: could not open schematic file"]
 }
 
+failure "dataset-gone" {
+  where    = ["tool"]
+  patterns = ["(?:DatasetNotFoundError|FileNotFoundError|ConnectionError|not found|Couldn't (?:find|reach)).*pile-val-backup"]
+  cause    = "The data set pile-val-backup, which mllm v1's get_distribution.py names, is gone."
+  remedy   = "Set dataset_path to another data set with texts, such as pile-uncopyrighted; or use step \"quantize_v1\", whose `calibration` is a text file of yours."
+  source   = "mllm v1, tools/qnn_convertor"
+  seed     = true
+  examples = [
+    "datasets.exceptions.DatasetNotFoundError: Dataset 'mit-han-lab/pile-val-backup' doesn't exist on the Hub or cannot be accessed.",
+    "FileNotFoundError: Couldn't find a dataset script at mit-han-lab/pile-val-backup or any data file in the same directory",
+  ]
+}
+
 failure "datasets-version" {
   where    = ["tool"]
   patterns = ["Incompatible datasets version detected"]

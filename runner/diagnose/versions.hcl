@@ -4,7 +4,7 @@ failure "soc-unknown" {
   where    = ["device", "logcat", "tool"]
   patterns = ["SoC model [(]SnapdragonModel[)] is unknown", "Unsupported (?:SoC model [(])?SnapdragonModel"]
   cause    = "The QNN SDK is older than the device's SoC and does not know it."
-  remedy   = "Take a newer SDK (`hexmage toolchain list qairt` says which know the SoC; SM8750 wants 2.37 or newer, SM8850 2.42) for the context and for the pushed libraries, or give soc_model and dsp_arch explicitly."
+  remedy   = "Take a newer SDK (`hexmage compat --soc SM8750` says which know a SoC; SM8750 wants 2.37 or newer, SM8850 2.42) for the context and for the pushed libraries, or give soc_model and dsp_arch explicitly."
   source   = "argmaxinc/WhisperKitAndroid#58"
   explains = ["device-create", "transport-4000", "context-create", "no-stub-for-arch"]
   seed     = true

@@ -58,7 +58,7 @@ func Stat(ctx context.Context, d Device, at string) (File, error) {
 // Find lists a file or folder of a device, and everything below a folder: name is relative to the folder dir, and the
 // result's names are. It does not follow links. The error for a missing file wraps fs.ErrNotExist.
 func Find(ctx context.Context, d Device, dir, name string) ([]File, error) {
-	out, err := Output(ctx, d, english+"cd "+Quote(dir)+" || exit\n"+exists(name)+
+	out, err := Output(ctx, d, english+exists(dir)+"cd "+Quote(dir)+" || exit\n"+exists(name)+
 		"exec find "+Quote("./"+name)+" -exec stat -c "+format+" {} +", nil)
 	if err != nil {
 		return nil, refused(err, "list", name)
@@ -97,13 +97,14 @@ type writer func([]byte) (int, error)
 // Write implements io.Writer.
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// refused names the file operation that a command failed at.
+// refused names the file operation that a command failed at. If a file below a folder disappears while the device lists
+// the folder, the folder is still there.
 func refused(err error, op, at string) error {
 	exit, ok := errors.AsType[*ExitError](err)
 	if !ok {
 		return err
 	}
-	if exit.Code == notThere || strings.Contains(strings.ToLower(exit.Said), "no such file") {
+	if exit.Code == notThere || op != "list" && strings.Contains(strings.ToLower(exit.Said), "no such file") {
 		return fmt.Errorf("device: %s %s: %w", op, at, fs.ErrNotExist)
 	}
 	return fmt.Errorf("device: %s %s: %s", op, at, exit.Said)

@@ -1,7 +1,9 @@
 package link
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -29,6 +31,31 @@ func TestParseFiles(t *testing.T) {
 		if got, err := parseFiles(bad); !errors.Is(err, ErrProtocol) {
 			t.Errorf("%q: %v, %v", bad, got, err)
 		}
+	}
+}
+
+// failing is a device on which each command fails.
+type failing struct {
+	Device
+	code int
+	said string
+}
+
+func (f failing) Place() Place { return Place{} }
+
+func (f failing) Shell(_ context.Context, _ string, s Streams) (int, error) {
+	_, err := io.WriteString(s.Stderr, f.said)
+	return f.code, err
+}
+
+// TestFindThatFails: a folder in which a file disappears while the device lists it does not count as missing.
+func TestFindThatFails(t *testing.T) {
+	_, err := Find(t.Context(), failing{code: 1, said: "stat: './out/x.tmp': No such file or directory"}, "/run", "out")
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "x.tmp") {
+		t.Error(err)
+	}
+	if _, err = Find(t.Context(), failing{code: notThere}, "/run", "out"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }
 

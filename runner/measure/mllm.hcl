@@ -98,6 +98,6 @@ metric "decode_tokens_per_s" {
 }
 
 metric "prefill_tokens" {
-  pattern = "real_seq_length: ?([0-9]+)\\s*$"
+  pattern = "(?:real_seq_length|prompt_length): ?([0-9]+)\\s*$" # the latter: the paper's artifact
   unit    = "tokens"
 }

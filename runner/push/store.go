@@ -36,7 +36,7 @@ type Pushed struct {
 	Blobs   int   `json:"blobs"`             // distinct contents
 	Missing int   `json:"missing"`           // contents that the device lacked
 	Size    int64 `json:"size"`              // of all contents
-	Sent    int64 `json:"sent"`              // bytes that the link took, compressed if it compresses
+	Sent    int64 `json:"sent"`              // of contents, as far as the link took them; again if they were sent again
 	Reused  int64 `json:"reused,omitempty"`  // of missing contents, found on the device in others
 	Dropped int   `json:"dropped,omitempty"` // times that the link broke
 	Evicted int   `json:"evicted,omitempty"` // contents of earlier pushes that were removed to make room

@@ -139,7 +139,7 @@ func (t *transfer) together(ctx context.Context, sums []string) error {
 	if err := archive.Close(); err != nil {
 		return err
 	}
-	out, err := t.timed(ctx, togetherScript, in.Bytes())
+	out, err := t.timed(ctx, togetherScript, in.Bytes(), t.size(sums))
 	if err != nil {
 		return err
 	}
@@ -228,17 +228,18 @@ func (t *transfer) send(ctx context.Context, b blob, at, n int64) (string, error
 		return "", err
 	}
 	script := strings.NewReplacer("SUM", b.sum, "AT", strconv.FormatInt(at/partSize, 10)).Replace(sendScript)
-	return t.timed(ctx, script, data)
+	return t.timed(ctx, script, data, n)
 }
 
-// timed runs a script with contents for its input, and counts the bytes that the link took.
-func (t *transfer) timed(ctx context.Context, script string, data []byte) (string, error) {
+// timed runs a script with contents for its input, and counts the bytes that the link took: at most those of the
+// contents, which have the size.
+func (t *transfer) timed(ctx context.Context, script string, data []byte, size int64) (string, error) {
 	slow := fmt.Errorf("%w: sending %s took more than %v", link.ErrDropped, bytesize.Decimal(int64(len(data))), sendWait)
 	ctx, cancel := context.WithTimeoutCause(ctx, sendWait, slow)
 	defer cancel()
 	in := &counted{data: data}
 	out, err := t.script(ctx, script, in)
-	t.pushed.Sent += in.n.Load()
+	t.pushed.Sent += min(in.n.Load(), size)
 	if err != nil && context.Cause(ctx) == slow {
 		err = slow
 	}

@@ -40,7 +40,7 @@ func unpack(t testing.TB, dir, name, version string) string {
 	if err := os.WriteFile(file, packed(t, name, version), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
+	if err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
 		t.Fatal(err)
 	}
 	return root

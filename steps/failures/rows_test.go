@@ -72,6 +72,8 @@ func TestReportedFragments(t *testing.T) {
 		{"error: no template named 'unordered_map'", "libcxx-mismatch"},
 		{"Tensor name model.0.q already exists in the graph", "tensor-exists"},
 		{"merge file is broken", "merges-missing"},
+		{"2025-09-02 10:11:12 ERROR HTTP status code 401", "qpm-login"},
+		{"Couldn't find a dataset script at mit-han-lab/pile-val-backup", "dataset-gone"},
 		{"Could not register Op Package: x.so and interface provider: P", "op-package-not-registered"},
 		{"Failed to register op package on the Skel side", "op-package-not-registered"},
 		{"Invalid key: graph_configs/0/graph_priority", "config-key"},

@@ -18,6 +18,8 @@ func formats() []struct{ name, in, want string } {
 		{"mllm, what the runner says before", "\x1b[32m[INFO]\x1b[0m num_tokens: 64\n\x1b[1mContext binary file size: 812 MB\x1b[0m\n", "prefill_tokens=64tokens context_size=812MB"},
 		{"mllm v1: the reproduction's first line", "real_seq_length: 64\nprefill time: 201.087ms\nLoad model: 1.54524 s\n",
 			"prefill_time_us=201087us prefill_tokens=64tokens prefill_tokens_per_s=318.27tokens/s load_time_us=1.54524e+06us"},
+		{"mllm v1: the paper's artifact", "prompt_length: 64\nprefill time: 201.087ms\nLoad model: 1.54524 s\n",
+			"prefill_time_us=201087us prefill_tokens=64tokens prefill_tokens_per_s=318.27tokens/s load_time_us=1.54524e+06us"},
 		{"mllm v1: vision", "vit embedding time: 321 ms\nPrefill:88 ms\n", "prefill_time_us=88000us vision_time_us=321000us"},
 		{"mllm v1: profiling of modules", "  Load time: 2.5 s\n  Prefilling speed: 318.3 tokens/s , TTFT: 0.2 s\n  Decoding speed: 12.5 tokens/s\n",
 			"prefill_tokens_per_s=318.3tokens/s ttft_us=200000us decode_tokens_per_s=12.5tokens/s load_time_us=2.5e+06us"},

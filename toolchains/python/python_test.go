@@ -75,14 +75,14 @@ func TestParse(t *testing.T) {
 // TestIndexes: uv is told of the machine's indexes in pip's order, and what it says of them has no address.
 func TestIndexes(t *testing.T) {
 	c, err := pypi.ReadConfig(func(name string) string {
-		return map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_INDEX_URL": "https://ana:s3cret@one.example/simple", "PIP_EXTRA_INDEX_URL": "https://two.example:8443/simple", "PIP_FIND_LINKS": "/wheels"}[name]
+		return map[string]string{"PIP_CONFIG_FILE": os.DevNull, "PIP_INDEX_URL": "https://ana:s3cret@one.example/simple", "PIP_EXTRA_INDEX_URL": "https://two.example:8443/simple", "PIP_FIND_LINKS": "/räder#1 file:///links.html"}[name]
 	}, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var env []string
 	hide := indexes(c, &env)
-	want := []string{"UV_FIND_LINKS=/wheels", "UV_DEFAULT_INDEX=https://two.example:8443/simple", "UV_INDEX=https://ana:s3cret@one.example/simple"}
+	want := []string{"UV_FIND_LINKS=/räder#1,file:///links.html", "UV_DEFAULT_INDEX=https://two.example:8443/simple", "UV_INDEX=https://ana:s3cret@one.example/simple"}
 	if diff := cmp.Diff(want, env); diff != "" {
 		t.Error(diff)
 	}

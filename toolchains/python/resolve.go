@@ -166,7 +166,7 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 			words = append(words, u.Host, "the index of "+i.From)
 		}
 		if i.Page {
-			links = append(links, strings.TrimPrefix(u.String(), "file://"))
+			links = append(links, cmp.Or(i.Folder(), u.String()))
 		} else {
 			all = append(all, u.String())
 		}

@@ -25,7 +25,8 @@ func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Requ
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	program, err := tree(ctx, c, toolchains.Request{Name: "uv", Profile: q.Profile, Lock: o.Lock}, filepath.Join(dir, "uv"), o)
+	uv := toolchains.Request{Name: "uv", Profile: toolchains.ProfileEmulator, Lock: o.Lock} // real, as its choice has it
+	program, err := tree(ctx, c, uv, filepath.Join(dir, "uv"), o)
 	if err != nil {
 		return nil, err
 	}

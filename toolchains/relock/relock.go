@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
@@ -39,11 +40,20 @@ type Change struct {
 
 // Update pins the releases in l, which it changes. A release whose digest the catalogue has is pinned with it, without a
 // download. One without is got, unpacked and verified once, and pinned as it came; its archive stays in o.Downloads, so that fetching it
-// costs nothing. The changes up to an error are in l.
+// costs nothing. Python environments come last: uv and an interpreter that the same call pins choose their packages. The
+// changes up to an error are in l.
 func Update(ctx context.Context, c *toolchains.Catalogue, l *toolchains.Lock, reqs []toolchains.Request, o Options) ([]Change, error) {
 	var changes []Change
-	all := l.Over(o.Lock)
+	last := func(q toolchains.Request) int {
+		if _, r, err := c.For(q).Find(q.Name, q.Version); err == nil && r.Source("python") != nil {
+			return 1
+		}
+		return 0
+	}
+	reqs = slices.Clone(reqs)
+	slices.SortStableFunc(reqs, func(a, b toolchains.Request) int { return last(a) - last(b) })
 	for _, q := range reqs {
+		all := l.Over(o.Lock)         // with the changes so far
 		q.Lock, q.Locking = nil, true // as if nothing was pinned
 		ch, err := c.Choose(q)
 		if err != nil {

@@ -1,10 +1,12 @@
 package relock_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -271,4 +273,50 @@ func TestVouched(t *testing.T) {
 	if err != nil || changes[0].FirstUse || l.Entries[0].Trust != "" || len(l.Entries[0].SHA256) != 64 || len(l.Entries[0].Tree) != 64 {
 		t.Errorf("changes %+v, entries %+v, %v", changes, l.Entries, err)
 	}
+}
+
+// TestEnvironmentAfterItsPrograms: uv and an interpreter that the same call pins choose the packages of an environment,
+// whatever the order of the requests.
+func TestEnvironmentAfterItsPrograms(t *testing.T) {
+	wheel := strings.Repeat("d", 64)
+	uv := "#!/bin/sh\ncat <<'END'\n[[packages]]\nname = \"pip\"\n[[packages.wheels]]\n" +
+		"url = \"https://files.example/pip-1.0-py3-none-any.whl\"\nhashes = { sha256 = \"" + wheel + "\" }\nEND\n"
+	srv := serve(t, map[string][]byte{"/uv.tar": program(t, "bin/uv", uv), "/python.tar": program(t, "bin/python3", "#!/bin/sh\n")})
+	release := func(name, version string) string {
+		return "toolchain \"" + name + "\" {\n  default = \"" + version + "\"\n  release \"" + version + "\" {\n" +
+			"    source \"archive\" {\n      urls = [\"" + srv.URL + "/" + name + ".tar\"]\n    }\n  }\n}\n"
+	}
+	c := load(t, release("uv", "1")+release("python", "3.14"))
+	tools := toolchains.Request{Name: "tools", Version: "3.14", Own: &toolchains.Source{Kind: "python", Python: "3.14",
+		Requirements: []string{"pip"}}}
+	reqs := []toolchains.Request{tools, {Name: "uv", Profile: "device"}, {Name: "python", Version: "3.14", Profile: "device"}}
+	l := &toolchains.Lock{}
+	o := options(t)
+	o.Lock = &toolchains.Lock{}
+	changes, err := relock.Update(t.Context(), c, l, reqs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := l.Find("tools", "3.14", "python")
+	if len(changes) != 3 || e == nil || len(e.Wheels) != 1 || e.Wheels[0].SHA256 != wheel {
+		t.Errorf("%+v, %+v", changes, e)
+	}
+	if ps := relock.Check(c, l, reqs); len(ps) != 0 {
+		t.Errorf("Check after: %v", ps)
+	}
+}
+
+// program is an archive with one program.
+func program(t *testing.T, name, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))})
+	if err == nil {
+		_, err = w.Write([]byte(text))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

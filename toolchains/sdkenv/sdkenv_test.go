@@ -40,7 +40,7 @@ func unpack(t *testing.T, dir, name, version string) string {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
+	if err := archive.Unpack(t.Context(), root, archive.Options{StripPrefix: release.Prefix}, file); err != nil {
 		t.Fatal(err)
 	}
 	return root

@@ -17,7 +17,7 @@ import (
 
 func (s *work) source() fetch.Source {
 	src := fetch.Source{Size: s.Size, SHA256: s.SHA256, SHA1: s.SHA1, MD5: s.MD5, Sidecars: s.Sidecars,
-		UserAgent: s.UserAgent, HTTP1: s.HTTP1, Label: s.found.label, Archive: s.Kind == KindArchive || s.Kind == KindVendor}
+		UserAgent: s.UserAgent, Label: s.found.label, Archive: s.Kind == KindArchive || s.Kind == KindVendor}
 	for _, u := range s.URLs {
 		src.URLs = append(src.URLs, fetch.Rewrite(u, s.o.Mirrors))
 	}

@@ -205,7 +205,7 @@ func (s *work) parts(ctx context.Context, out string) error {
 	src := s.source()
 	name := filepath.Join(s.o.Downloads, "parts-"+short(append(append([]string{s.StripPrefix}, s.Only...), s.URLs...)...)+".zip")
 	for again := true; ; again = false {
-		m, err := c.FetchMembers(ctx, src, s.Takes, name)
+		url, err := c.FetchMembers(ctx, src, s.Takes, name)
 		if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {
 			err = missing
 		}
@@ -221,7 +221,7 @@ func (s *work) parts(ctx context.Context, out string) error {
 		if err != nil {
 			return err
 		}
-		s.learned.URL = m.URL
+		s.learned.URL = url
 		err = s.unpack(ctx, out, name)
 		if !again || !errors.Is(err, archive.ErrTruncated) && !errors.Is(err, fetch.ErrMismatch) || s.o.Offline {
 			if err != nil && ctx.Err() == nil {

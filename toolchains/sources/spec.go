@@ -54,7 +54,6 @@ type Spec struct {
 	SHA1      string   `json:"sha1,omitempty"`
 	MD5       string   `json:"md5,omitempty"`
 	UserAgent string   `json:"user_agent,omitempty"`
-	HTTP1     bool     `json:"http1,omitempty"`
 	Parts     bool     `json:"parts,omitempty"`    // of a zip: read only the members that Only names, where the server can
 	Tree      string   `json:"tree,omitempty"`     // the unpack.Digest of what is unpacked; checked when given
 	Sidecars  []string `json:"sidecars,omitempty"` // what to put after the address for a file with its digest: ".sha256"

@@ -27,7 +27,7 @@ const envUnpack = "HEXMAGE_TEST_UNPACK" // an archive, a colon and a destination
 
 func TestMain(m *testing.M) {
 	if from, to, ok := strings.Cut(os.Getenv(envUnpack), ":"); ok {
-		if _, err := archive.Unpack(context.Background(), to, archive.Options{}, from); err != nil {
+		if err := archive.Unpack(context.Background(), to, archive.Options{}, from); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

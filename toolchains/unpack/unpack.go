@@ -86,7 +86,7 @@ func (l Layout) keep(name string) bool {
 // Archives unpacks the archives, one over the other, to out, which does not exist or is empty; when it fails out is as it was.
 func (l Layout) Archives(ctx context.Context, out string, o Options, archives ...string) error {
 	o.Progress(0, 0, "unpack")
-	_, err := archive.Unpack(ctx, out, archive.Options{
+	err := archive.Unpack(ctx, out, archive.Options{
 		StripPrefix:   l.StripPrefix,
 		Keep:          l.keep,
 		RelativeLinks: o.System,

@@ -39,7 +39,7 @@ func unpacked(t *testing.T, name, version string) *sdkTree {
 		t.Fatal(err)
 	}
 	s := &sdkTree{t: t, root: filepath.Join(dir, release.Version)}
-	if _, err := archive.Unpack(t.Context(), s.root, archive.Options{StripPrefix: release.Prefix}, filepath.Join(dir, "a.zip")); err != nil {
+	if err := archive.Unpack(t.Context(), s.root, archive.Options{StripPrefix: release.Prefix}, filepath.Join(dir, "a.zip")); err != nil {
 		t.Fatal(err)
 	}
 	c, diags := toolchains.Load(nil)

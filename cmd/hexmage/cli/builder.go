@@ -167,7 +167,7 @@ func (e *builder) cached(next execute.Executor) execute.Executor {
 func (e *builder) options(a *app) engine.Options {
 	there := totalMemory()
 	return engine.Options{
-		Blobs: e.Blobs, Hasher: e.Stats, Fn: e.Fn,
+		Blobs: e.Blobs, Hasher: e.Stats.Hash, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		// where nobody knows how much there is, steps that ask for it run one at a time
 		Pools:  map[string]int{action.DownloadsPool: maxDownloads, engine.MemoryPool: int(max(1, there>>30))},

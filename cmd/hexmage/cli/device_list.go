@@ -149,8 +149,8 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 // printDevices prints the rows, with the columns name and server if there is a pool.
 func (a *app) printDevices(rows []deviceRow, pool bool) error {
 	if len(rows) == 0 {
-		fmt.Fprintln(a.Env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use "+
-			"device connect ADDRESS.")
+		fmt.Fprintln(a.Env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or "+
+			"run `hexmage device connect ADDRESS`.")
 		return nil
 	}
 	servers := slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Server != "" })

@@ -75,7 +75,8 @@ func newPhones(t *testing.T) *phones {
 func TestDeviceCommands(t *testing.T) {
 	t.Parallel()
 	p := newPhones(t)
-	if out := p.ok(t, "list"); !strings.HasPrefix(out, "No device is connected") {
+	if out := p.ok(t, "list"); !strings.HasPrefix(out, "No device is connected") ||
+		!strings.Contains(out, "`hexmage device connect ADDRESS`") {
 		t.Errorf("none: %q", out)
 	}
 	if code, _, errs := p.run(t, "", "info"); code != cli.ExitUsage || !strings.Contains(errs, "no device") {

@@ -164,7 +164,7 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options,
 	}
 	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs,
 		LookAhead: far.atOnce(), Fresh: a.Fresh.everything(),
-		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
+		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now).Hash}
 	var results store.Results
 	if _, err := os.Stat(a.places().Scratch()); err != nil {
 		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())

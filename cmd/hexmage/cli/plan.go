@@ -618,7 +618,7 @@ func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
 			if phone == "unasked" {
 				phone = a.attached()
 			}
-			if phone != "" {
+			if phone != "" && !slices.Contains(missing, phone) { // repeats and variants need the same phone
 				missing = append(missing, phone)
 			}
 		}

@@ -220,9 +220,11 @@ func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *re
 	}
 	functions, err := readFunctions(known)
 	if err != nil {
-		if functions, err = c.Functions(ctx); err != nil {
+		is, err := c.Abilities(ctx)
+		if err != nil {
 			return false, context.Cause(ctx) // the client has said it
 		}
+		functions = is.Functions
 		writeFunctions(known, functions)
 	}
 	named := a.Env.Var("HEXMAGE_DIGEST") != ""

@@ -1,11 +1,13 @@
 package local_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,6 +124,30 @@ func wants(t *testing.T, res *action.Result, hint string) {
 	}
 	if !regexp.MustCompile(hint).MatchString(strings.Join(res.Hints, "\n")) {
 		t.Errorf("hints %q, want %s; it printed %s", res.Hints, hint, res.Stderr)
+	}
+}
+
+// TestNarrow: a program of 32 bits, which ends with code 7, does not run in the strict sandbox, and a hint says so.
+func TestNarrow(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the program is for x86")
+	}
+	program, err := hex.DecodeString("7f454c46010101000000000000000000020003000100000054800408340000000000000000000000" +
+		"3400200001000000000000000100000000000000008004080080040860000000600000000500000000100000" +
+		"b801000000bb07000000cd80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range levels(t) {
+		r := newRoom(t, l)
+		a := &action.Action{Command: action.Command{Args: []string{"./prog"}},
+			InputRoot: r.root(t, map[string]string{"prog": string(program)})}
+		switch res := r.execute(t, a); {
+		case r.strict:
+			wants(t, res, "^./prog is a program of 32 bits")
+		case len(res.Hints) > 0 || res.ExitCode != 7 && res.ExitCode < 126:
+			t.Errorf("%s: code %d, hints %q", l.name, res.ExitCode, res.Hints)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package local
 
 import (
+	"debug/elf"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -51,6 +53,10 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 	if refused {
 		h.say(NetworkHint + ": add `network = true` to it if its result cannot depend on what is there")
 	}
+	if program := a.Command.Args[0]; restricted && narrow(s.root(), program) {
+		h.say(program + " is a program of 32 bits, and the strict sandbox runs those of 64 bits alone: take one of " +
+			"64 bits, or run the pipeline with --sandbox staged")
+	}
 	words := 0
 	for _, line := range strings.Split(text, "\n") {
 		denied := refusedRE.MatchString(line)
@@ -79,6 +85,21 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 		}
 	}
 	return h.list
+}
+
+// narrow tells whether a command's program is an ELF file of 32 bits.
+func narrow(root, program string) bool {
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(root, program)
+	}
+	f, err := os.Open(program)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, elf.EI_CLASS+1)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == elf.ELFMAG+string(rune(elf.ELFCLASS32))
 }
 
 type hinter struct {

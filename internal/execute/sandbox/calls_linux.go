@@ -7,14 +7,11 @@ import "golang.org/x/sys/unix"
 type verb uint8
 
 const (
-	chmod       verb = iota + 1 // mode
-	chown                       // user, group
-	utime                       // struct utimbuf: seconds
-	utimes                      // two struct timeval: seconds and microseconds
-	utimens                     // two struct timespec: seconds and nanoseconds
-	utimens64                   // the same with 64 bits, where utimens has 32
-	setxattr                    // name, value, size, flags
-	removexattr                 // name
+	chmod   verb = iota + 1 // mode
+	chown                   // user, group
+	utime                   // struct utimbuf: seconds
+	utimes                  // two struct timeval: seconds and microseconds
+	utimens                 // two struct timespec: seconds and nanoseconds
 )
 
 // change says which arguments of a system call are what; none: it has no such argument.
@@ -41,33 +38,30 @@ func byFolder(v verb, flags int8) change {
 // process is a system call that changes what another process, named by its number, may do or gets. The number 0 is
 // the caller.
 type process struct {
-	pid   uint32 // the argument that is the number
-	query int8   // the argument without which the call only asks; none: it always changes
+	pid uint32 // the argument that is the number
 	// kind tells whether the first argument says what the number is of: first a process, first+1 a process group,
 	// first+2 all of a user's.
 	kind  bool
 	first uint32
 }
 
-func whose(pid uint32) process       { return process{pid: pid, query: none} }
-func whoseKind(first uint32) process { return process{pid: 1, query: none, kind: true, first: first} }
-func unlessNull(query int8) process  { return process{pid: 0, query: query} }
+func whose(pid uint32) process       { return process{pid: pid} }
+func whoseKind(first uint32) process { return process{pid: 1, kind: true, first: first} }
 
-// arch is one of the interfaces of system calls that a processor has, by their numbers.
+// arch is a processor's interface of system calls, by their numbers. Calls of its other ones, such as those of programs
+// of 32 bits, get ENOSYS.
 type arch struct {
 	audit      uint32
-	short      bool   // times have 32 bits, but for utimens64
 	socket     uint32 // makes sockets
-	socketCall uint32 // stood for all calls of sockets, of which the first argument says which; 0: none
 	ioctl      uint32
 	changes    map[uint32]change
 	processes  map[uint32]process
 	signals    []uint32 // send a signal to the process, thread or group that the first argument names, but for the next
 	tgkill     uint32   // like these
-	pidfd      uint32   // pidfd_send_signal, where it is a descriptor
-	fcntl      []uint32
+	pidfd      uint32   // pidfd_send_signal, where it is a descriptor: gets ENOSYS where the others are asked about
+	fcntl      uint32
+	attributes []uint32 // set or remove extended attributes, which inputs and outputs do not have: get EOPNOTSUPP
 	missing    []uint32 // get ENOSYS
-	forbidden  []uint32 // get EPERM
 }
 
 // missingEverywhere are calls with one number on all processors that programs do without when a kernel does not have
@@ -110,85 +104,48 @@ func ownerIoctls() []uint32 {
 	}
 }
 
-// archs are the interfaces that a processor has, by Go's name for it: its own, and that of 32 bits. Numbers are those
-// of the kernel's tables (arch/x86/entry/syscalls/syscall_64.tbl, syscall_32.tbl; include/uapi/asm-generic/unistd.h;
-// arch/arm/tools/syscall.tbl).
+// archOf returns the interface of the processor with Go's name, nil if it has no numbers here. They are those of the
+// kernel's tables (arch/x86/entry/syscalls/syscall_64.tbl; include/uapi/asm-generic/unistd.h).
 //
 // What is missing beside: keys (add_key, request_key, keyctl), which are the user's; and what is shared by all
 // processes of the machine under a number or a name: shared memory, semaphores and queues of System V (shmget,
-// semget, msgget, or ipc), and queues of POSIX (mq_open, mq_unlink).
-func archs(name string) []arch {
+// semget, msgget), and queues of POSIX (mq_open, mq_unlink).
+func archOf(name string) *arch {
 	switch name {
 	case "amd64":
-		return []arch{{
+		return &arch{
 			audit: unix.AUDIT_ARCH_X86_64, socket: 41, ioctl: 16,
 			changes: map[uint32]change{
 				90: byPath(chmod), 91: byFile(chmod), 268: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				92: byPath(chown), 94: byLink(chown), 93: byFile(chown), 260: byFolder(chown, 4),
 				132: byPath(utime), 235: byPath(utimes), 261: byFolder(utimes, none), 280: byFolder(utimens, 3),
-				188: byPath(setxattr), 189: byLink(setxattr), 190: byFile(setxattr),
-				197: byPath(removexattr), 198: byLink(removexattr), 199: byFile(removexattr),
 			},
+			attributes: []uint32{188, 189, 190, 197, 198, 199},
 			processes: map[uint32]process{
-				302: unlessNull(2),                   // prlimit64
+				302: whose(0),                        // prlimit64
 				141: whoseKind(0), 251: whoseKind(1), // setpriority, ioprio_set
 				// sched_setaffinity, _setscheduler, _setparam, _setattr
 				203: whose(0), 144: whose(0), 142: whose(0), 314: whose(0),
 			},
 			// kill, tkill, rt_sigqueueinfo, rt_tgsigqueueinfo
-			signals: []uint32{62, 200, 129, 297}, tgkill: 234, pidfd: 424, fcntl: []uint32{72},
+			signals: []uint32{62, 200, 129, 297}, tgkill: 234, pidfd: 424, fcntl: 72,
 			missing: []uint32{248, 249, 250, 29, 64, 68, 240, 241},
-		}, {
-			audit: unix.AUDIT_ARCH_I386, short: true, socket: 359, socketCall: 102, ioctl: 54,
-			changes: map[uint32]change{
-				15: byPath(chmod), 94: byFile(chmod), 306: byFolder(chmod, none), 452: byFolder(chmod, 3),
-				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 298: byFolder(chown, 4),
-				30: byPath(utime), 271: byPath(utimes), 299: byFolder(utimes, none), 320: byFolder(utimens, 3),
-				412: byFolder(utimens64, 3),
-				226: byPath(setxattr), 227: byLink(setxattr), 228: byFile(setxattr),
-				235: byPath(removexattr), 236: byLink(removexattr), 237: byFile(removexattr),
-			},
-			processes: map[uint32]process{
-				340: unlessNull(2), 97: whoseKind(0), 289: whoseKind(1),
-				241: whose(0), 156: whose(0), 154: whose(0), 351: whose(0),
-			},
-			signals: []uint32{37, 238, 178, 335}, tgkill: 270, pidfd: 424, fcntl: []uint32{55, 221},
-			missing:   []uint32{286, 287, 288, 117, 393, 395, 399, 277, 278},
-			forbidden: []uint32{182, 16, 95}, // chown, lchown and fchown with 16 bits
-		}}
+		}
 	case "arm64":
-		return []arch{{
+		return &arch{
 			audit: unix.AUDIT_ARCH_AARCH64, socket: 198, ioctl: 29,
 			changes: map[uint32]change{
 				52: byFile(chmod), 53: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				55: byFile(chown), 54: byFolder(chown, 4), 88: byFolder(utimens, 3),
-				5: byPath(setxattr), 6: byLink(setxattr), 7: byFile(setxattr),
-				14: byPath(removexattr), 15: byLink(removexattr), 16: byFile(removexattr),
 			},
+			attributes: []uint32{5, 6, 7, 14, 15, 16},
 			processes: map[uint32]process{
-				261: unlessNull(2), 140: whoseKind(0), 30: whoseKind(1),
+				261: whose(0), 140: whoseKind(0), 30: whoseKind(1),
 				122: whose(0), 119: whose(0), 118: whose(0), 274: whose(0),
 			},
-			signals: []uint32{129, 130, 138, 240}, tgkill: 131, pidfd: 424, fcntl: []uint32{25},
+			signals: []uint32{129, 130, 138, 240}, tgkill: 131, pidfd: 424, fcntl: 25,
 			missing: []uint32{217, 218, 219, 194, 190, 186, 180, 181},
-		}, {
-			audit: unix.AUDIT_ARCH_ARM, short: true, socket: 281, socketCall: 102, ioctl: 54,
-			changes: map[uint32]change{
-				15: byPath(chmod), 94: byFile(chmod), 333: byFolder(chmod, none), 452: byFolder(chmod, 3),
-				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 325: byFolder(chown, 4),
-				30: byPath(utime), 269: byPath(utimes), 326: byFolder(utimes, none), 348: byFolder(utimens, 3),
-				412: byFolder(utimens64, 3),
-				226: byPath(setxattr), 227: byLink(setxattr), 228: byFile(setxattr),
-				235: byPath(removexattr), 236: byLink(removexattr), 237: byFile(removexattr),
-			},
-			processes: map[uint32]process{
-				369: unlessNull(2), 97: whoseKind(0), 314: whoseKind(1),
-				241: whose(0), 156: whose(0), 154: whose(0), 380: whose(0),
-			},
-			signals: []uint32{37, 238, 178, 363}, tgkill: 268, pidfd: 424, fcntl: []uint32{55, 221},
-			missing:   []uint32{309, 310, 311, 117, 307, 299, 303, 274, 275},
-			forbidden: []uint32{182, 16, 95},
-		}}
+		}
 	}
 	return nil
 }

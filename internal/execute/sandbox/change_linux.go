@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/binary"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +28,7 @@ func (q *question) change(c change) error {
 			if path, err = q.text(addr); err != nil {
 				return err
 			}
-		case c.dir != none && (c.verb == utimes || c.verb == utimens || c.verb == utimens64):
+		case c.dir != none && (c.verb == utimes || c.verb == utimens):
 			open = true // the descriptor's file, as of futimens
 		default:
 			return unix.EFAULT
@@ -69,8 +68,6 @@ func (q *question) deed(c change) (func(*target) error, error) {
 		return func(t *target) error {
 			return unix.Fchownat(t.fd, "", int(user), int(group), unix.AT_EMPTY_PATH)
 		}, nil
-	case setxattr, removexattr:
-		return q.attribute(c)
 	default:
 		times, err := q.times(c.verb, arg)
 		return func(t *target) error {
@@ -79,75 +76,30 @@ func (q *question) deed(c change) (func(*target) error, error) {
 	}
 }
 
-// maxAttribute is the kernel's limit for the value of an attribute, in bytes.
-const maxAttribute = 64 << 10
-
-// attribute sets or removes an extended attribute: of those that a file's owner may, but for none that need more.
-func (q *question) attribute(c change) (func(*target) error, error) {
-	name, err := q.text(q.args[c.arg])
-	if err != nil {
-		return nil, err
-	}
-	if !strings.HasPrefix(name, "user.") && !strings.HasPrefix(name, "system.posix_acl_") {
-		return nil, unix.EPERM
-	}
-	var value []byte
-	if c.verb == setxattr {
-		size := q.args[c.arg+2]
-		if size > maxAttribute {
-			return nil, unix.E2BIG
-		}
-		value = make([]byte, size)
-		if err := q.read(q.args[c.arg+1], value); err != nil {
-			return nil, err
-		}
-	}
-	return func(t *target) error {
-		if t.is(unix.S_IFLNK) {
-			return unix.EPERM
-		}
-		if c.verb == removexattr {
-			return unix.Removexattr(proc(t.fd), name)
-		}
-		return unix.Setxattr(proc(t.fd), name, value, int(q.int(int(c.arg)+3)))
-	}, nil
-}
-
 // times reads the times of access and modification at the address; nil: now.
 func (q *question) times(v verb, addr uint64) (*timestamps, error) {
 	if addr == 0 {
 		return nil, nil
 	}
-	width, count := 8, 4
-	if q.short && v != utimens64 {
-		width = 4
-	}
-	if v == utime {
-		count = 2
-	}
 	var buf [4 * 8]byte
-	b := buf[:width*count]
+	b := buf[:]
+	if v == utime {
+		b = buf[:2*8]
+	}
 	if err := q.read(addr, b); err != nil {
 		return nil, err
 	}
-	number := func(i int) int64 {
-		if width == 4 {
-			return int64(int32(binary.NativeEndian.Uint32(b[i*4:])))
-		}
-		return int64(binary.NativeEndian.Uint64(b[i*8:]))
-	}
+	number := func(i int) int64 { return int64(binary.NativeEndian.Uint64(buf[i*8:])) }
 	if v == utime {
 		return &timestamps{number(0), 0, number(1), 0}, nil
 	}
 	ts := timestamps{number(0), number(1), number(2), number(3)}
-	for _, fraction := range []*int64{&ts[1], &ts[3]} {
-		switch {
-		case v == utimes && (*fraction < 0 || *fraction >= 1e6):
-			return nil, unix.EINVAL
-		case v == utimes:
+	if v == utimes {
+		for _, fraction := range []*int64{&ts[1], &ts[3]} {
+			if *fraction < 0 || *fraction >= 1e6 {
+				return nil, unix.EINVAL
+			}
 			*fraction *= 1000
-		case q.short: // the upper half is no part of the number
-			*fraction = int64(int32(*fraction))
 		}
 	}
 	return &ts, nil

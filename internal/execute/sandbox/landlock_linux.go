@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -43,8 +42,7 @@ type Base struct {
 	handled uint64 // the rights that this kernel knows
 	scoped  uint64
 	rules   []baseRule
-	archs   []arch
-	filters sync.Map // filter by policy
+	arch    *arch
 
 	unsupervised error
 }
@@ -65,8 +63,8 @@ func Open() (*Base, error) {
 	case abi < abiTruncate:
 		return nil, fmt.Errorf("the kernel has version %d of Landlock, and %d is needed (Linux 6.2)", abi, abiTruncate)
 	}
-	b := &Base{handled: allAccess, archs: archs(runtime.GOARCH)}
-	if len(b.archs) == 0 {
+	b := &Base{handled: allAccess, arch: archOf(runtime.GOARCH)}
+	if b.arch == nil {
 		return nil, errors.New("there is no filter of system calls for this processor")
 	}
 	b.unsupervised = canSupervise()
@@ -85,12 +83,7 @@ func Open() (*Base, error) {
 		access uint64
 	}{{basePaths, readAccess}, {baseDevices, deviceAccess}} {
 		for _, p := range list.paths {
-			f, err := openPath(p)
-			switch {
-			case err != nil: // not on this machine
-			case list.access == readAccess && belowUsr(f):
-				f.Close()
-			default:
+			if f, err := os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0); err == nil { // else not on this machine
 				b.rules = append(b.rules, baseRule{f, b.rights(int(f.Fd()), list.access)})
 			}
 		}
@@ -99,7 +92,7 @@ func Open() (*Base, error) {
 }
 
 // Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they,
-// and what they start, may change mode, owner, times and attributes of each file that is their user's, wherever it
+// and what they start, may change mode, owner and times of each file that is their user's, wherever it
 // is: nothing may be shared with them that counts for others.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
@@ -113,12 +106,6 @@ func (b *Base) Scoped() (signals, sockets bool) {
 	return b.scoped&unix.LANDLOCK_SCOPE_SIGNAL != 0, b.scoped&unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET != 0
 }
 
-// belowUsr tells whether a rule for /usr covers the file: /bin is /usr/bin on most systems.
-func belowUsr(f *os.File) bool {
-	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	return err == nil && strings.HasPrefix(name, "/usr/")
-}
-
 // Allows tells whether an absolute path is part of the base system, by its name.
 func (b *Base) Allows(p string) bool {
 	for _, list := range [][]string{basePaths, baseDevices, {sharedDir}} {
@@ -129,10 +116,6 @@ func (b *Base) Allows(p string) bool {
 		}
 	}
 	return false
-}
-
-func openPath(p string) (*os.File, error) {
-	return os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0)
 }
 
 // ruleset is the descriptor of the kernel's rules.
@@ -242,18 +225,14 @@ func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
 	if network {
 		p.inet = allow
 	}
-	f, ok := b.filters.Load(p)
-	if !ok {
-		f, _ = b.filters.LoadOrStore(p, newFilter(b.archs, p))
-	}
-	fd, err := f.(filter).install(supervised)
+	fd, err := newFilter(b.arch, p).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}
 	if !supervised {
 		return nil, nil
 	}
-	s, err := newSupervisor(fd, a, b.archs)
+	s, err := newSupervisor(fd, a, b.arch)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: supervise a thread: %w", err)
 	}

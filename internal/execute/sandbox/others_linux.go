@@ -19,7 +19,7 @@ func (q *question) mayChange(pid int) error {
 	case 0:
 		return nil // the caller's own, or nobody
 	}
-	_, nested, err := q.process()
+	nested, err := q.nested()
 	if err != nil {
 		return err
 	}
@@ -47,60 +47,15 @@ func (q *question) mayChange(pid int) error {
 	return unix.EPERM
 }
 
-// signal sends the signal that the caller asks for to the process that a descriptor of the caller's stands for, which
-// could be another's by the time that the kernel looks.
-func (q *question) signal() error {
-	if q.args[2] != 0 || q.args[3] != 0 {
-		return unix.EPERM // what it is to be told about the signal is in the caller's memory
-	}
-	caller, _, err := q.process()
-	if err != nil {
-		return err
-	}
-	of, err := unix.PidfdOpen(caller, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(of)
-	fd, err := unix.PidfdGetfd(of, int(q.int(0)), 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	info, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(fd))
-	if err != nil {
-		return err
-	}
-	_, number, _ := bytes.Cut(info, []byte("\nPid:"))
-	number, _, _ = bytes.Cut(number, []byte("\n"))
-	pid, err := strconv.Atoi(string(bytes.TrimSpace(number)))
-	if err != nil {
-		return unix.EBADF
-	}
-	if pid <= 0 {
-		return unix.ESRCH
-	}
-	if err := q.mayChange(pid); err != nil {
-		return err
-	}
-	return unix.PidfdSendSignal(fd, unix.Signal(q.int(1)), nil, 0)
-}
-
-// process returns the number of the caller's process, and whether the process itself knows another one.
-func (q *question) process() (pid int, nested bool, err error) {
+// nested tells whether the caller's process itself knows another number of its own.
+func (q *question) nested() (bool, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", q.pid))
 	if err != nil {
-		return 0, false, unix.ESRCH
+		return false, unix.ESRCH
 	}
-	for line := range bytes.Lines(status) {
-		switch f := bytes.Fields(line); {
-		case len(f) == 2 && string(f[0]) == "Tgid:":
-			pid, err = strconv.Atoi(string(f[1]))
-		case len(f) > 2 && string(f[0]) == "NSpid:":
-			nested = true
-		}
-	}
-	return pid, nested, err
+	_, numbers, _ := bytes.Cut(status, []byte("\nNSpid:"))
+	numbers, _, _ = bytes.Cut(numbers, []byte("\n"))
+	return len(bytes.Fields(numbers)) > 1, nil
 }
 
 // memberOf returns a process of the group, or 0.

@@ -3,7 +3,7 @@
 // It uses what the Linux kernel lets any user do to himself: Landlock for files, a filter of system calls for the
 // network and for what Landlock does not know, and giving up root's privileges. All three act on the calling thread
 // and on what that thread starts, so the caller restricts a thread and starts the command from it; no other program
-// is put in between, which keeps it cheap. Calls that change mode, owner, times or attributes of files, or other
+// is put in between, which keeps it cheap. Calls that change mode, owner or times of files, or other
 // processes, are rare: the kernel has them wait until a supervisor in this process has looked at them, and done what
 // they ask for or refused it. A thread can also be given files at other places than where they are, in a mount
 // namespace of its own.
@@ -57,7 +57,7 @@ type Access struct {
 	Read  []string // files and folders to read and run
 	Write []string // folders in which everything may be done
 
-	// Own is a folder. What is below it may get another mode, owner, times and attributes, as far as modes let its
+	// Own is a folder. What is below it may get another mode, owner and times, as far as modes let its
 	// owner, and nothing else may but files in /dev/shm. Of a file with several names Shared says whether others have
 	// it too: it is copied first.
 	Own    string

@@ -58,138 +58,90 @@ type policy struct {
 	signals answer // for those that send signals; allow: the kernel checks to whom
 }
 
-// calls are the system calls of an interface that a filter does not simply allow.
-type calls map[uint32]func(f *filter)
-
-func (c calls) add(answer func(*filter), numbers ...uint32) {
-	for _, nr := range numbers {
-		c[nr] = answer
-	}
-}
-
-func is(a answer) func(*filter) { return func(f *filter) { f.ret(a) } }
-
-// newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything.
-func newFilter(archs []arch, p policy) filter {
+// newFilter makes the filter of a thread. Calls of other interfaces get ENOSYS.
+func newFilter(a *arch, p policy) filter {
 	var f filter
-	for _, a := range archs {
-		c := calls{}
-		c.add(is(refuse(unix.ENOSYS)), slices.Concat(missingEverywhere(), a.missing)...)
-		c.add(is(refuse(unix.EPERM)), a.forbidden...)
-		c.add(is(p.meta), slices.Collect(maps.Keys(a.changes))...)
-		for nr, pr := range a.processes {
-			c.add(func(f *filter) { f.process(pr, p.other) }, nr)
-		}
+	f.load(dataArch)
+	f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
+	f.ret(refuse(unix.ENOSYS))
+	f.load(dataNumber)
+	f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
+	f.ret(refuse(unix.ENOSYS))
+	for _, nr := range slices.Concat(missingEverywhere(), a.missing) {
+		f.is(nr, refuse(unix.ENOSYS))
+	}
+	for _, nr := range a.attributes {
+		f.is(nr, refuse(unix.EOPNOTSUPP))
+	}
+	for _, nr := range slices.Sorted(maps.Keys(a.changes)) {
+		f.is(nr, p.meta)
+	}
+	for _, nr := range slices.Sorted(maps.Keys(a.processes)) {
+		f.equal(nr, func() { f.process(a.processes[nr], p.other) })
+	}
+	f.equal(a.ioctl, func() {
+		f.load(dataArgs + 8)
 		requests := slices.Concat(inodeIoctls(), inputIoctls())
 		if p.signals != allow {
 			requests = append(requests, ownerIoctls()...)
-			c.signals(a, p.signals)
 		}
-		c.add(func(f *filter) {
-			f.load(dataArgs + 8)
-			for _, request := range requests {
-				f.is(request, refuse(unix.EPERM))
-			}
-			f.ret(allow)
-		}, a.ioctl)
-		if p.inet != allow {
-			c.sockets(a, p.inet)
+		for _, request := range requests {
+			f.is(request, refuse(unix.EPERM))
 		}
-		f.load(dataArch)
-		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, a.audit, 1, 0)
-		next := f.jump()
-		f.load(dataNumber)
-		f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
-		f.ret(refuse(unix.ENOSYS))
-		f.choose(c, slices.Sorted(maps.Keys(c)))
-		f.land(next)
+		f.ret(allow)
+	})
+	if p.signals != allow {
+		f.signals(a, p.signals)
 	}
-	f.ret(refuse(unix.ENOSYS))
+	if p.inet != allow {
+		f.sockets(a, p.inet)
+	}
+	f.ret(allow)
 	return f
 }
 
-// choose answers for the loaded number of a system call. It halves the numbers until few are left: when a filter is
-// installed, the kernel tries it with every number there is.
-func (f *filter) choose(c calls, numbers []uint32) {
-	half := len(numbers) / 2
-	if half <= 2 {
-		for _, nr := range numbers {
-			f.equal(nr, func() { c[nr](f) })
-		}
-		f.ret(allow)
-		return
-	}
-	f.op(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, numbers[half], 0, 1)
-	upper := f.jump()
-	f.choose(c, numbers[:half])
-	f.land(upper)
-	f.choose(c, numbers[half:])
-}
-
-// jump goes to where land is called with what it returns.
-func (f *filter) jump() int {
-	f.op(unix.BPF_JMP|unix.BPF_JA, 0, 0, 0)
-	return len(*f)
-}
-
-func (f *filter) land(from int) { (*f)[from-1].K = uint32(len(*f) - from) }
-
 // sockets has socket() make unix sockets alone: inet is the answer for the internet's, others are EACCES.
-func (c calls) sockets(a arch, inet answer) {
-	if a.socketCall != 0 {
-		c.add(func(f *filter) {
-			f.load(dataArgs)
-			f.is(1, inet) // SYS_SOCKET; its family is in memory, where a filter cannot look
-			f.ret(allow)
-		}, a.socketCall)
-	}
-	c.add(func(f *filter) {
+func (f *filter) sockets(a *arch, inet answer) {
+	f.equal(a.socket, func() {
 		f.load(dataArgs)
 		f.is(unix.AF_UNIX, allow)
 		f.is(unix.AF_INET, inet)
 		f.is(unix.AF_INET6, inet)
 		f.ret(refuse(unix.EACCES))
-	}, a.socket)
+	})
 }
 
 func (f *filter) process(p process, other answer) {
-	const low, high = 0, 4
 	if p.kind {
 		f.load(dataArgs)
 		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, p.first, 2, 0)
 		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, p.first+1, 1, 0)
 		f.ret(refuse(unix.EPERM))
 	}
-	f.load(dataArgs + 8*p.pid + low)
+	f.load(dataArgs + 8*p.pid)
 	f.is(0, allow)
-	if p.query != none {
-		f.load(dataArgs + 8*uint32(p.query) + low)
-		f.equal(0, func() {
-			f.load(dataArgs + 8*uint32(p.query) + high)
-			f.is(0, allow)
-			f.ret(other)
-		})
-	}
 	f.ret(other)
 }
 
 // signals gives an answer for all ways to send a signal, but to the caller's own process group.
-func (c calls) signals(a arch, other answer) {
-	c.add(func(f *filter) { f.process(whose(0), other) }, a.signals...)
+func (f *filter) signals(a *arch, other answer) {
+	for _, nr := range a.signals {
+		f.equal(nr, func() { f.process(whose(0), other) })
+	}
 	// Go's scheduler has threads of its own process let others run by this signal, which does nothing to who does not
 	// wait for it. In this process that must not wait for a supervisor who is to be let run.
-	c.add(func(f *filter) {
+	f.equal(a.tgkill, func() {
 		f.load(dataArgs + 16)
 		f.is(uint32(unix.SIGURG), allow)
 		f.process(whose(0), other)
-	}, a.tgkill)
-	c.add(is(other), a.pidfd)
-	c.add(func(f *filter) { // the owner of a descriptor gets one when there is something to read
+	})
+	f.is(a.pidfd, refuse(unix.ENOSYS))
+	f.equal(a.fcntl, func() { // the owner of a descriptor gets one when there is something to read
 		f.load(dataArgs + 8)
 		f.is(unix.F_SETOWN, other)
 		f.is(unix.F_SETOWN_EX, refuse(unix.EPERM))
 		f.ret(allow)
-	}, a.fcntl...)
+	})
 }
 
 // install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the

@@ -25,7 +25,7 @@ type supervisor struct {
 	asked  *os.File // where the kernel asks; closed: nothing is answered any more, and such calls get ENOSYS
 	own    string   // below this folder files may be changed; absolute, without symlinks
 	shared func(stat.Stamp) bool
-	archs  []arch
+	arch   *arch
 
 	streamRefused   atomic.Bool // a socket of the network
 	datagramRefused atomic.Bool
@@ -54,7 +54,7 @@ type (
 )
 
 // newSupervisor begins to answer what is asked at the descriptor, which it closes at its end.
-func newSupervisor(fd int, a Access, archs []arch) (*supervisor, error) {
+func newSupervisor(fd int, a Access, arch *arch) (*supervisor, error) {
 	own, err := realPath(a.Own)
 	if err == nil {
 		err = unix.SetNonblock(fd, true) // so that waiting takes no thread
@@ -63,7 +63,7 @@ func newSupervisor(fd int, a Access, archs []arch) (*supervisor, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{asked: os.NewFile(uintptr(fd), "seccomp"), own: own, shared: a.Shared, archs: archs}
+	s := &supervisor{asked: os.NewFile(uintptr(fd), "seccomp"), own: own, shared: a.Shared, arch: arch}
 	wait, err := s.asked.SyscallConn()
 	if err != nil {
 		return nil, errors.Join(err, s.asked.Close())
@@ -102,7 +102,7 @@ func (s *supervisor) next(fd uintptr) bool {
 		return true // ENOENT: the caller is gone
 	}
 	r := response{id: n.id}
-	q := question{notification: &n, s: s, fd: fd}
+	q := question{notification: &n, s: s, fd: fd, arch: s.arch}
 	if err := q.answer(&r); err != nil {
 		errno := unix.EPERM
 		errors.As(err, &errno)
@@ -117,7 +117,7 @@ type question struct {
 	*notification
 	s  *supervisor
 	fd uintptr
-	arch
+	*arch
 }
 
 // answer does what is asked for, or returns the error that the caller gets, an unix.Errno.
@@ -125,28 +125,21 @@ func (q *question) answer(r *response) error {
 	if q.s.closed {
 		return unix.EPERM
 	}
-	for _, q.arch = range q.s.archs {
-		if q.audit == q.notification.arch {
-			break
-		}
-	}
 	if c, ok := q.changes[q.nr]; ok {
 		return q.change(c)
 	}
 	var err error
 	switch {
-	case q.nr == q.socket, q.socketCall != 0 && q.nr == q.socketCall:
-		if q.nr == q.socket && q.int(1)&0xf == unix.SOCK_DGRAM {
+	case q.nr == q.socket:
+		if q.int(1)&0xf == unix.SOCK_DGRAM {
 			q.s.datagramRefused.Store(true)
 		} else {
 			q.s.streamRefused.Store(true)
 		}
 		return unix.EACCES
-	case q.nr == q.pidfd:
-		return q.signal()
 	case q.nr == q.tgkill, slices.Contains(q.signals, q.nr):
 		err = q.mayChange(int(q.int(0)))
-	case slices.Contains(q.fcntl, q.nr):
+	case q.nr == q.fcntl:
 		err = q.mayChange(int(q.int(2)))
 	default:
 		p, ok := q.processes[q.nr]

@@ -255,31 +255,14 @@ func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
 // TidyLock returns the file whose lock has who removes what killed processes left.
 func (s StateDir) TidyLock() string { return s.in("tidy.lock") }
 
-// oldFolders are the folders that hexmage kept beside its versioned folder before there was one (until 2026-11).
-func oldFolders() []string {
-	return []string{"results", "blake3", "cas", "exec", "ac", "trees", "downloads", "state", "shipped", "dirpool",
-		"laid", "checkpoints",
-		"damaged", "new", "tmp"}
-}
-
 // Older returns the folders that earlier versions of hexmage left beside this root. A folder belongs to hexmage only
 // if the lock of its users is in it: the folder that HEXMAGE_CACHE names may hold other files.
 func (r Root) Older() (found []string) {
 	base := Root(filepath.Dir(string(r)))
-	isCache := func(r Root) bool {
-		st, err := os.Lstat(r.State().InUseLock())
-		return err == nil && st.Mode().IsRegular()
-	}
-	if isCache(base) {
-		for _, name := range oldFolders() {
-			if st, err := os.Lstat(base.in(name)); err == nil && st.IsDir() {
-				found = append(found, base.in(name))
-			}
-		}
-	}
 	for n := range version {
-		if old := base.in("v" + strconv.Itoa(n)); isCache(Root(old)) {
-			found = append(found, old)
+		old := Root(base.in("v" + strconv.Itoa(n)))
+		if st, err := os.Lstat(old.State().InUseLock()); err == nil && st.Mode().IsRegular() {
+			found = append(found, string(old))
 		}
 	}
 	return found

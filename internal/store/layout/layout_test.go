@@ -116,10 +116,10 @@ func TestEach(t *testing.T) {
 		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h),
 		"trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
-		// Earlier versions had these.
-		"../state/in-use.lock", "../blake3/cas/x", "../laid/x", "../v2/state/in-use.lock",
+		// An earlier version had this.
+		"../v2/state/in-use.lock",
 		// These are no folders of hexmage.
-		"../notes/x", "../v1/x", "../v4/state/in-use.lock"} {
+		"../notes/x", "../state/in-use.lock", "../v1/x", "../v4/state/in-use.lock"} {
 		write(t, filepath.Join(string(r), name))
 	}
 	if err := os.MkdirAll(r.File(layout.Blobs, digest.BLAKE3.Bytes(nil)), 0o755); err != nil { // a folder is no blob
@@ -138,7 +138,7 @@ func TestEach(t *testing.T) {
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "requests state/requests/x",
 		"state state/statcache", "state state/synced", "state state/outputs", "state state/last-runs",
 		"state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
-		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
+		"obsolete ../v2",
 	}
 	got := each(t, r)
 	for kinds := layout.Kinds(); len(kinds) > 0; kinds = kinds[1:] {

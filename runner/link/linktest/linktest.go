@@ -131,6 +131,9 @@ func files(t *testing.T, d link.Device) {
 	if _, err := link.Find(t.Context(), d, dir, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing: %v", err)
 	}
+	if _, err := link.Find(t.Context(), d, dir+"/nowhere", "a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing in no folder: %v", err)
+	}
 	var b bytes.Buffer
 	last := int64(0)
 	err = link.Pull(t.Context(), d, dir+"/a/x.bin", &b, func(n int64) { last = n })

@@ -56,7 +56,7 @@ func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out 
 	if err := c.tar.Close(); err != nil {
 		return err
 	}
-	_, err = archive.Unpack(ctx, out, archive.Options{CaseMatters: true}, f.Name())
+	err = archive.Unpack(ctx, out, archive.Options{CaseMatters: true}, f.Name())
 	return err
 }
 

@@ -67,7 +67,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 			text = filepath.Join(home, text[2:])
 		}
 		if filepath.IsAbs(text) {
-			text = "file://" + text
+			text = (&url.URL{Scheme: "file", Path: text}).String()
 		} else if !strings.Contains(text, "://") {
 			continue // seen from the working directory, of which there is none here
 		}
@@ -92,6 +92,15 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 		}
 	}
 	return c, nil
+}
+
+// Folder returns the folder with wheels on this machine that the index is; "" if it is none.
+func (i Index) Folder() string {
+	u, err := url.Parse(i.URL)
+	if err != nil || !i.Page || u.Scheme != "file" || strings.HasSuffix(u.Path, ".html") {
+		return ""
+	}
+	return u.Path
 }
 
 // parseIndex takes the login out of an index's address. Its errors do not show the address.

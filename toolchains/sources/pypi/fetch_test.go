@@ -398,10 +398,11 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestFolder: wheels in a folder of this machine need no index.
+// TestFolder: wheels in a folder of this machine need no index, whatever the name of the folder.
 func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, demo), wheel(t, "demo_pkg", "1.0", nil), 0o644); err != nil {
+	dir := filepath.Join(t.TempDir(), "räder%20[1]#2")
+	err := os.Mkdir(dir, 0o755)
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, demo), wheel(t, "demo_pkg", "1.0", nil), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, "", map[string]string{"PIP_FIND_LINKS": dir, "PIP_NO_INDEX": "1"})

@@ -14,6 +14,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -160,11 +161,14 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 	}
 	label := Normalize(w.Project) + " in the package index of " + i.From
 	var files []File
-	if dir, local := strings.CutPrefix(addr, "file://"); local && i.Page {
-		names, _ := filepath.Glob(filepath.Join(dir, "*.whl"))
-		for _, name := range names {
-			u := url.URL{Scheme: "file", Path: name}
-			files = append(files, File{Name: filepath.Base(name), URL: u.String()})
+	if dir := i.Folder(); dir != "" {
+		all, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range all {
+			u := url.URL{Scheme: "file", Path: filepath.Join(dir, e.Name())}
+			files = append(files, File{Name: e.Name(), URL: u.String()})
 		}
 	} else {
 		b, at, err := get.Small(ctx, fetch.Source{URLs: []string{addr}, Accept: forms, Label: label}, maxPage)

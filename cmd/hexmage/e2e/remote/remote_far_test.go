@@ -30,11 +30,11 @@ output "all" { value = step.exec.all.outputs.all }
 	const outputs = `output "f" { value = [for s in step.exec.part : s.outputs.f] }
 `
 	c := startCasd(t)
-	link, err := far.NewLink(c.address, 25*time.Millisecond)
+	link, err := far.Listen(c.address, 25*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(link.Close)
+	t.Cleanup(func() { link.Close() })
 	start := func(address string, more ...string) *World {
 		w := NewWorld(t)
 		w.Write(t, "pipelines/p.hcl", text+outputs)
@@ -54,7 +54,7 @@ output "all" { value = step.exec.all.outputs.all }
 			t.Errorf("%s took %v", what, took)
 		}
 	}
-	two := start(link.Address())
+	two := start(link.Addr().String())
 	if o := two.Run(t, "plan", "p"); o.Code != 0 || !strings.Contains(o.Stdout, "501 actions: 501 cached") {
 		t.Errorf("the plan does not know what the remote has: %s", o)
 	} else {
@@ -66,7 +66,7 @@ output "all" { value = step.exec.all.outputs.all }
 	}
 	within("a run", r.Took)
 	sameOut(t, one, two, "p")
-	three := start(link.Address())
+	three := start(link.Addr().String())
 	three.Write(t, "pipelines/p.hcl", text) // so that what the parts made is wanted by the last action alone
 	three.Write(t, "extra", "2\n")
 	r = three.RunJSON(t, "p")
