@@ -29,7 +29,6 @@ module "npu" {
 }
 
 output "oppackage" { value = module.npu.oppackage }
-output "makefile" { value = module.npu.makefile }
 output "vocab.mllm" { value = module.npu.vocab }
 output "merges.txt" { value = module.npu.merges }
 output "stdout.txt" { value = module.npu.stdout }

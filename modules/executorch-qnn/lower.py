@@ -27,7 +27,6 @@ def main() -> None:
     p.add_argument("--soc", required=True)
     p.add_argument("--precision", required=True, choices=[FLOAT, *DTYPES])
     p.add_argument("--libraries", required=True, type=Path)
-    p.add_argument("--partitions", type=int, help="most partitions on the NPU; default: any number")
     p.add_argument("--out", required=True, type=Path, help="the .pte")
     p.add_argument("--nodes", required=True, type=Path, help="partitions, and operations on the CPU (JSON)")
     a = p.parse_args()
@@ -39,11 +38,6 @@ def main() -> None:
         nodes = lower(a.module, a.soc, a.precision, a.out)
     a.nodes.write_text(json.dumps(nodes, indent=2, sort_keys=True) + "\n")
     print(f"{nodes['partitions']} partitions on the NPU, {sum(nodes['cpu'].values())} operations on the CPU")
-    if a.partitions is not None and nodes["partitions"] > a.partitions:
-        sys.exit(
-            f"{a.module.name}: the NPU runs {nodes['partitions']} partitions, the limit is {a.partitions}: "
-            f"replace the operations on the CPU between them: {', '.join(nodes['cpu']) or 'none'}"
-        )
 
 
 def lower(script: Path, soc: str, precision: str, to: Path) -> dict[str, Any]:

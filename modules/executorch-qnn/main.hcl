@@ -20,11 +20,6 @@ variable "precision" {
   }
 }
 
-variable "partitions" {
-  type        = optional(number)
-  description = "Most partitions on the NPU: the step fails if there are more. Default: any number"
-}
-
 toolchain "executorch" {}
 toolchain "gnu_runtime" {}
 
@@ -36,9 +31,8 @@ locals {
 step "python" "net" {
   environment = toolchain.executorch.dir
   script      = "${path.module}/lower.py"
-  args = concat([local.net, "--soc", target.soc, "--precision", var.precision, "--libraries", local.libraries,
-    "--out", "net.pte", "--nodes", "nodes.json"],
-  var.partitions == null ? [] : ["--partitions", tostring(var.partitions)])
+  args = [local.net, "--soc", target.soc, "--precision", var.precision, "--libraries", local.libraries,
+  "--out", "net.pte", "--nodes", "nodes.json"]
   inputs          = [local.net]
   env             = { LD_LIBRARY_PATH = "${local.libraries}:${local.runtime}/usr/lib/x86_64-linux-gnu:${local.runtime}/lib/x86_64-linux-gnu" }
   fixed_addresses = true

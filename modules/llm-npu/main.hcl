@@ -41,12 +41,6 @@ variable "repeat" {
   description = "Profile device: how often each length is measured"
 }
 
-variable "demo" {
-  type        = bool
-  default     = true
-  description = "Whether demo_qwen_npu runs, too"
-}
-
 variable "serial" {
   type        = string
   default     = ""
@@ -84,12 +78,6 @@ step "patch" "ops" {
   series      = "mllm"
 }
 
-step "makefile" "llama" {
-  source  = step.patch.ops.outputs.dir
-  package = "LLaMAPackage"
-  hvx     = local.hvx
-}
-
 step "oppackage" "llama" {
   source  = step.patch.ops.outputs.dir
   package = "LLaMAPackage"
@@ -123,7 +111,6 @@ step "run" "main" {
 }
 
 step "run" "demo" {
-  when        = var.demo
   description = "mllm's demo, which goes through the prompt in chunks of 128"
   title       = "demo_qwen_npu on ${target.soc}"
   device      = local.device
@@ -139,11 +126,6 @@ step "run" "demo" {
 output "oppackage" {
   description = "libQnnLLaMAPackage.so for each target"
   value       = step.oppackage.llama.outputs.dir
-}
-
-output "makefile" {
-  description = "the same package for make, by hand"
-  value       = step.makefile.llama.outputs.dir
 }
 
 output "vocab" {
@@ -162,7 +144,7 @@ output "stdout" {
 
 output "demo" {
   description = "what demo_qwen_npu printed"
-  value       = var.demo ? step.run.demo.outputs.stdout : null
+  value       = step.run.demo.outputs.stdout
 }
 
 output "samples" {

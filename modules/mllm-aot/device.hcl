@@ -1,16 +1,15 @@
 # The real SDKs, mllm's programs, a real phone. docs/device.md has each step beside mllm's own guide.
 
 profile "device" {
-  toolchain "mllm_quantiser" { when = var.quantizer != "native" }
   toolchain "onnx" { when = var.quantizer == "native" }
 
   locals {
-    example = false
-    runs    = true
-    title   = ""
-    model   = var.model
-    mllm    = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
-    pymllm  = var.quantizer == "native" ? null : local.mllm
+    example   = false
+    runs      = true
+    title     = ""
+    model     = var.model
+    quantizer = var.quantizer
+    mllm      = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
 
     ops       = var.mllm == "" ? "${local.mllm}/mllm/backends/qnn/custom-op-package/LLaMAPackage" : local.sources
     quantized = step.convert.llm.outputs.model
@@ -66,33 +65,6 @@ profile "device" {
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.biases == 0
     error_message = "mllm's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator has them."
-  }
-
-  step "quantize" "llm" {
-    model        = local.model
-    architecture = var.architecture
-    block_size   = local.block_size
-    pymllm       = local.pymllm
-    calibration  = var.calibration == "" ? null : var.calibration
-    device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
-  }
-
-  step "convert" "llm" {
-    model = step.quantize.llm.outputs.dir
-    name  = var.architecture
-  }
-
-  step "audit" "llm" {
-    description = "whether the model fits its config, and what mllm's programs silently change"
-    model       = step.convert.llm.outputs.model
-    config      = "${step.quantize.llm.outputs.dir}/config.json"
-  }
-
-  check "range" {
-    when          = var.architecture != "qwen3" # Qwen3 has a point of its own there
-    severity      = "warning"
-    condition     = step.audit.llm.outputs.found.widest < 2
-    error_message = "mllm's quantizer gives the inputs of q and k the range of the rotation. In ${step.audit.llm.outputs.found.widest_at} it is ${format("%.1f", step.audit.llm.outputs.found.widest)} times the input's own range, so the input uses that many times fewer of the 65,536 steps. Profile emulator shows the cost beside the float model."
   }
 
   step "git" "mllm" {

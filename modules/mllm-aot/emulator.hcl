@@ -7,7 +7,6 @@ profile "emulator" {
   toolchain "htp_host" {}
   toolchain "gnu_runtime" {}
   toolchain "onnx" {}
-  toolchain "mllm_quantiser" { when = var.quantizer != "native" }
 
   toolchain "llvm" {} # real compilers behind the names of the simulated SDKs
 
@@ -17,11 +16,13 @@ profile "emulator" {
     block_size   = local.block_size
     prompt       = var.prompt
     compiler     = local.compiler
+    program      = local.program
   }
 
   locals {
     model     = var.model == "" ? module.toy.folder : var.model
-    pymllm    = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+    quantizer = var.quantizer
+    mllm      = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
     quantized = step.convert.llm.outputs.model
     htp       = step.htp_context.llm.outputs.dir
     table     = step.accuracy.llm.outputs.table
@@ -30,20 +31,7 @@ profile "emulator" {
     runs    = local.example
     title   = "Simulated phone: toy "
     ops     = local.sources
-    phone = {
-      context   = module.toy.context
-      config    = module.toy.config
-      tokenizer = module.toy.tokenizer
-
-      serial   = null
-      device   = module.toy.phone
-      runner   = { (local.program) = module.toy.runner }
-      packages = local.packages
-      flags    = []
-      pull     = ["results/tokens.json"]
-      expect   = module.toy.tokens
-      env      = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the simulated runner's alone: mllm's writes no file
-    }
+    phone   = merge(module.toy.phone, { packages = local.packages })
   }
 
   step "git" "mllm" {
@@ -51,33 +39,6 @@ profile "emulator" {
     description = "mllm's sources"
     url         = "https://github.com/UbiquitousLearning/mllm"
     commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
-  }
-
-  step "quantize" "llm" {
-    model        = local.model
-    architecture = var.architecture
-    block_size   = local.block_size
-    pymllm       = local.pymllm
-    calibration  = var.calibration == "" ? null : var.calibration
-    device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
-  }
-
-  step "convert" "llm" {
-    model = step.quantize.llm.outputs.dir
-    name  = var.architecture
-  }
-
-  step "audit" "llm" {
-    description = "whether the model fits its config, and what mllm's programs silently change"
-    model       = step.convert.llm.outputs.model
-    config      = "${step.quantize.llm.outputs.dir}/config.json"
-  }
-
-  check "range" {
-    when          = var.architecture != "qwen3" # Qwen3 has a point of its own there
-    severity      = "warning"
-    condition     = step.audit.llm.outputs.found.widest < 2
-    error_message = "mllm's quantizer gives the inputs of q and k the range of the rotation. In ${step.audit.llm.outputs.found.widest_at} it is ${format("%.1f", step.audit.llm.outputs.found.widest)} times the input's own range, so the input uses that many times fewer of the 65,536 steps. The table shows the cost beside the float model."
   }
 
   step "onnx_llm" "llm" {

@@ -9,9 +9,13 @@ profile "simulated" {
     block_size   = local.block_size
     prompt       = var.prompt
     compiler     = local.compiler
+    program      = local.program
   }
 
   locals {
+    quantizer = null # the toy model runs as it is
+    model     = null
+    mllm      = null
     quantized = module.toy.model
     htp       = null
     table     = null
@@ -20,19 +24,6 @@ profile "simulated" {
     runs    = local.example
     title   = "Simulated phone: toy "
     ops     = local.sources
-    phone = {
-      context   = module.toy.context
-      config    = module.toy.config
-      tokenizer = module.toy.tokenizer
-
-      serial   = null
-      device   = module.toy.phone
-      runner   = { (local.program) = module.toy.runner }
-      packages = local.packages
-      flags    = []
-      pull     = ["results/tokens.json"]
-      expect   = module.toy.tokens
-      env      = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the simulated runner's alone: mllm's writes no file
-    }
+    phone   = merge(module.toy.phone, { packages = local.packages })
   }
 }

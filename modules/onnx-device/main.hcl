@@ -93,7 +93,7 @@ step "run" "device" {
   serial = var.board == "" ? null : var.board
   push = merge(local.graphs, { for name, from in local.runtime : "runtime/${name}" => from }, {
     "answer"     = step.exec.program.outputs.bin
-    "prompt.txt" = "${module.host.emulated[var.scheme]}/prompt.txt"
+    "prompt.txt" = "${module.host.measured.outputs[var.scheme]}/prompt.txt"
     "context/"   = "${local.context}/device"
   })
   argv = concat(var.launcher, ["./answer", "--context", "context", "--prompt", "prompt.txt", "--tokens", tostring(var.tokens), "--runtime", "runtime", "--report", "said"], local.options)
@@ -103,9 +103,9 @@ step "run" "device" {
 
 step "accuracy" "device" {
   title     = "${target.soc}, Hexagon ${target.arch}, on ${local.where}: ${var.prompt}"
-  reference = module.host.emulated[var.scheme]
-  outputs   = { device = step.run.device.outputs.results, float = module.host.float }
-  times     = { device = "${step.run.device.outputs.results}/times.json", float = module.host.float_times }
+  reference = module.host.measured.outputs[var.scheme]
+  outputs   = { device = step.run.device.outputs.results, float = module.host.measured.reference }
+  times     = { device = "${step.run.device.outputs.results}/times.json", float = module.host.measured.float_times }
   tokenizer = module.host.graphs
 }
 

@@ -97,32 +97,15 @@ variable "choices" {
   description = "Language model: answers three dozen multiple-choice questions"
 }
 
-variable "licenses" {
-  type        = list(string)
-  default     = []
-  description = "Language model: files with the texts of its license, or folders of them; contexts.NAME/device has all texts"
-}
-
 variable "min_cosine" {
   type        = optional(number)
   description = "Minimum mean cosine to the float model; by default 0.99 for a graph and none for a language model"
-}
-
-variable "match_threshold" {
-  type        = number
-  default     = 0.9
-  description = "Minimum mean cosine of the emulator's outputs to those of the same quantized graph on the CPU"
 }
 
 variable "allow_cpu_fallback" {
   type        = bool
   default     = false
   description = "Lets nodes that the NPU does not run stay on the CPU"
-}
-
-variable "max_partitions" {
-  type        = optional(number)
-  description = "Maximum number of partitions on the NPU"
 }
 
 variable "allow_fp16" {
@@ -144,12 +127,6 @@ variable "profiling" {
     condition     = contains(["", "basic", "detailed", "optrace"], var.profiling)
     error_message = "profiling is basic, detailed or optrace."
   }
-}
-
-variable "top" {
-  type        = number
-  default     = 20
-  description = "Number of nodes in the profile's table"
 }
 
 variable "serial" {
@@ -209,7 +186,6 @@ step "onnx_llm" "float" {
   ar_len      = var.ar_len
   layers      = var.layers
   embedding   = var.embedding
-  licenses    = var.licenses
 }
 
 step "onnx_run" "float" {
@@ -275,20 +251,18 @@ step "npu_profile" "scheme" {
   profile  = local.csv[each.key]
   graphs   = "${step.htp_context.scheme[each.key].outputs.dir}/graphs"
   emulator = local.emulated
-  top      = var.top
 }
 
 step "accuracy" "schemes" {
-  when            = local.runs
-  title           = local.llm ? "${target.soc}, Hexagon ${target.arch}: ${var.prompt}" : "${local.name} for ${target.soc}, Hexagon ${target.arch}"
-  min_cosine      = var.min_cosine == null ? (local.llm ? 0 : 0.99) : var.min_cosine
-  match_threshold = var.match_threshold
-  reference       = step.onnx_run.float.outputs.dir
-  outputs         = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
-  cpu_outputs     = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
-  contexts        = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
-  compile_times   = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
-  times           = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
+  when          = local.runs
+  title         = local.llm ? "${target.soc}, Hexagon ${target.arch}: ${var.prompt}" : "${local.name} for ${target.soc}, Hexagon ${target.arch}"
+  min_cosine    = var.min_cosine == null ? (local.llm ? 0 : 0.99) : var.min_cosine
+  reference     = step.onnx_run.float.outputs.dir
+  outputs       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+  cpu_outputs   = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
+  contexts      = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
+  compile_times = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
+  times         = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
 }
 
 check "accuracy" {
@@ -306,13 +280,6 @@ check "compiler" {
   error_message = "The emulator's outputs differ from those of the same graph on the CPU: ${join(", ", step.accuracy.schemes.outputs.mismatches)}. The compiler changed these graphs silently."
 }
 
-check "partitions" {
-  when          = var.max_partitions != null
-  description   = "the NPU runs each graph in few partitions"
-  condition     = alltrue([for scheme, s in step.htp_context.scheme : s.outputs.placement.partitions <= coalesce(var.max_partitions, 0)])
-  error_message = "More than ${coalesce(var.max_partitions, 0)} partitions: nodes on the CPU separate them. The table of placement lists replacements."
-}
-
 output "contexts" {
   description = "per scheme device/ for a phone, emulator/, graphs/, manifest.json, nodes.json"
   value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
@@ -325,7 +292,7 @@ output "placement" {
 }
 
 output "placed" {
-  description = "the same for checks"
+  description = "the numbers of placement, for checks"
   value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.placement }
 }
 
@@ -366,16 +333,6 @@ output "encodings" {
   value       = { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.encodings if local.settings[scheme].method == "aimet" }
 }
 
-output "float" {
-  description = "outputs of the float model, for accuracy"
-  value       = step.onnx_run.float.outputs.dir
-}
-
-output "float_times" {
-  description = "seconds that they took"
-  value       = step.onnx_run.float.outputs.times
-}
-
 output "graphs" {
   description = "the float graphs"
   value       = local.float
@@ -386,24 +343,16 @@ output "quantized" {
   value       = { for scheme in local.schemes : scheme => local.graphs[scheme] }
 }
 
-output "emulated" {
-  description = "per scheme outputs on the emulator, for accuracy"
-  value       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
-}
-
-output "on_cpu" {
-  description = "per scheme outputs of the same graphs on the CPU, for accuracy"
-  value       = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
-}
-
-output "compile_times" {
-  description = "per scheme seconds and memory of the compiler"
-  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
-}
-
-output "times" {
-  description = "per scheme seconds on the emulator"
-  value       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
+output "measured" {
+  description = "arguments of step accuracy: outputs, seconds and memory; and seconds of the float model"
+  value = {
+    reference     = step.onnx_run.float.outputs.dir
+    float_times   = step.onnx_run.float.outputs.times
+    outputs       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+    cpu_outputs   = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
+    compile_times = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
+    times         = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
+  }
 }
 
 output "rows" {

@@ -51,12 +51,6 @@ variable "layers" {
   description = "Number of layers of the truncated model, whose rounding errors do not add up as those of the whole model do"
 }
 
-variable "match_threshold" {
-  type        = number
-  default     = 0.9
-  description = "Minimum mean cosine of the emulator's outputs to those of the same quantized graph on the CPU"
-}
-
 variable "mllm" {
   type        = string
   default     = ""
@@ -82,17 +76,16 @@ step "quantize" "mllm" {
 }
 
 module "model" {
-  source          = "onnx-htp"
-  for_each        = local.sizes
-  model           = var.model
-  schemes         = setsubtract(var.schemes, ["mllm"])
-  layers          = each.value == 0 ? null : each.value
-  prompt          = var.prompt
-  tokens          = each.value == 0 ? var.tokens : 1
-  context_len     = var.context_len
-  text            = var.text
-  choices         = each.value == 0
-  match_threshold = var.match_threshold
+  source      = "onnx-htp"
+  for_each    = local.sizes
+  model       = var.model
+  schemes     = setsubtract(var.schemes, ["mllm"])
+  layers      = each.value == 0 ? null : each.value
+  prompt      = var.prompt
+  tokens      = each.value == 0 ? var.tokens : 1
+  context_len = var.context_len
+  text        = var.text
+  choices     = each.value == 0
 }
 
 module "mllm" {
@@ -107,36 +100,24 @@ module "mllm" {
   context_len        = var.context_len
   text               = var.text
   choices            = each.value == 0
-  match_threshold    = var.match_threshold
 }
 
 step "accuracy" "schemes" {
   title               = "${target.soc}, Hexagon ${target.arch}: ${var.prompt}"
-  match_threshold     = var.match_threshold
-  reference           = module.model["whole"].float
-  truncated_reference = module.model["first"].float
-  outputs             = merge(module.model["whole"].emulated, { for size, m in module.mllm : "mllm" => m.emulated["none"] if size == "whole" })
-  cpu_outputs         = merge(module.model["whole"].on_cpu, { for size, m in module.mllm : "mllm" => m.on_cpu["none"] if size == "whole" })
-  truncated_outputs   = merge(module.model["first"].emulated, { for size, m in module.mllm : "mllm" => m.emulated["none"] if size == "first" })
+  reference           = module.model["whole"].measured.reference
+  truncated_reference = module.model["first"].measured.reference
+  outputs             = merge(module.model["whole"].measured.outputs, { for size, m in module.mllm : "mllm" => m.measured.outputs["none"] if size == "whole" })
+  cpu_outputs         = merge(module.model["whole"].measured.cpu_outputs, { for size, m in module.mllm : "mllm" => m.measured.cpu_outputs["none"] if size == "whole" })
+  truncated_outputs   = merge(module.model["first"].measured.outputs, { for size, m in module.mllm : "mllm" => m.measured.outputs["none"] if size == "first" })
   contexts            = merge(module.model["whole"].contexts, { for size, m in module.mllm : "mllm" => m.contexts["none"] if size == "whole" })
-  compile_times       = merge(module.model["whole"].compile_times, { for size, m in module.mllm : "mllm" => m.compile_times["none"] if size == "whole" })
-  times               = merge(module.model["whole"].times, { for size, m in module.mllm : "mllm" => m.times["none"] if size == "whole" })
+  compile_times       = merge(module.model["whole"].measured.compile_times, { for size, m in module.mllm : "mllm" => m.measured.compile_times["none"] if size == "whole" })
+  times               = merge(module.model["whole"].measured.times, { for size, m in module.mllm : "mllm" => m.measured.times["none"] if size == "whole" })
 }
 
 output "table" {
   description = "each scheme beside the float model"
   show        = "table"
   value       = step.accuracy.schemes.outputs.table
-}
-
-output "rows" {
-  description = "the table's numbers, for checks"
-  value       = step.accuracy.schemes.outputs.rows
-}
-
-output "mismatches" {
-  description = "schemes whose outputs on the emulator differ from those of the same graph on the CPU"
-  value       = step.accuracy.schemes.outputs.mismatches
 }
 
 output "contexts" {

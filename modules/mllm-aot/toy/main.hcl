@@ -24,6 +24,11 @@ variable "compiler" {
   description = "Name of mllm's compiler"
 }
 
+variable "program" {
+  type        = string
+  description = "Name of mllm's runner"
+}
+
 toolchain "mllm" {} # the simulation of mllm's programs
 toolchain "qemu" {}
 toolchain "busybox" {}
@@ -77,32 +82,20 @@ output "model" {
   value       = step.convert.toy.outputs.model
 }
 
-output "context" {
-  description = "its context"
-  value       = step.context.toy.outputs.context
-}
-
-output "config" {
-  description = "what the runner reads beside it"
-  value       = step.context.toy.outputs.config
-}
-
-output "tokenizer" {
-  description = "its tokenizer"
-  value       = "${step.toy_model.toy.outputs.dir}/tokenizer.json"
-}
-
-output "tokens" {
-  description = "the tokens that the phone must print"
-  value       = step.reference.toy.outputs.tokens
-}
-
-output "runner" {
-  description = "the program for the phone"
-  value       = step.exec.runner.outputs.bin
-}
-
 output "phone" {
-  description = "the phone's image"
-  value       = step.simulated_phone.phone.outputs.image
+  description = "the simulated phone, and what runs on it"
+  value = {
+    serial = null
+    device = step.simulated_phone.phone.outputs.image
+    runner = { (var.program) = step.exec.runner.outputs.bin }
+
+    context   = step.context.toy.outputs.context
+    config    = step.context.toy.outputs.config
+    tokenizer = "${step.toy_model.toy.outputs.dir}/tokenizer.json"
+
+    flags  = []
+    pull   = ["results/tokens.json"]
+    expect = step.reference.toy.outputs.tokens
+    env    = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the simulated runner's alone: mllm's writes no file
+  }
 }

@@ -53,8 +53,6 @@ func TestFallback(t *testing.T) {
 		if r := w.RunJSON(t, "placed", graph); r.Executed != 0 {
 			t.Errorf("again: %q ran", r.Names)
 		}
-		Wants(t, w.Run(t, "run", "placed", graph, "--var=max_partitions=1"), ExitCheck, "More than 1 partitions")
-		Wants(t, w.Run(t, "run", "placed", graph, "--var=max_partitions=2"), ExitOK)
 	})
 
 	t.Run("whole", func(t *testing.T) {
@@ -82,14 +80,12 @@ variable "schemes" {
   type    = set(string)
   default = ["none"]
 }
-variable "max_partitions" { type = optional(number) }
 module "net" {
   source             = "onnx-htp"
   graph              = var.graph
   schemes            = var.schemes
   allow_cpu_fallback = true
   allow_fp16         = true
-  max_partitions     = var.max_partitions
 }
 output "table" {
   value = module.net.placement
@@ -178,7 +174,7 @@ func remedies(t *testing.T, w *World) {
 				p.Replacements[0].Op != r.Op || p.Nodes[0].Why == "" {
 				t.Errorf("as it is: %+v", p)
 			}
-			Wants(t, w.Run(t, "run", "placed", at+"_changed.onnx", "--var=max_partitions=1"), ExitOK)
+			Wants(t, w.Run(t, "run", "placed", at+"_changed.onnx"), ExitOK)
 			if p := placedBy(t, w, "placed"); p.CPUNodes != 0 || p.Partitions != 1 {
 				t.Errorf("with what is put in its place: %+v", p)
 			}

@@ -28,7 +28,7 @@ func TestMistakes(t *testing.T) {
 			[]string{ModuleFile, "step.patch.opz", "step.patch.ops"}},
 		{"unknown output", "step.convert.toy.outputs.model", "step.convert.toy.outputs.modl", ExitUsage,
 			[]string{SimulatedFile, "modl", "model"}},
-		{"unknown argument", `  name  = var.architecture`, `  nome  = var.architecture`, ExitUsage,
+		{"unknown argument", `toy.outputs.dir` + "\n  name", `toy.outputs.dir` + "\n  nome", ExitUsage,
 			[]string{SimulatedFile, "nome"}},
 		{"unknown series", `= "mllm"` + "\n}", `= "llama"` + "\n}", ExitUsage,
 			[]string{ModuleFile, `no patch series "llama"`}},

@@ -46,7 +46,7 @@ func TestNoise(t *testing.T) {
 
 	// The phone's log of a good run, at a real adb server.
 	image := func() string {
-		w.WriteShipped(t, good.Output("phone", "module.toy.phone"))
+		w.WriteShipped(t, good.Output("phone", "module.toy.phone.device"))
 		Wants(t, w.Run(t, "run", Simulated, Pipeline), ExitOK)
 		return w.Out("phone")
 	}()

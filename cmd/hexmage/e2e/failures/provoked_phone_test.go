@@ -53,7 +53,7 @@ func phoneMistakes() []phoneMistake {
 func TestProvokedPhones(t *testing.T) {
 	w := Warmed(t)
 	good := w.Shipped(t)
-	w.WriteShipped(t, good.Output("phone", "module.toy.phone"))
+	w.WriteShipped(t, good.Output("phone", "module.toy.phone.device"))
 	if o := w.Run(t, "run", Simulated, Pipeline); o.Code != 0 {
 		t.Fatal(o)
 	}

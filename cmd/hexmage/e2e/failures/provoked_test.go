@@ -56,7 +56,7 @@ const (
 		"--target=aarch64-none-linux-android21"
 	busybox  = "${toolchain.busybox.dir}/bin/busybox"
 	compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${module.toy.model} -c " +
-		"${module.toy.config} -aot_cfg cfg.json -o o"
+		"${module.toy.phone.config} -aot_cfg cfg.json -o o"
 	headers = "-I ${toolchain.qairt.dir}/include/QNN"
 )
 
@@ -147,7 +147,7 @@ func (p *provocation) unpack(source string) {
 // aotConfig are the commands that write the compiler's config for a target, {"soc":"SM8750","arch":"v79"} without the
 // braces.
 func aotConfig(target, out string) string {
-	return `echo '{"model_config":"${dirname(module.toy.tokenizer)}/config.json","vtcm_mb":8,"out":"` + out +
+	return `echo '{"model_config":"${dirname(module.toy.phone.tokenizer)}/config.json","vtcm_mb":8,"out":"` + out +
 		`","model_out":"config.json",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
 }
 
