@@ -15,7 +15,7 @@ import (
 )
 
 // ListedTool is the name of the tool that RunListed is, and its behaviour version: it changes when what it finds in the same sources does.
-const ListedTool tool.Name[ListedSpec] = "op-listed/1"
+const ListedTool tool.Name[ListedSpec] = "op-listed/2"
 
 // ListedSpec says of which sources to look whether they belong together.
 type ListedSpec struct {
@@ -32,7 +32,7 @@ var (
 
 // Unlisted returns the edits that an interface needs for each source, "" for none. HTP has no op whose registration is
 // missing in the interface's list of ops, and no backend finds a source none of whose ops are among the names there.
-// The linker accepts both.
+// The linker accepts both. Ops that only the package's own optimizations make need no name there.
 //
 // It ignores a list and names that the interface has from elsewhere, such as a header or a macro of its own.
 func Unlisted(iface []byte, sources [][]byte) []string {
@@ -40,9 +40,10 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 	named := func(o Op) bool { return o.Name != "" && bytes.Contains(iface, []byte(`"`+o.Name+`"`)) }
 	ops, names := make([][]Op, len(sources)), false
 	for i, text := range sources {
-		ops[i] = Registered(text)
+		ops[i] = Named(text)
 		names = names || slices.ContainsFunc(ops[i], named)
 	}
+	inner := made(sources)
 	listed, whole := registrations(iface)
 	missing := make([]string, len(sources))
 	for i, of := range ops {
@@ -54,9 +55,10 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 			edits = append(edits,
 				fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration))
 		}
-		if names && of[0].Name != "" && !slices.ContainsFunc(of, named) {
+		if first := slices.IndexFunc(of, func(o Op) bool { return o.Name != "" && !inner(o) }); names && first >= 0 &&
+			!slices.ContainsFunc(of, named) {
 			edits = append(edits, fmt.Sprintf("add %q to its names of ops, whose number grows, and to validateOpConfig",
-				of[0].Name))
+				of[first].Name))
 		}
 		missing[i] = strings.Join(edits, "; ")
 	}
