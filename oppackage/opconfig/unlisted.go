@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/oppackage"
 )
 
 // ListedTool is the name of the tool that RunListed is, and its behaviour version: it changes when what it finds in the same sources does.
@@ -78,25 +79,30 @@ func registrations(iface []byte) (listed []string, whole bool) {
 	return listed, len(bytes.TrimSpace(rest)) == 0
 }
 
-// RunListed is the tool: it refuses an interface that leaves out an op.
+// RunListed is the tool: it refuses a package for another backend, and an interface that leaves out an op.
 func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
+	sources := make([][]byte, len(s.Ops))
 	var iface []byte
-	for _, f := range s.Interface {
+	var said error
+	for i, f := range slices.Concat(s.Ops, s.Interface) {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			return err
 		}
-		iface = append(append(iface, text...), '\n')
-	}
-	sources := make([][]byte, len(s.Ops))
-	for i, f := range s.Ops {
-		var err error
-		if sources[i], err = os.ReadFile(f); err != nil {
-			return err
+		if b := oppackage.BackendOf(f, text); b != nil && !b.Compiles && said == nil {
+			fmt.Fprintln(env.Stderr, b)
+			said = tool.ErrSaid
+		}
+		if i < len(s.Ops) {
+			sources[i] = text
+		} else {
+			iface = append(append(iface, text...), '\n')
 		}
 	}
+	if said != nil {
+		return said
+	}
 	var report strings.Builder
-	var said error
 	for i, missing := range Unlisted(iface, sources) {
 		var names []string
 		for _, op := range Registered(sources[i]) {
