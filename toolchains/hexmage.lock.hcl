@@ -474,26 +474,26 @@ locked "python" "3.13" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 87072
-  sha256 = "7ff988243605cfde4ac1be656a07b904be4823b82486ef9bdcea4d6658ec9f59"
+  size   = 86955
+  sha256 = "e576d46793016fd965f78389bdf4b07f28e0f206721e4fa9fecb375eb7108c0c"
 }
 
 locked "qairt" "2.37.0.250724" {
   source = "embedded"
-  size   = 86899
-  sha256 = "12af06d2c58e3bd9371b9537850e1c2553cc486cea710c99abeb37b5875bcd2b"
+  size   = 86891
+  sha256 = "26ea4c36eb63fcadde3feb1f41cc88416a3f9e84f824526c154b358601df6091"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 86899
-  sha256 = "750e736d305686d9c062574c8175f5201b1d2222c1c31216966f912355396159"
+  size   = 86891
+  sha256 = "4fd4ba14b45c43e7c786e7cacc46c82c01575ea0c13134fc1d1ce6b77fb9d084"
 }
 
 locked "qairt" "2.42.0.251225" {
   source = "embedded"
-  size   = 93995
-  sha256 = "f71c5b694c50014d869a51a8ccbf17aff62ad8d6fdc295050acc8f8c734f8fdd"
+  size   = 93987
+  sha256 = "d199c377abfb288d0bd0d6f1acf9373f8d59159ed378d8fb9b082b6890b2d5ee"
 }
 
 locked "qemu" "11.1" {

@@ -40,7 +40,7 @@ class Tensor {
   explicit Tensor(const open_tensor &desc) : desc_(desc) {}
 
   DType get_dtype() const { return static_cast<DType>(desc_.dtype); }
-  DTypeScaleOff get_dtype_intfc() const { return {get_dtype(), interface_offset(), interface_scale()}; }
+  DTypeScaleOff get_dtype_intfc() const { return {get_dtype(), desc_.zero_point, desc_.scale}; }
   size_t rank() const { return 4; }
   size_t dim(size_t i) const { return i < 4 ? desc_.dims[i] : 1; }
   std::array<size_t, 4> dims() const { return {{dim(0), dim(1), dim(2), dim(3)}}; }
