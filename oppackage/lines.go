@@ -77,6 +77,9 @@ func (p Package) Validate() error {
 	if err := ValidateName(p.Name); err != nil {
 		return err
 	}
+	if err := checkSources(p.Files); err != nil {
+		return fmt.Errorf("op package %s: %w", p.Name, err)
+	}
 	if s := sources(p.Files, ""); len(s.plain)+len(s.ops) == 0 {
 		return fmt.Errorf("op package %s: no src/*.cpp and no src/ops/*.cpp; is this the folder of the package itself?", p.Name)
 	}

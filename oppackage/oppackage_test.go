@@ -14,7 +14,7 @@ import (
 
 var files = []string{
 	"src/ops/Scale.cpp", "src/TestPackageInterface.cpp", "src/ops/Add.cpp", "src/ops/common.h", "include/test.h",
-	"src/ops/v79_asm/b.S", "src/ops/v79_asm/a.S", "src/ops/v75_asm/a.S", "src/ops/android_asm/n.S", "src/ops/deep/Not.cpp",
+	"src/ops/v79_asm/b.S", "src/ops/v79_asm/a.S", "src/ops/v75_asm/a.S", "src/ops/android_asm/n.S", "src/ops/deep/Not.txt",
 	"config/Test.xml", "README.md",
 }
 

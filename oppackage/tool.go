@@ -68,6 +68,9 @@ func FindName(given string, files []string) (string, error) {
 		}
 	}
 	if len(names) != 1 {
+		if err := checkSources(files); err != nil {
+			return "", err
+		}
 		return "", fmt.Errorf("there are %d files src/*%s to name the op package after: name a folder that has one, or say the package's name (package = \"…\" of a step, --package of a command), which is the PackageName of its op config", len(names), suffix)
 	}
 	return names[0], ValidateName(names[0])

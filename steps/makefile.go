@@ -70,6 +70,9 @@ func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 		if pkg.Name, err = oppackage.FindName(m.Package, pkg.Files); err != nil {
 			return err
 		}
+		if err := pkg.Validate(); err != nil {
+			return err
+		}
 		m.write(p, pkg, arches)
 		return nil
 	})

@@ -218,14 +218,14 @@ locked "gnu_runtime" "12" {
 
 locked "hexagon" "6.3.0.0" {
   source = "embedded"
-  size   = 25111
-  sha256 = "695e88c8b451df641eeef94fda6cba398eeb307c9ea632a0ba8b34aee447a932"
+  size   = 29547
+  sha256 = "5cdea1f3d18eca819c07aca22cd3ebed68ed3f93957fd62ffec0e445bcc465a7"
 }
 
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
-  size   = 25903
-  sha256 = "7f9e7d0ca52c60d38dbd7ce69656c7c67f3ee84a2018a463f6833401b5cabb53"
+  size   = 30347
+  sha256 = "847d3b260ef93c389d9fd1b6645307168cd0bb40aaa01629419e6cda5528cca5"
 }
 
 locked "htp_host" "2.4.0" {
@@ -408,8 +408,8 @@ locked "mllm_quantiser" "2.6.0" {
 
 locked "ndk" "r28b" {
   source = "embedded"
-  size   = 17268
-  sha256 = "4c47945f751781d6c0921e281f127f9cf1a0acfb64cc34c20479300ed23de47a"
+  size   = 21046
+  sha256 = "a330c62156993490b9f25bcfa098bcb5d3a20fe85e45618fb737ecf51966e295"
 }
 
 locked "ninja" "1.11.1" {
@@ -474,26 +474,26 @@ locked "python" "3.13" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 84735
-  sha256 = "dfd045f70ce7b665307d315b9bc0a1888b93a513585e56481e944ec4a54628e9"
+  size   = 86955
+  sha256 = "e576d46793016fd965f78389bdf4b07f28e0f206721e4fa9fecb375eb7108c0c"
 }
 
 locked "qairt" "2.37.0.250724" {
   source = "embedded"
-  size   = 84671
-  sha256 = "446473b421e32cdfc43d2274047d90b69625a654f97442bc1c9638c41b04f2e2"
+  size   = 86891
+  sha256 = "26ea4c36eb63fcadde3feb1f41cc88416a3f9e84f824526c154b358601df6091"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 84671
-  sha256 = "6936eb4cb9be24a29e70d0135bd3f856f28f4b41bd4f82804c25923c3bb6470f"
+  size   = 86891
+  sha256 = "4fd4ba14b45c43e7c786e7cacc46c82c01575ea0c13134fc1d1ce6b77fb9d084"
 }
 
 locked "qairt" "2.42.0.251225" {
   source = "embedded"
-  size   = 91767
-  sha256 = "d2c9054cc799597b381d991680c0946173febeabbc6dd57edbbc9a3ef5e7854c"
+  size   = 93987
+  sha256 = "d199c377abfb288d0bd0d6f1acf9373f8d59159ed378d8fb9b082b6890b2d5ee"
 }
 
 locked "qemu" "11.1" {

@@ -123,16 +123,25 @@ func Registered(source []byte) []Op {
 	if begin == nil {
 		return nil
 	}
-	var ops []Op
-	seen := map[string]bool{}
+	var names []string
 	for _, m := range registered.Get().FindAllSubmatch(text, maxOps) {
-		if n := string(m[1]); !seen[n] {
+		names = append(names, string(m[1]))
+	}
+	return ops(string(begin[1]), names)
+}
+
+// ops returns an op for each different name. A registration without names has one op without a name.
+func ops(registration string, names []string) (all []Op) {
+	if len(names) == 0 { // only optimizations, perhaps: they are registered all the same
+		names = []string{""}
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if !seen[n] {
 			seen[n] = true
-			ops = append(ops, Op{Name: n, Registration: string(begin[1]), Params: Count{0, -1}, Inputs: Count{0, -1}, Outputs: Count{0, -1}})
+			all = append(all, Op{Name: n, Registration: registration, Params: Count{0, -1}, Inputs: Count{0, -1},
+				Outputs: Count{0, -1}})
 		}
 	}
-	if len(ops) == 0 { // only optimisations, perhaps: they are registered all the same
-		ops = append(ops, Op{Registration: string(begin[1])})
-	}
-	return ops
+	return all
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
-const Tool tool.Name[Spec] = "op-interface/1"
+const Tool tool.Name[Spec] = "op-interface/2"
 
 // Spec says what interface to write: that of a config, or one for the ops that sources register.
 type Spec struct {
@@ -42,7 +42,7 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 		if err != nil {
 			return err
 		}
-		c.Ops = append(c.Ops, Registered(text)...)
+		c.Ops = append(c.Ops, Named(text)...)
 	}
 	var text bytes.Buffer
 	if err := Interface(&text, c); err != nil {

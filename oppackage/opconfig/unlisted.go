@@ -12,10 +12,11 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/oppackage"
 )
 
 // ListedTool is the name of the tool that RunListed is, and its behaviour version: it changes when what it finds in the same sources does.
-const ListedTool tool.Name[ListedSpec] = "op-listed/1"
+const ListedTool tool.Name[ListedSpec] = "op-listed/2"
 
 // ListedSpec says of which sources to look whether they belong together.
 type ListedSpec struct {
@@ -32,7 +33,7 @@ var (
 
 // Unlisted returns the edits that an interface needs for each source, "" for none. HTP has no op whose registration is
 // missing in the interface's list of ops, and no backend finds a source none of whose ops are among the names there.
-// The linker accepts both.
+// The linker accepts both. Ops that only the package's own optimizations make need no name there.
 //
 // It ignores a list and names that the interface has from elsewhere, such as a header or a macro of its own.
 func Unlisted(iface []byte, sources [][]byte) []string {
@@ -40,9 +41,10 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 	named := func(o Op) bool { return o.Name != "" && bytes.Contains(iface, []byte(`"`+o.Name+`"`)) }
 	ops, names := make([][]Op, len(sources)), false
 	for i, text := range sources {
-		ops[i] = Registered(text)
+		ops[i] = Named(text)
 		names = names || slices.ContainsFunc(ops[i], named)
 	}
+	inner := made(sources)
 	listed, whole := registrations(iface)
 	missing := make([]string, len(sources))
 	for i, of := range ops {
@@ -54,9 +56,10 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 			edits = append(edits,
 				fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration))
 		}
-		if names && of[0].Name != "" && !slices.ContainsFunc(of, named) {
+		if first := slices.IndexFunc(of, func(o Op) bool { return o.Name != "" && !inner(o) }); names && first >= 0 &&
+			!slices.ContainsFunc(of, named) {
 			edits = append(edits, fmt.Sprintf("add %q to its names of ops, whose number grows, and to validateOpConfig",
-				of[0].Name))
+				of[first].Name))
 		}
 		missing[i] = strings.Join(edits, "; ")
 	}
@@ -76,25 +79,30 @@ func registrations(iface []byte) (listed []string, whole bool) {
 	return listed, len(bytes.TrimSpace(rest)) == 0
 }
 
-// RunListed is the tool: it refuses an interface that leaves out an op.
+// RunListed is the tool: it refuses a package for another backend, and an interface that leaves out an op.
 func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
+	sources := make([][]byte, len(s.Ops))
 	var iface []byte
-	for _, f := range s.Interface {
+	var said error
+	for i, f := range slices.Concat(s.Ops, s.Interface) {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			return err
 		}
-		iface = append(append(iface, text...), '\n')
-	}
-	sources := make([][]byte, len(s.Ops))
-	for i, f := range s.Ops {
-		var err error
-		if sources[i], err = os.ReadFile(f); err != nil {
-			return err
+		if b := oppackage.BackendOf(f, text); b != nil && !b.Compiles && said == nil {
+			fmt.Fprintln(env.Stderr, b)
+			said = tool.ErrSaid
+		}
+		if i < len(s.Ops) {
+			sources[i] = text
+		} else {
+			iface = append(append(iface, text...), '\n')
 		}
 	}
+	if said != nil {
+		return said
+	}
 	var report strings.Builder
-	var said error
 	for i, missing := range Unlisted(iface, sources) {
 		var names []string
 		for _, op := range Registered(sources[i]) {

@@ -39,6 +39,44 @@ func TestUnlisted(t *testing.T) {
 	}
 }
 
+// TestRules has packages whose own optimizations make ops, which no graph names.
+func TestRules(t *testing.T) {
+	begin := func(name string) string { return "BEGIN_PKG_OP_DEFINITION(PKG_" + name + ");\r\n" }
+	const (
+		rule = "DEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"Twice\", \"x\"), AND(OK, LESS(1, 2)),\r\n\tWITH_SAME_OUTPUT(\"x\", Op(FROM_DEFAULT_PACKAGE(\"Quantize\"), Op( \"Twice.flat\", \"x\"))))\n"
+		flat = "DEF_PACKAGE_OP((f<Tensor>), \"Twice.flat\")\nDEF_PACKAGE_OP((g<Tensor>), \"Twice.flat.tcm\")\n"
+		self = "DEF_PACKAGE_OPTIMIZATION_WITH_FLAGS(LATE + 1, flag, Op(\"Own\", \"x\"), OK, Op(\"Own\", \"x\"))\nDEF_PACKAGE_OP((f<Tensor>), \"Own\")\n"
+		open = "DEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"Twice\", \"(\\\"\")"
+	)
+	const add = `add %s to its names of ops, whose number grows, and to validateOpConfig`
+	for what, c := range map[string]struct{ names, source, want string }{
+		"the graph's name is listed": {`"Other", "Twice"`, begin("a") + rule + flat, ""},
+		"it is not listed":           {`"Other"`, begin("a") + rule + flat, strings.ReplaceAll(add, "%s", `"Twice"`)},
+		"the variant is listed":      {`"Other", "Twice.flat"`, begin("a") + rule + flat, ""},
+		"only optimizations":         {`"Other"`, begin("a") + rule, strings.ReplaceAll(add, "%s", `"Twice"`)},
+		"an op that replaces itself": {`"Other"`, begin("a") + self, strings.ReplaceAll(add, "%s", `"Own"`)},
+		"the rule has no end":        {`"Other", "Twice"`, begin("a") + open, ""},
+	} {
+		iface := "BEGIN_PKG_OPS_OPTS_LIST()\nDECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_o)\nEND_PKG_OPS_OPTS_LIST()\nnames{{" + c.names + "}};"
+		other := begin("o") + "DEF_PACKAGE_OP((f<Tensor>), \"Other\")\n"
+		if got := opconfig.Unlisted([]byte(iface), [][]byte{[]byte(c.source), []byte(other)}); got[0] != c.want || got[1] != "" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	// The ops of one source are made by the rule of another.
+	iface := "BEGIN_PKG_OPS_OPTS_LIST()\nDECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)\nEND_PKG_OPS_OPTS_LIST()\nnames{{\"Twice\"}};"
+	if got := opconfig.Unlisted([]byte(iface), [][]byte{[]byte(begin("a") + rule), []byte(begin("b") + flat)}); got[0] != "" || got[1] != "" {
+		t.Errorf("two sources: %q", got)
+	}
+	var names []string
+	for _, op := range opconfig.Named([]byte(begin("a") + rule + flat)) {
+		names = append(names, op.Name)
+	}
+	if got := strings.Join(names, " "); got != "Twice.flat Twice.flat.tcm Twice" {
+		t.Errorf("a made interface lists %s", got)
+	}
+}
+
 // TestUnlistedUpstream says nothing of upstream's packages, whose ops are all listed, and finds each op that is taken out.
 func TestUnlistedUpstream(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")

@@ -2,7 +2,7 @@
 
 failure "qnn-api-renamed" {
   where    = ["compile"]
-  patterns = ["no member named '(?P<name>get_interface_[a-z]+|interface_[a-z]+)' in '(?:[a-z]+::)*Tensor'", "no member named '(?P<name>[a-z_]+)' in '(?:hnnx::)?Tensor'", "has no member named ['‘](?P<name>get_interface_[a-z]+)"]
+  patterns = ["no member named '(?P<name>get_interface_[a-z]+|interface_[a-z]+)' in '(?:[a-z]+::)*Tensor'", "has no member named ['‘](?P<name>get_interface_[a-z]+)"]
   cause    = "The op sources and the QAIRT SDK's headers are from different times: Tensor's {name} was renamed between 2.25 and 2.36 (mllm's users met it from 2.34 on)."
   remedy   = "Build the sources after a step \"patch\" with series = \"mllm\": it chooses its rename rules by what the SDK's headers declare. `hexmage patch check` shows what it would change."
   source   = "UbiquitousLearning/mllm#284"
@@ -11,7 +11,27 @@ failure "qnn-api-renamed" {
     "src/ops/LLaMAMul.cpp:88:33: error: no member named 'get_interface_scale' in 'Tensor'\n1 error generated.\nmake: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1",
     "ops/RoPE.cpp:144:20: error: 'class hnnx::Tensor' has no member named 'get_interface_offset'",
   ]
-  explains = ["make-stopped"]
+  explains = ["make-stopped", "simulated-sdk"]
+}
+
+failure "op-package-qhpi" {
+  where    = ["compile"]
+  patterns = ["'(?:HTP/core/)?qhpi[.]h' file not found", "fatal error: (?:HTP/core/)?qhpi[.]h: No such file"]
+  cause    = "The op package registers its ops by QHPI, the newer interface of HTP, and this SDK has no qhpi.h: neither the simulated SDK nor an older QAIRT has it."
+  remedy   = "Build it with a release of Qualcomm's QAIRT that has include/QNN/HTP/core/qhpi.h: `hexmage run PIPELINE --profile device`."
+  source   = "QHPI op packages"
+  explains = ["make-stopped", "compile-error", "qnn-headers", "simulated-sdk"]
+  examples = ["src/ops/double.cpp:1:10: fatal error: 'HTP/core/qhpi.h' file not found", "src/a.cpp:3:10: fatal error: HTP/core/qhpi.h: No such file or directory"]
+}
+
+failure "op-package-backend" {
+  where    = ["compile"]
+  patterns = ["fatal error: '?(?P<file>(?:[A-Z]+/)?Qnn(?P<backend>Cpu|Gpu|Dsp|Lpai)OpPackage[A-Za-z]*[.]h)(?:' file not found|: No such file or directory)"]
+  cause    = "The op package is for QNN's {backend} backend: Qualcomm's QAIRT has {file}, and the simulated SDK, which has HTP alone, does not."
+  remedy   = "Build the package with its own Makefile and Qualcomm's QAIRT: hexmage builds op packages for HTP."
+  source   = "MollySophia/rwkv-qualcomm, hexagon/CPU"
+  explains = ["make-stopped", "compile-error", "qnn-headers", "simulated-sdk"]
+  examples = ["src/PInterface.cpp:2:10: fatal error: 'CPU/QnnCpuOpPackage.h' file not found", "src/PInterface.c:6:10: fatal error: QnnLpaiOpPackageInfrastructure.h: No such file or directory"]
 }
 
 failure "hexagon-tools" {
@@ -92,7 +112,7 @@ failure "qhl-headers" {
   cause    = "{file} is not found: the Hexagon SDK has no libs/qhl_hvx, which HVX ops include, or the rule (upstream's v68, v69 and x86) leaves out the include folders."
   remedy   = "Take a full Hexagon SDK, not the tools alone, and build for v73 or newer."
   source   = "UbiquitousLearning/mllm"
-  explains = ["make-stopped"]
+  explains = ["make-stopped", "simulated-sdk"]
   examples = ["src/ops/SiLU.cpp:12:10: fatal error: 'hvx_internal.h' file not found"]
 }
 
@@ -116,13 +136,29 @@ failure "hexagon-tools-old" {
   examples = ["clang++: error: unknown argument: '-mv81'", "error: unknown target CPU 'hexagonv79'"]
 }
 
+failure "simulated-sdk" {
+  where    = ["compile"]
+  patterns = ["error: no (?:member|type|template) named '(?P<name>[^']+)'", "error: unknown type name '(?P<name>[^']+)'", "undeclared (?:function|identifier|library function) '(?P<name>[^']+)'", "error: '(?P<name>[^']+)' file not found"]
+  also     = ["note: this is the simulated SDK"]
+  cause    = "The simulated SDK does not have {name}. It has the part of Qualcomm's API and of the C++ library that known op packages use."
+  remedy   = "If {name} is the package's own, go to the place that is named. Otherwise build with Qualcomm's SDKs, which may have it: `hexmage run PIPELINE --profile device`."
+  source   = "the simulated SDK"
+  explains = ["make-stopped", "compile-error", "qnn-headers"]
+  examples = [
+    "src/ops/A.cpp:9:5: error: unknown type name 'QUint8CroutonTensor'\n1 error generated.\nhexagon-clang++: note: this is the simulated SDK, which has a part of what Qualcomm's SDKs have",
+    "src/ops/A.cpp:2:10: fatal error: 'HTP/core/op_hook_base.h' file not found\n1 error generated.\nclang++: note: this is the simulated SDK, which has a part of what Qualcomm's SDKs have",
+    "src/ops/A.cpp:7:3: error: use of undeclared identifier 'errlog'\nhexagon-clang++: note: this is the simulated SDK, which has a part of what Qualcomm's SDKs have",
+    "src/ops/A.cpp:14:76: error: no member named 'vector' in namespace 'std'\nclang++: note: this is the simulated SDK, which has a part of what Qualcomm's SDKs have",
+  ]
+}
+
 failure "hvx-instruction" {
   where    = ["compile"]
   patterns = ["undeclared (?:function|identifier) '(?P<name>Q6_[A-Za-z0-9_]+)'"]
   cause    = "An op uses the HVX instruction {name}, which the arch, or the step's hvx argument, does not have."
   remedy   = "The llama ops need v73 or newer and no hvx argument."
   source   = "UbiquitousLearning/mllm#251"
-  explains = ["make-stopped"]
+  explains = ["make-stopped", "simulated-sdk"]
   examples = ["src/ops/LLaMAAdd.cpp:126:37: error: use of undeclared identifier 'Q6_Vqf32_vadd_VsfVsf'"]
 }
 
@@ -211,7 +247,7 @@ failure "compile-error" {
   patterns = ["^[^ ]+[.](?:c|cc|cpp|cxx|h|hpp|S):[0-9]+:[0-9]+: (?:fatal )?error: (?P<message>.*)"]
   rank     = "symptom"
   cause    = "The compiler does not accept the source: {message}"
-  remedy   = "Go to the place that it names. If the source is upstream's and the SDK was changed, a step \"patch\" may be missing."
+  remedy   = "Go to the place that it names. If it is mllm's op package and the SDK was changed, `hexmage patch check` lists what to patch."
   source   = "clang"
   explains = ["make-stopped", "model-lib"]
   examples = ["src/ops/LLaMAMul.cpp:88:33: error: expected ';' after expression\n1 error generated."]

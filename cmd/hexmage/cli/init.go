@@ -323,6 +323,14 @@ func (s *starter) has(given string) (name string, words []string, err error) {
 		return "", nil, usageError(
 			"--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
 	}
+	if s.c.Op != "" {
+		switch b := oppackage.FindBackend(os.DirFS(at)); {
+		case b != nil && !b.Compiles:
+			return "", nil, usageError("--op %s: %s", given, b)
+		case b != nil:
+			fmt.Fprintf(s.a.Env.Stderr, "note: %s\n", b)
+		}
+	}
 	name = filepath.Base(at)
 	if !st.IsDir() {
 		name = strings.TrimSuffix(name, filepath.Ext(name))

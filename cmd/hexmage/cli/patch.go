@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/patches"
 )
 
@@ -102,13 +103,22 @@ type patched struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
 	Out   string `json:"out,omitempty"` // the folder that was changed or written
+	Note  string `json:"note,omitempty"`
 	patches.Report
+}
+
+// packageNote says that the sources are an op package that no series is for; "" for others.
+func packageNote(source string) string {
+	if b := oppackage.FindBackend(os.DirFS(source)); b != nil {
+		return b.String()
+	}
+	return ""
 }
 
 // tellPatched prints a report and what went wrong.
 func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out string) error {
 	if a.JSON {
-		p := patched{OK: err == nil, Report: rep}
+		p := patched{OK: err == nil, Note: packageNote(r.Source), Report: rep}
 		if err != nil {
 			p.Error = err.Error()
 		} else {
@@ -125,6 +135,9 @@ func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out 
 		fmt.Fprint(a.Env.Stdout, shown.Text())
 		if err == nil {
 			fmt.Fprintln(a.Env.Stdout, summary(rep, out))
+		}
+		if note := packageNote(r.Source); note != "" {
+			fmt.Fprintln(a.Env.Stdout, "note:", note)
 		}
 	}
 	switch {

@@ -128,7 +128,7 @@ func Package() map[string]string {
 		"src/TestPackageInterface.cpp": "#include \"QnnSdkBuildId.h\"\nextern \"C\" QNN_API const char *TestPackageInterfaceProvider() { return QNN_SDK_BUILD_ID; }\nextern \"C\" QNN_API const char *testOp() { return \"Scale\"; }\n",
 		"src/ops/v79_asm/asm.S":        "\t.globl only_v79\nonly_v79:\n\tjumpr r31\n",
 		"src/ops/v75_asm/asm.S":        "\tthis is no assembly\n",
-		"src/ops/v79_asm/x.cpp":        "this is no source",
+		"src/ops/v79_asm/x.inc":        "this is no source",
 		"config/TestPackage.xml":       Config("Scale"),
 	}
 }

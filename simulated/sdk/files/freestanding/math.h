@@ -1,5 +1,5 @@
 // hexmage simulated: what op sources use, nothing more. Freestanding: no library stands behind it except where said.
-// sqrtf and expf are the loader's. The rounding functions are small enough to be inline.
+// Those that are only declared are the loader's.
 #pragma once
 
 #ifdef __cplusplus
@@ -8,6 +8,14 @@ extern "C" {
 
 float sqrtf(float x);
 float expf(float x);
+float logf(float x);
+float powf(float x, float y);
+float tanhf(float x);
+float sinf(float x);
+float cosf(float x);
+float rintf(float x);
+float fminf(float x, float y);
+float fmaxf(float x, float y);
 double sqrt(double x);
 double exp(double x);
 
@@ -35,6 +43,18 @@ static inline float roundf(float x) {
   return rest >= 0.5f ? whole + 1 : rest <= -0.5f ? whole - 1 : whole;
 }
 static inline long lroundf(float x) { return (long)roundf(x); }
+
+// The integral of a Taylor series; beyond 4 the result rounds to 1.
+static inline float erff(float x) {
+  if (x > 4) return 1;
+  if (x < -4) return -1;
+  double term = x, sum = x;
+  for (int n = 1; n < 64; n++) {
+    term *= -(double)x * x / n;
+    sum += term / (2 * n + 1);
+  }
+  return (float)(sum * 1.1283791670955126);
+}
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,13 @@ enum class DType : unsigned {
   QInt16 = OPEN_DTYPE_QINT16,
 };
 
+// What the stored elements of a tensor stand for: real = scale * (q - offset).
+struct DTypeScaleOff {
+  DType dtype;
+  int offset;
+  float scale;
+};
+
 // Bytes of one element; 0 for a type this simulation does not know.
 constexpr size_t dtype_size(DType type) {
   switch (type) {

@@ -5,12 +5,13 @@
 // GraphStatus is returned by every op. Only Success lets the graph go on.
 class GraphStatus {
  public:
-  enum GraphErrorCode {
+  enum GraphErrorCode : int {
     Success = 0,
     ErrorFatal = 1,
     ErrorDimensions = 2,
     ErrorUnsupported = 3,
     ErrorPrecision = 4,
+    ErrorBadInput = 5,
   };
 
   constexpr GraphStatus(GraphErrorCode code = Success) : code_(code) {}

@@ -42,3 +42,20 @@ static inline uint16_t open_float_to_half(float value) {
   half += kept + (lost > tie || (lost == tie && (kept & 1)));
   return sign | (uint16_t)half;
 }
+
+// A half precision number that computes as a float.
+class Float16 {
+ public:
+  Float16() = default;
+  Float16(float value) : bits_(open_float_to_half(value)) {}
+  operator float() const { return open_half_to_float(bits_); }
+  static Float16 from_raw(uint16_t bits) {
+    Float16 x;
+    x.bits_ = bits;
+    return x;
+  }
+  uint16_t raw() const { return bits_; }
+
+ private:
+  uint16_t bits_;
+};

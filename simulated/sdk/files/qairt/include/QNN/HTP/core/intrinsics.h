@@ -10,6 +10,16 @@
 #define Q6_Vqf32_equals_Vsf(Vu) Q6_Vqf32_vadd_VsfVsf((Vu), Q6_V_vzero())
 #endif
 
+#if defined(__hexagon__) && defined(__HVX__)
+// A vector at any address.
+static inline HVX_Vector q6op_V_vldu_A(const void *from) {
+  HVX_Vector v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+static inline void q6op_vstu_AV(void *to, HVX_Vector v) { __builtin_memcpy(to, &v, sizeof v); }
+#endif
+
 static inline int min_i32(int a, int b) { return a < b ? a : b; }
 static inline int max_i32(int a, int b) { return a > b ? a : b; }
 

@@ -64,10 +64,11 @@ struct Argument<const T &> {
   static constexpr bool output = false;
 };
 
-// Thunk turns the ABI's arrays into the arguments of one op function: outputs (non-const) first, then inputs.
+// Thunk turns the ABI's arrays into the arguments of one op function: outputs (non-const) first, then inputs. The function
+// returns a GraphStatus, or one as an int.
 template <auto Function>
 struct Thunk;
-template <class... A, GraphStatus (*Function)(A...)>
+template <class Result, class... A, Result (*Function)(A...)>
 struct Thunk<Function> {
   static constexpr uint32_t total = sizeof...(A);
   static constexpr uint32_t outputs = (0u + ... + (Argument<A>::output ? 1u : 0u));
@@ -94,7 +95,9 @@ struct Thunk<Function> {
   struct Pack<std::index_sequence<I...>> : Leaf<I, A>... {
     Pack(open_tensor *out, const open_tensor *in) : Leaf<I, A>(out, in, I)... {}
 
-    GraphStatus run() { return Function(static_cast<Leaf<I, A> *>(this)->tensor...); }
+    GraphStatus run() {
+      return static_cast<GraphStatus::GraphErrorCode>(Function(static_cast<Leaf<I, A> *>(this)->tensor...));
+    }
     bool finish(open_tensor *out) {
       bool fits = true;
       (void)(finish_one(I, out, static_cast<Leaf<I, A> *>(this)->tensor, fits), ...);

@@ -40,9 +40,13 @@ class Tensor {
   explicit Tensor(const open_tensor &desc) : desc_(desc) {}
 
   DType get_dtype() const { return static_cast<DType>(desc_.dtype); }
+  DTypeScaleOff get_dtype_intfc() const { return {get_dtype(), desc_.zero_point, desc_.scale}; }
+  size_t rank() const { return 4; }
   size_t dim(size_t i) const { return i < 4 ? desc_.dims[i] : 1; }
   std::array<size_t, 4> dims() const { return {{dim(0), dim(1), dim(2), dim(3)}}; }
+  size_t total_storage_elements() const { return dim(0) * dim(1) * dim(2) * dim(3); }
   float interface_scale() const { return desc_.scale; }
+  float interface_scale_recip() const { return 1.0f / desc_.scale; }
   int32_t interface_offset() const { return desc_.zero_point; }
 
   // Gives an output its dims. They must fit the memory that the caller provided.
@@ -71,6 +75,14 @@ class Tensor {
   float operator()(Idx b, Idx h, Idx w, Idx d) const { return load(index(b, h, w, d)); }
   TensorRef operator()(Idx b, Idx h, Idx w, Idx d) { return TensorRef(*this, index(b, h, w, d)); }
 
+  // The leading indices that are left out are 0.
+  float operator()(Idx d) const { return (*this)(0, 0, 0, d); }
+  float operator()(Idx w, Idx d) const { return (*this)(0, 0, w, d); }
+  float operator()(Idx h, Idx w, Idx d) const { return (*this)(0, h, w, d); }
+  TensorRef operator()(Idx d) { return (*this)(0, 0, 0, d); }
+  TensorRef operator()(Idx w, Idx d) { return (*this)(0, 0, w, d); }
+  TensorRef operator()(Idx h, Idx w, Idx d) { return (*this)(0, h, w, d); }
+
   // Memory from one element on, which rank indices name, the last one of d.
   const void *element_ptr(size_t rank, const long indices[]) const {
     size_t at = 0;
@@ -82,8 +94,9 @@ class Tensor {
     return const_cast<void *>(static_cast<const Tensor *>(this)->element_ptr(rank, indices));
   }
 
-  // For the simulation's registration only.
+  // For the simulation only.
   const open_tensor &open_desc() const { return desc_; }
+  size_t open_index(Idx b, Idx h, Idx w, Idx d) const { return index(b, h, w, d); }
   bool open_too_small() const { return too_small_; }
 
  private:
@@ -103,37 +116,33 @@ class Tensor {
   bool too_small_ = false;
 };
 
-// A tensor whose elements are plain floats: parameters mostly.
-class PlainFloatTensor : public Tensor {
+// OpenTyped is a tensor of elements of one type in rows: flat, in Qualcomm's words. Crouton layouts are not simulated.
+template <class T>
+class OpenTyped : public Tensor {
  public:
   using Tensor::Tensor;
+
+  T *data_ptr() const { return static_cast<T *>(open_desc().data); }
+  T *get_raw_addr(Idx b, Idx h, Idx w, Idx d) const { return data_ptr() + open_index(b, h, w, d); }
 };
 
-// A tensor of half precision floats.
-class PlainFloat16Tensor : public Tensor {
- public:
-  using Tensor::Tensor;
-};
-
-// A tensor of 16-bit quantised elements.
-class QuantUint16Tensor : public Tensor {
- public:
-  using Tensor::Tensor;
-};
-
-// The same in the DSP's tightly coupled memory, which the simulation does not have.
-class PlainFloatTensor_TCM : public PlainFloatTensor {
- public:
-  using PlainFloatTensor::PlainFloatTensor;
-};
-class PlainFloat16Tensor_TCM : public PlainFloat16Tensor {
- public:
-  using PlainFloat16Tensor::PlainFloat16Tensor;
-};
-class QuantUint16Tensor_TCM : public QuantUint16Tensor {
- public:
-  using QuantUint16Tensor::QuantUint16Tensor;
-};
+// Each type is its own, and so is the one in the DSP's tightly coupled memory, which the simulation does not have.
+#define OPEN_HTP_TENSOR(NAME, T)         \
+  class NAME : public OpenTyped<T> {     \
+   public:                               \
+    using OpenTyped<T>::OpenTyped;       \
+  };                                     \
+  class NAME##_TCM : public NAME {       \
+   public:                               \
+    using NAME::NAME;                    \
+  };
+OPEN_HTP_TENSOR(PlainFloatTensor, float)
+OPEN_HTP_TENSOR(PlainFloat16Tensor, Float16)
+OPEN_HTP_TENSOR(QuantUint8Tensor, uint8_t)
+OPEN_HTP_TENSOR(QuantInt8Tensor, int8_t)
+OPEN_HTP_TENSOR(QuantUint16Tensor, uint16_t)
+OPEN_HTP_TENSOR(QuantInt16Tensor, int16_t)
+OPEN_HTP_TENSOR(Int32Tensor, int32_t)
 
 inline float Tensor::load(size_t i) const {
   int32_t q = 0;

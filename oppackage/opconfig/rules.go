@@ -1,0 +1,97 @@
+package opconfig
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+)
+
+var (
+	optimization = lazyregexp.New(`\bDEF_PACKAGE_OPTIMIZATION(?:_WITH_FLAGS)?\s*\(`)
+	ruleOp       = lazyregexp.New(`\bOp\s*\(\s*"([A-Za-z_][A-Za-z0-9_.]*)"`)
+)
+
+// rule is an optimization of a package: it replaces one op by others. Ops of QNN's own package are not in it.
+type rule struct {
+	from string
+	to   []string
+}
+
+// rulesOf returns the optimizations that a source registers. Their last three arguments are the op that is replaced, the
+// condition, and the replacement.
+func rulesOf(source []byte) (all []rule) {
+	text := string(comments.Get().ReplaceAll(source, []byte(" ")))
+	for _, at := range optimization.Get().FindAllStringIndex(text, maxOps) {
+		args := arguments(text[at[1]:])
+		if len(args) < 3 {
+			continue
+		}
+		var r rule
+		if m := ruleOp.Get().FindStringSubmatch(args[len(args)-3]); m != nil {
+			r.from = m[1]
+		}
+		for _, m := range ruleOp.Get().FindAllStringSubmatch(args[len(args)-1], maxOps) {
+			if m[1] != r.from {
+				r.to = append(r.to, m[1])
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// arguments splits the text after an opening parenthesis at its commas, up to the parenthesis that closes it; nil if none
+// does.
+func arguments(text string) (args []string) {
+	depth, start, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '(':
+			depth++
+		case c == ')' && depth == 0:
+			return append(args, text[start:i])
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			args, start = append(args, text[start:i]), i+1
+		}
+	}
+	return nil
+}
+
+// Named returns the ops of a source that a graph may name: those that it registers, then those that its optimizations
+// replace. As with Registered, a registration without ops has one op without a name.
+func Named(source []byte) []Op {
+	registered := Registered(source)
+	if len(registered) == 0 {
+		return nil
+	}
+	var names []string
+	for _, op := range registered {
+		names = append(names, op.Name)
+	}
+	for _, r := range rulesOf(source) {
+		names = append(names, r.from)
+	}
+	return ops(registered[0].Registration, slices.DeleteFunc(names, func(n string) bool { return n == "" }))
+}
+
+// made returns a function that tells whether an op comes from an optimization of one of the sources: the optimization
+// makes the op, or one of which it is a variant, as "A.flat.tcm" is one of "A.flat".
+func made(sources [][]byte) func(Op) bool {
+	var names []string
+	for _, text := range sources {
+		for _, r := range rulesOf(text) {
+			names = append(names, r.to...)
+		}
+	}
+	return func(o Op) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return o.Name == n || strings.HasPrefix(o.Name, n+".") })
+	}
+}
