@@ -302,9 +302,6 @@ func (s *scanner) match(number int, line []byte) {
 		}
 		found = append(found, p.entry)
 		if h := &s.hits[p.entry]; h.count == 0 {
-			if s.inBlock {
-				s.block = append(s.block, p.entry)
-			}
 			h.line = Line{Number: number, Text: text(line)}
 			h.groups = map[string]string{}
 			for j, name := range p.re.SubexpNames() {
@@ -316,6 +313,9 @@ func (s *scanner) match(number int, line []byte) {
 	}
 	for _, e := range found {
 		s.hits[e].count++
+		if s.inBlock && s.hits[e].count == 1 {
+			s.block = append(s.block, e)
+		}
 	}
 	if len(found) == 0 && (hasAny(s.low, s.words) && s.suspect.Match(line) || s.level.Match(line)) &&
 		!hasAny(s.low, s.harmless) {
@@ -336,8 +336,9 @@ func (s *scanner) goOn(line []byte) {
 		s.inBlock, s.block = bytes.HasPrefix(line, []byte("CMake Error")), nil
 	}
 	for _, i := range s.block {
-		h := &s.hits[i].line
-		h.Text = clip(h.Text+" "+text(line), maxLine)
+		if h := &s.hits[i].line; len(h.Text) < maxLine {
+			h.Text = clip(h.Text+" "+text(line), maxLine)
+		}
 	}
 }
 
