@@ -131,7 +131,7 @@ func advice(name string, f io.ReaderAt, err error) string {
 	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
 		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a " +
 			"browser, and get the file itself"
-	case begin == "gguf" || strings.HasPrefix(begin, "gguf\x00\x00\x00"):
+	case strings.HasPrefix(begin, "gguf\x00\x00\x00"):
 		return ". It is a GGUF file in big-endian order: run gguf-dump, which shows its tensors, or convert it with " +
 			"llama.cpp's gguf_convert_endian.py"
 	case strings.HasPrefix(begin, "gguf"):
