@@ -80,9 +80,20 @@ compat "soc-htp" {
 
 compat "soc-first-sdk" {
   severity   = "note"
-  when       = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch)
-  reason     = "nobody has published which QAIRT is the first that knows ${soc.name}: here only its arch counts"
-  remedy     = "take a recent one"
+  doubt      = true
+  when       = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch) && (soc.seen_sdk == "" || older(qairt.version, soc.seen_sdk)) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
+  reason     = "no record says which QAIRT is the first that knows ${soc.name}. QAIRT ${qairt.version} has libraries for its arch, ${target.arch}, and may reject the SoC all the same: \"SoC model (SnapdragonModel) is unknown\""
+  remedy     = soc.seen_sdk == "" ? "take the newest" : "take QAIRT ${or(first_since("qairt", soc.seen_sdk), soc.seen_sdk)} or newer, which knows it"
+  confidence = soc.seen_sdk == "" ? "inferred" : confidence("soc", soc.name, "seen_sdk")
+  source     = soc.seen_sdk == "" ? "catalogue" : source("soc", soc.name, "seen_sdk")
+}
+
+compat "qairt-arch-unknown" {
+  severity   = "note"
+  doubt      = true
+  when       = qairt.version != "" && length(qairt.arches) == 0
+  reason     = "nobody has written down for which Hexagon archs QAIRT ${qairt.version} has libraries: it may have none for ${target.arch}"
+  remedy     = "look for lib/hexagon-${target.arch} in it, and write arches into its release block"
   confidence = "inferred"
   source     = "catalogue"
 }
@@ -124,6 +135,16 @@ compat "hexagon-arch" {
   remedy     = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
   confidence = confidence_without("hexagon", target.arch)
   source     = source_without("hexagon", target.arch)
+}
+
+compat "hexagon-arch-unknown" {
+  severity   = "note"
+  doubt      = true
+  when       = hexagon.version != "" && length(hexagon.arches) == 0
+  reason     = "nobody has written down for which Hexagon archs the tools of Hexagon SDK ${hexagon.version} can build: ${target.arch} may be none of them"
+  remedy     = "write tools_version or arches into its release block"
+  confidence = "inferred"
+  source     = "catalogue"
 }
 
 compat "op-tools-arch" {

@@ -9,7 +9,7 @@ import (
 // Verdict is what the rules say of a release, or of releases together, for a SoC.
 type Verdict struct {
 	Works    bool          `json:"works"`              // no rule says that it will fail
-	Doubtful bool          `json:"doubtful,omitempty"` // a rule says so, on grounds that are inferred only
+	Doubtful bool          `json:"doubtful,omitempty"` // a rule says so on inferred grounds only, or says that it is unknown
 	Findings []qnn.Finding `json:"findings,omitempty"`
 }
 
@@ -41,7 +41,7 @@ func verdict(found []qnn.Finding) Verdict {
 	v := Verdict{Works: true, Findings: found}
 	for _, f := range found {
 		v.Works = v.Works && f.Severity != qnn.SeverityError
-		v.Doubtful = v.Doubtful || f.Severity == qnn.SeverityWarning && f.Confidence == qnn.Inferred
+		v.Doubtful = v.Doubtful || f.Doubt || f.Severity == qnn.SeverityWarning && f.Confidence == qnn.Inferred
 	}
 	return v
 }

@@ -109,3 +109,73 @@ func TestBadRules(t *testing.T) {
 		}
 	}
 }
+
+// What is unknown is never a yes: a release that no record ties to a SoC, and one whose archs nobody has written down. The first release
+// that a SoC needs is one of which a record says that it knows the SoC.
+func TestUnknownIsDoubt(t *testing.T) {
+	s, _, diags := facts.Load([]facts.File{{Name: "ours.hcl", Content: []byte(`
+toolchain "qairt" {
+  release "2.13.0.230725" {}
+  release "2.25.0.240728" {}
+  release "2.51.0.260929" {}
+}
+toolchain "hexagon" {
+  release "9.9.0" {}
+  release "6.4.0.2" { tools_version = "19.0.04" }
+}
+soc "OURS1" {
+  arch      = "v73"
+  soc_model = 990
+}
+soc "OURS2" {
+  arch      = "v73"
+  soc_model = 991
+  min_sdk   = "2.13"
+}
+`)}})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for name, want := range map[string]string{ // QAIRT, oldest first; then the first one
+		"SM8735":  "maybe maybe yes 2.51.0.260929", // seen in 2.51 only
+		"SM8635":  "maybe yes yes 2.25.0.240728",
+		"SC7280X": "maybe yes yes 2.25.0.240728",
+		"OURS1":   "maybe maybe maybe ",
+		"OURS2":   "yes yes yes 2.13.0.230725",
+	} {
+		soc, err := s.FindSoC(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, diags := s.Matrix(soc)
+		needs, ds := s.Needs(soc)
+		if diags = append(diags, ds...); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		var got []string
+		for _, q := range slices.Backward(m.QAIRT) {
+			switch {
+			case !q.Works:
+				got = append(got, "no")
+			case q.Doubtful:
+				got = append(got, "maybe")
+			default:
+				got = append(got, "yes")
+			}
+		}
+		if got := strings.Join(append(got, needs.QAIRT), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		for _, p := range m.Pairs {
+			if p.Hexagon == "9.9.0" && !p.Doubtful {
+				t.Errorf("%s: the archs of Hexagon SDK 9.9.0 are unknown, and with QAIRT %s it is %+v", name, p.QAIRT, p.Verdict)
+			}
+		}
+	}
+	// Of the shipped SoCs, each says from when on it is known to work; those without an HTP need nothing.
+	for _, soc := range s.SoCs {
+		if soc.From == "" && soc.MinSDK == "" && soc.SeenSDK == "" && s.HasHTP(soc.Arch) {
+			t.Errorf("%s has neither min_sdk nor seen_sdk", soc.Name)
+		}
+	}
+}
