@@ -179,3 +179,60 @@ soc "OURS2" {
 		}
 	}
 }
+
+// Defects of releases are said of the release that has them and of no other, with symptom, cure and source.
+func TestDefects(t *testing.T) {
+	for _, x := range []struct{ toolchains, soc, want string }{
+		{"qairt 2.22.6.240515", "SM8650", "qairt-quantizer"},
+		{"qairt 2.23.0.240531", "SM8650", ""},
+		{"qairt 2.24.0.240626", "SM8650", "qairt-implicit-bias"},
+		{"qairt 2.27.7.241014", "SM8650", "qairt-implicit-bias"},
+		{"qairt 2.28.0.241029", "SM8650", "qairt-layer-norm"},
+		{"qairt 2.28.2.241116", "SM8650", ""},
+		{"qairt 2.42.0.251225", "SM8550", "qairt-block-head"},
+		{"qairt 2.42.0.251225", "SM8650", ""},
+		{"qairt 2.43.0.260128", "SM8550", ""},
+		{"qairt 2.44.0.260225", "SM8650", "qairt-system-abi"},
+		{"qairt 2.45.40.260406", "SM8650", "qairt-windows-exit-code"},
+		{"qairt 2.48.40.260702", "SM8650", "qairt-mapped-weights qairt-skel-symbol"},
+		{"qairt 2.49.0.260730", "SM8650", "qairt-skel-symbol"},
+		{"ort_qnn_android 2.5.0", "SM8650", "ort-qnn-llm"},
+		{"ort_qnn_android 2.6.0", "SM8650", ""},
+		{"ort_qnn_android 2.4.0", "SM8650", ""},
+		{"ort_android 1.27.0, ort_qnn_android 2.3.0", "SM8650", "ort-qnn-plugin"},
+		{"ort_android 1.26.0, ort_qnn_android 2.3.0", "SM8650", ""},
+		{"ort_android 1.27.0, ort_qnn_android 2.4.0", "SM8650", ""},
+		{"ndk r27d", "SM8650", "ndk-pages"},
+	} {
+		s, diags := load("")
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		soc, err := s.FindSoC(x.soc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := facts.Subject{Target: soc.Target()}
+		for _, one := range strings.Split(x.toolchains, ", ") {
+			name, version, _ := strings.Cut(one, " ")
+			about.Toolchains = append(about.Toolchains, qnn.Known{Name: name, Release: qnn.Release{Version: version, Arches: []string{soc.Arch}}})
+		}
+		found, diags := s.Ask(about, "")
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		var ids []string
+		for _, f := range found {
+			if f.Reason == "" || f.Remedy == "" || f.Source == "" {
+				t.Errorf("%s: %+v", x.toolchains, f)
+			}
+			if !strings.HasPrefix(f.Rule, "soc-") && f.Rule != "qairt-soc" && f.Rule != "upstream-chipset" {
+				ids = append(ids, f.Rule)
+			}
+		}
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != x.want {
+			t.Errorf("%s for %s: %q, want %q", x.toolchains, x.soc, got, x.want)
+		}
+	}
+}
