@@ -52,7 +52,7 @@ func (d *Description) checkpoint(l *listing) (ok bool, err error) {
 
 // stateDict returns the tensors of a state dict, sorted by name. It leaves out what step convert leaves out.
 func stateDict(b []byte) ([]view, error) {
-	p := &pickle{b: b, memo: map[uint64]any{}}
+	p := &pickle{b: b, saved: map[uint64]any{}}
 	made := p.run()
 	switch {
 	case len(p.foreign) > 0 && strings.HasPrefix(p.foreign[0], "torch._utils._rebuild_"):
@@ -157,7 +157,7 @@ type pickle struct {
 	bad     bool // the pickle ends early, or does what torch.save does not
 	stack   []any
 	marks   []int
-	memo    map[uint64]any
+	saved   map[uint64]any
 	foreign []string // imports that a state dict does not need, the first few
 }
 
@@ -291,11 +291,11 @@ func (p *pickle) step(op byte) {
 	case 'r':
 		p.put(p.number(4))
 	case 0x94: // MEMOIZE
-		p.put(uint64(len(p.memo)))
+		p.put(uint64(len(p.saved)))
 	case 'h':
-		p.push(p.memo[p.number(1)])
+		p.push(p.saved[p.number(1)])
 	case 'j':
-		p.push(p.memo[p.number(4)])
+		p.push(p.saved[p.number(4)])
 	case '0', 'a', 'b': // POP, APPEND, BUILD
 		p.pop(1)
 	case '1', 'e', 0x90: // POP_MARK, APPENDS, ADDITEMS
@@ -319,7 +319,7 @@ func (p *pickle) step(op byte) {
 
 func (p *pickle) put(at uint64) {
 	if len(p.stack) > 0 {
-		p.memo[at] = p.stack[len(p.stack)-1]
+		p.saved[at] = p.stack[len(p.stack)-1]
 	}
 }
 

@@ -274,7 +274,8 @@ func (s *starter) start() error {
 // hasSimulation tells whether the simulation has the release.
 func hasSimulation(r *toolchains.Release) bool { return r.Source("embedded") != nil }
 
-// versions are the words of a template that stand for releases: those that suit the SoC, of which there are simulations.
+// versions are the words of a template that stand for releases: those that suit the SoC, of which there are
+// simulations.
 func (s *starter) versions(template string) ([]string, error) {
 	preferred := ""
 	if template == "hexagon" {
@@ -288,8 +289,8 @@ func (s *starter) versions(template string) ([]string, error) {
 	return []string{"@qairt@", qairt, "@hexagon@", hexagon}, err
 }
 
-// forDevice returns a block for profile device with a QAIRT that suits the SoC better than any that is simulated; "" if there is none, or
-// if the profile has one.
+// forDevice returns a block for profile device with a QAIRT that suits the SoC better than any that is simulated; "" if
+// there is none, or if the profile has one.
 func (s *starter) forDevice(blocks string) (string, error) {
 	if strings.Contains(blocks, `toolchain "qairt"`) {
 		return "", nil
@@ -316,7 +317,9 @@ func (s *starter) release(name, preferred string, among func(*toolchains.Release
 		target = known.Target()
 	}
 	best, diags := s.catalogue.Best(name, target, r.Version, func(x *qnn.Release) bool {
-		return slices.ContainsFunc(t.Releases, func(h *toolchains.Release) bool { return h.Version == x.Version && among(h) })
+		return slices.ContainsFunc(t.Releases, func(h *toolchains.Release) bool {
+			return h.Version == x.Version && among(h)
+		})
 	})
 	if diags.HasErrors() {
 		return "", s.a.printDiags(diags, nil)

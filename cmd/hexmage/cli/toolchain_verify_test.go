@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestVerifyRootOff: an SDK below the folder is named, also if the folder has the name of a toolchain of the catalog. Exit code 0 is for
-// the SDK itself only.
+// TestVerifyRootOff: an SDK below the folder is named, also if the folder has the name of a toolchain of the catalog.
+// Exit code 0 is for the SDK itself only.
 func TestVerifyRootOff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -32,8 +32,9 @@ func TestVerifyRootOff(t *testing.T) {
 		{"qairt/2.41.0.251128", ExitFailed, "lib/"},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := Main([]string{"hexmage", "toolchain", "verify", x.what}, Env{Stdin: strings.NewReader(""), Stdout: &stdout,
-			Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Width: 4000})
+		code := Main([]string{"hexmage", "toolchain", "verify", x.what}, Env{Stdin: strings.NewReader(""),
+			Stdout: &stdout, Stderr: &stderr, Dir: dir,
+			Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Width: 4000})
 		if text := stdout.String() + stderr.String(); code != x.code || !strings.Contains(text, x.says) {
 			t.Errorf("%s: exit code %d, want %d with %q\n%s", x.what, code, x.code, x.says, text)
 		}
