@@ -76,8 +76,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// ambiguous refuses a name that a toolchain of the catalog and a folder with an SDK have: the wrong one of them would be
-// verified.
+// ambiguous refuses a name that both a toolchain of the catalog and a folder with an SDK have.
 func (c *toolchainVerifyCmd) ambiguous(a *app, d *domain) error {
 	dir := absolute(a.WorkDir, c.What)
 	if _, ok := a.folder(d, c.What); ok || !isFolder(dir) {
