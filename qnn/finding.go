@@ -20,6 +20,7 @@ type Finding struct {
 	Remedy     string `json:"remedy"`               // what to do
 	Source     string `json:"source,omitempty"`     // where that is known from
 	Confidence string `json:"confidence,omitempty"` // and how sure it is: Documented, Observed, Inferred, Declared
+	Doubt      bool   `json:"doubt,omitempty"`      // whether it works is unknown
 	Argument   string `json:"argument,omitempty"`
 }
 

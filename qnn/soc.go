@@ -36,6 +36,7 @@ type SoC struct {
 	VTCMMB          int      `hcl:"vtcm_mb,optional"`
 	AndroidIDs      []int    `hcl:"soc_ids,optional"`
 	MinSDK          string   `hcl:"min_sdk,optional"`          // first QAIRT SDK that knows it, as far as published: "2.37"
+	SeenSDK         string   `hcl:"seen_sdk,optional"`         // oldest QAIRT SDK that is known to know it, if no first is published
 	Aliases         []string `hcl:"aliases,optional"`          // other parts of the same model number
 	MissingFeatures []string `hcl:"missing_features,optional"` // features of its arch that it does not have
 	LPAI            string   `hcl:"lpai,optional"`             // version of its low-power AI core, where it has one

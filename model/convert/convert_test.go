@@ -194,7 +194,7 @@ func TestRunRefuses(t *testing.T) {
 		spec convert.Spec
 		want string
 	}{
-		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "1 parts, such as model-00001-of-00002.safetensors"},
+		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "parts of a model, such as model-00001-of-00002.safetensors, without their index"},
 		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input and output are needed"},
 		"format":    {convert.Spec{Input: bad, Output: out, Format: "v3"}, "choose v1 or v2"},
 		"no file":   {convert.Spec{Input: filepath.Join(dir, "none"), Output: out, Format: "v2"}, "none"},

@@ -59,8 +59,8 @@ func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 				in += ".index.json"
 			} else {
 				if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(in), "model-*-of-*.safetensors")); len(parts) > 0 {
-					return fmt.Errorf("%s has %d parts, such as %s, and not their index, model.safetensors.index.json: "+
-						"download the index, too", filepath.Dir(in), len(parts), filepath.Base(parts[0]))
+					return fmt.Errorf("%s has parts of a model, such as %s, without their index, model.safetensors.index.json: "+
+						"download the index, too", filepath.Dir(in), filepath.Base(parts[0]))
 				}
 				return fmt.Errorf("%s has neither model.safetensors nor model.safetensors.index.json: "+
 					"name a folder with the weights of a Hugging Face model, or a file of weights", filepath.Dir(in))

@@ -94,6 +94,7 @@ func TestOtherTools(t *testing.T) {
 	for name, c := range map[string]struct{ raw, want string }{
 		"be.gguf":         {"GGUF\x00\x00\x00\x03" + strings.Repeat("\x00", 24), "big-endian"},
 		"le.gguf":         {"GGUF\x03\x00\x00\x00" + strings.Repeat("\x00", 24), "gguf-dump"},
+		"cut.gguf":        {"GGUF", "gguf-dump"},
 		"m.encodings":     {`{"activation_encodings": {}, "version": "0.6.1"}`, "quantization encodings"},
 		"model.onnx.data": {strings.Repeat("\x00", 4096), "inspect the .onnx file"},
 	} {

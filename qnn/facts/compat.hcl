@@ -80,9 +80,20 @@ compat "soc-htp" {
 
 compat "soc-first-sdk" {
   severity   = "note"
-  when       = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch)
-  reason     = "nobody has published which QAIRT is the first that knows ${soc.name}: here only its arch counts"
-  remedy     = "take a recent one"
+  doubt      = true
+  when       = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch) && (soc.seen_sdk == "" || older(qairt.version, soc.seen_sdk)) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
+  reason     = "no record says which QAIRT is the first that knows ${soc.name}. QAIRT ${qairt.version} has libraries for its arch, ${target.arch}, and may reject the SoC all the same: \"SoC model (SnapdragonModel) is unknown\""
+  remedy     = soc.seen_sdk == "" ? "take the newest" : "take QAIRT ${or(first_since("qairt", soc.seen_sdk), soc.seen_sdk)} or newer, which knows it"
+  confidence = soc.seen_sdk == "" ? "inferred" : confidence("soc", soc.name, "seen_sdk")
+  source     = soc.seen_sdk == "" ? "catalogue" : source("soc", soc.name, "seen_sdk")
+}
+
+compat "qairt-arch-unknown" {
+  severity   = "note"
+  doubt      = true
+  when       = qairt.version != "" && length(qairt.arches) == 0
+  reason     = "nobody has written down for which Hexagon archs QAIRT ${qairt.version} has libraries: it may have none for ${target.arch}"
+  remedy     = "look for lib/hexagon-${target.arch} in it, and write arches into its release block"
   confidence = "inferred"
   source     = "catalogue"
 }
@@ -124,6 +135,16 @@ compat "hexagon-arch" {
   remedy     = "take Hexagon SDK ${or(first_with("hexagon", target.arch), "with newer tools")} or newer${first_open("hexagon", target.arch) == "" ? "" : " (${first_open("hexagon", target.arch)} is the first that needs no account)"}: ${target.arch} needs tools ${or(first_tools(target.arch), "that the catalogue does not know")} or newer"
   confidence = confidence_without("hexagon", target.arch)
   source     = source_without("hexagon", target.arch)
+}
+
+compat "hexagon-arch-unknown" {
+  severity   = "note"
+  doubt      = true
+  when       = hexagon.version != "" && length(hexagon.arches) == 0
+  reason     = "nobody has written down for which Hexagon archs the tools of Hexagon SDK ${hexagon.version} can build: ${target.arch} may be none of them"
+  remedy     = "write tools_version or arches into its release block"
+  confidence = "inferred"
+  source     = "catalogue"
 }
 
 compat "op-tools-arch" {
@@ -350,6 +371,74 @@ compat "qairt-skel-symbol" {
   remedy     = "push the SDK's own skel and put its folder first in ADSP_LIBRARY_PATH"
   confidence = "observed"
   source     = "the skels of 2.48.0 and 2.51.0; fastrpc#379"
+}
+
+compat "qairt-implicit-bias" {
+  severity   = "note"
+  when       = !older(qairt.version, "2.24") && older(qairt.version, "2.28")
+  reason     = "QAIRT ${qairt.version} rejects LayerNorm without a bias when it validates the op, so the op goes to the CPU or the graph fails"
+  remedy     = "take 2.28.2 or newer, or give the op a bias of zeros"
+  confidence = "observed"
+  source     = "onnxruntime#22844"
+}
+
+compat "qairt-layer-norm" {
+  severity   = "warning"
+  summary    = "A release with a known defect"
+  argument   = "version"
+  when       = !older(qairt.version, "2.28.0") && older(qairt.version, "2.28.2")
+  reason     = "LayerNorm on the HTP is inaccurate with QAIRT ${qairt.version}: ONNX Runtime's tests of it failed with this release"
+  remedy     = "take 2.28.2 or newer, with which they pass"
+  confidence = "observed"
+  source     = "onnxruntime#22844"
+}
+
+compat "qairt-block-head" {
+  severity   = "note"
+  when       = target.arch == "v73" && !older(qairt.version, "2.42") && older(qairt.version, "2.43")
+  reason     = "qnn-context-binary-generator of QAIRT ${qairt.version} crashes (segmentation fault) for v73 on the graph with lm_head, if its weights are quantized in blocks"
+  remedy     = "quantize that layer per channel, or take a newer release"
+  confidence = "observed"
+  source     = "MNN#4437, #4567"
+}
+
+compat "qairt-windows-exit-code" {
+  severity   = "note"
+  when       = !older(qairt.version, "2.45") && older(qairt.version, "2.46")
+  reason     = "on Windows, qnn-context-binary-generator of QAIRT ${qairt.version} ends with an exit code other than 0, although the context is good"
+  remedy     = "check the context's size and read it back with qnn-context-binary-utility, or compile on Linux"
+  confidence = "observed"
+  source     = "qai-appbuilder: context_binary.md"
+}
+
+compat "qairt-mapped-weights" {
+  severity   = "note"
+  when       = !older(qairt.version, "2.48") && older(qairt.version, "2.49")
+  reason     = "on Windows, QAIRT ${qairt.version} maps a context's weights from its file, and some NPU drivers refuse that: \"Failed to create context from binary. Error code: 1002\""
+  remedy     = "set ONNX Runtime's provider option disable_file_mapped_weights=1, or update the driver"
+  confidence = "observed"
+  source     = "foundry-local#1124"
+}
+
+compat "ort-qnn-llm" {
+  severity   = "warning"
+  summary    = "A release with a known defect"
+  argument   = "version"
+  when       = !older(ort_qnn_android.version, "2.5.0") && older(ort_qnn_android.version, "2.6.0")
+  reason     = "onnxruntime-qnn ${ort_qnn_android.version} fails to load some language models from contexts: QNN_MEMORY_ALLOCATION_ERROR, 1002"
+  remedy     = "enable the provider option enable_vtcm_backup_buffer_sharing when you compile, or take another release"
+  confidence = "documented"
+  source     = "onnxruntime-qnn: release notes of 2.5.0; onnxruntime-qnn#789"
+}
+
+compat "ort-qnn-plugin" {
+  severity   = "warning"
+  summary    = "ONNX Runtime rejects the plug-in"
+  when       = !older(ort_android.version, "1.27") && older(ort_qnn_android.version, "2.4")
+  reason     = "ONNX Runtime ${ort_android.version} rejects onnxruntime-qnn ${ort_qnn_android.version}: \"OrtEp has invalid ort_version_supported=0\""
+  remedy     = "take onnxruntime-qnn 2.4 or newer, or ONNX Runtime 1.26"
+  confidence = "observed"
+  source     = "onnxruntime-qnn#492, #564"
 }
 
 compat "ndk-pages" {

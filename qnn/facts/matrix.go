@@ -1,15 +1,18 @@
 package facts
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
 )
 
 // Verdict is what the rules say of a release, or of releases together, for a SoC.
 type Verdict struct {
 	Works    bool          `json:"works"`              // no rule says that it will fail
-	Doubtful bool          `json:"doubtful,omitempty"` // a rule says so, on grounds that are inferred only
+	Doubtful bool          `json:"doubtful,omitempty"` // a rule says so on inferred grounds only, or says that it is unknown
 	Findings []qnn.Finding `json:"findings,omitempty"`
 }
 
@@ -41,7 +44,7 @@ func verdict(found []qnn.Finding) Verdict {
 	v := Verdict{Works: true, Findings: found}
 	for _, f := range found {
 		v.Works = v.Works && f.Severity != qnn.SeverityError
-		v.Doubtful = v.Doubtful || f.Severity == qnn.SeverityWarning && f.Confidence == qnn.Inferred
+		v.Doubtful = v.Doubtful || f.Doubt || f.Severity == qnn.SeverityWarning && f.Confidence == qnn.Inferred
 	}
 	return v
 }
@@ -113,4 +116,46 @@ func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 		n.Hexagon = ""
 	}
 	return n, diags
+}
+
+// Best returns the release of an SDK with which the rules find least fault for a target: no error or warning, then no doubt. Of equals
+// it is the preferred one, else the oldest that is newer, else the newest. It is "" if among has none.
+func (s *Set) Best(sdk string, target *qnn.Target, preferred string, among func(*qnn.Release) bool) (string, hcl.Diagnostics) {
+	record := s.SDK(sdk)
+	if record == nil {
+		return "", nil
+	}
+	var diags hcl.Diagnostics
+	best, least := "", [3]int{}
+	for i, r := range record.Sorted() { // newest first
+		if !among(r) {
+			continue
+		}
+		found, ds := s.Ask(Subject{Target: target, Toolchains: []qnn.Known{record.Known(r)}}, sdk)
+		diags = append(diags, ds...)
+		rank := [3]int{fault(found), 1, -i}
+		if version.Older(r.Version, preferred) {
+			rank[1], rank[2] = 2, i
+		} else if r.Version == preferred {
+			rank[1] = 0
+		}
+		if best == "" || slices.Compare(rank[:], least[:]) < 0 {
+			best, least = r.Version, rank
+		}
+	}
+	return best, diags
+}
+
+// fault ranks findings: 0 for none but notes, 1 for a doubt, 2 for a warning or error.
+func fault(found []qnn.Finding) int {
+	worst := 0
+	for _, f := range found {
+		switch {
+		case f.Severity == qnn.SeverityError || f.Severity == qnn.SeverityWarning:
+			return 2
+		case f.Doubt:
+			worst = 1
+		}
+	}
+	return worst
 }

@@ -20,6 +20,7 @@ type Rule struct {
 	Summary    string         `hcl:"summary,optional"`    // the heading of a diagnostic
 	Source     *hcl.Attribute `hcl:"source,optional"`     // where it is known from
 	Confidence *hcl.Attribute `hcl:"confidence,optional"` // documented, observed or inferred: an inferred one only warns
+	Doubt      bool           `hcl:"doubt,optional"`      // the rule says that something is unknown: `compat` answers maybe
 	Argument   string         `hcl:"argument,optional"`   // of the block that the diagnostic points at
 	Each       *hcl.Attribute `hcl:"each,optional"`       // a list: the rule is asked for each element, each.value
 	When       *hcl.Attribute `hcl:"when,optional"`       // true: the rule is broken; without it each element breaks it
@@ -172,7 +173,7 @@ func (r *Rule) eval(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	} else if v.False() {
 		return nil, nil
 	}
-	f := qnn.Finding{Rule: r.ID, Severity: r.Severity, Argument: r.Argument}
+	f := qnn.Finding{Rule: r.ID, Severity: r.Severity, Doubt: r.Doubt, Argument: r.Argument}
 	for to, a := range map[*string]*hcl.Attribute{&f.Reason: r.Reason, &f.Remedy: r.Remedy, &f.Source: r.Source, &f.Confidence: r.Confidence} {
 		text, ds := textOf(a, ctx)
 		diags = append(diags, ds...)

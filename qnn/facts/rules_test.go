@@ -109,3 +109,130 @@ func TestBadRules(t *testing.T) {
 		}
 	}
 }
+
+// What is unknown is never a yes: a release that no record ties to a SoC, and one whose archs nobody has written down. The first release
+// that a SoC needs is one of which a record says that it knows the SoC.
+func TestUnknownIsDoubt(t *testing.T) {
+	s, _, diags := facts.Load([]facts.File{{Name: "ours.hcl", Content: []byte(`
+toolchain "qairt" {
+  release "2.13.0.230725" {}
+  release "2.25.0.240728" {}
+  release "2.51.0.260929" {}
+}
+toolchain "hexagon" {
+  release "9.9.0" {}
+  release "6.4.0.2" { tools_version = "19.0.04" }
+}
+soc "OURS1" {
+  arch      = "v73"
+  soc_model = 990
+}
+soc "OURS2" {
+  arch      = "v73"
+  soc_model = 991
+  min_sdk   = "2.13"
+}
+`)}})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for name, want := range map[string]string{ // QAIRT, oldest first; then the first one
+		"SM8735":  "maybe maybe yes 2.51.0.260929", // seen in 2.51 only
+		"SM8635":  "maybe yes yes 2.25.0.240728",
+		"SC7280X": "maybe yes yes 2.25.0.240728",
+		"OURS1":   "maybe maybe maybe ",
+		"OURS2":   "yes yes yes 2.13.0.230725",
+	} {
+		soc, err := s.FindSoC(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, diags := s.Matrix(soc)
+		needs, ds := s.Needs(soc)
+		if diags = append(diags, ds...); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		var got []string
+		for _, q := range slices.Backward(m.QAIRT) {
+			switch {
+			case !q.Works:
+				got = append(got, "no")
+			case q.Doubtful:
+				got = append(got, "maybe")
+			default:
+				got = append(got, "yes")
+			}
+		}
+		if got := strings.Join(append(got, needs.QAIRT), " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		for _, p := range m.Pairs {
+			if p.Hexagon == "9.9.0" && !p.Doubtful {
+				t.Errorf("%s: the archs of Hexagon SDK 9.9.0 are unknown, and with QAIRT %s it is %+v", name, p.QAIRT, p.Verdict)
+			}
+		}
+	}
+	// Of the shipped SoCs, each says from when on it is known to work; those without an HTP need nothing.
+	for _, soc := range s.SoCs {
+		if soc.From == "" && soc.MinSDK == "" && soc.SeenSDK == "" && s.HasHTP(soc.Arch) {
+			t.Errorf("%s has neither min_sdk nor seen_sdk", soc.Name)
+		}
+	}
+}
+
+// Defects of releases are said of the release that has them and of no other, with symptom, cure and source.
+func TestDefects(t *testing.T) {
+	for _, x := range []struct{ toolchains, soc, want string }{
+		{"qairt 2.22.6.240515", "SM8650", "qairt-quantizer"},
+		{"qairt 2.23.0.240531", "SM8650", ""},
+		{"qairt 2.24.0.240626", "SM8650", "qairt-implicit-bias"},
+		{"qairt 2.27.7.241014", "SM8650", "qairt-implicit-bias"},
+		{"qairt 2.28.0.241029", "SM8650", "qairt-layer-norm"},
+		{"qairt 2.28.2.241116", "SM8650", ""},
+		{"qairt 2.42.0.251225", "SM8550", "qairt-block-head"},
+		{"qairt 2.42.0.251225", "SM8650", ""},
+		{"qairt 2.43.0.260128", "SM8550", ""},
+		{"qairt 2.44.0.260225", "SM8650", "qairt-system-abi"},
+		{"qairt 2.45.40.260406", "SM8650", "qairt-windows-exit-code"},
+		{"qairt 2.48.40.260702", "SM8650", "qairt-mapped-weights qairt-skel-symbol"},
+		{"qairt 2.49.0.260730", "SM8650", "qairt-skel-symbol"},
+		{"ort_qnn_android 2.5.0", "SM8650", "ort-qnn-llm"},
+		{"ort_qnn_android 2.6.0", "SM8650", ""},
+		{"ort_qnn_android 2.4.0", "SM8650", ""},
+		{"ort_android 1.27.0, ort_qnn_android 2.3.0", "SM8650", "ort-qnn-plugin"},
+		{"ort_android 1.26.0, ort_qnn_android 2.3.0", "SM8650", ""},
+		{"ort_android 1.27.0, ort_qnn_android 2.4.0", "SM8650", ""},
+		{"ndk r27d", "SM8650", "ndk-pages"},
+	} {
+		s, diags := load("")
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		soc, err := s.FindSoC(x.soc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := facts.Subject{Target: soc.Target()}
+		for _, one := range strings.Split(x.toolchains, ", ") {
+			name, version, _ := strings.Cut(one, " ")
+			about.Toolchains = append(about.Toolchains, qnn.Known{Name: name, Release: qnn.Release{Version: version, Arches: []string{soc.Arch}}})
+		}
+		found, diags := s.Ask(about, "")
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		var ids []string
+		for _, f := range found {
+			if f.Reason == "" || f.Remedy == "" || f.Source == "" {
+				t.Errorf("%s: %+v", x.toolchains, f)
+			}
+			if !strings.HasPrefix(f.Rule, "soc-") && f.Rule != "qairt-soc" && f.Rule != "upstream-chipset" {
+				ids = append(ids, f.Rule)
+			}
+		}
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != x.want {
+			t.Errorf("%s for %s: %q, want %q", x.toolchains, x.soc, got, x.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 # SoCs with an HTP. soc_model is the number QNN knows (Qnn_SocModel_t); soc_ids are what Android says in
 # /sys/devices/soc0/soc_id: never the same number. vtcm_mb 0: not published. min_sdk: the first QAIRT SDK said to know it, by
-# executorch's list; the vendor says it of none. lpai: version of the low-power AI core.
+# executorch's list; the vendor says it of none. seen_sdk: if no first one is published, the oldest that is known to know it.
+# lpai: version of the low-power AI core.
 
 fact "soc" "soc_model" {
   confidence = "documented"
@@ -29,6 +30,11 @@ fact "soc" "min_sdk" {
   source     = "executorch: devices and versions"
 }
 
+fact "soc" "seen_sdk" {
+  confidence = "observed"
+  source     = "the name that the compiler of QAIRT 2.51 writes for the number"
+}
+
 soc "SM8350" {
   marketing_name = "Snapdragon 888"
   arch           = "v68"
@@ -43,20 +49,30 @@ soc "SM7325" {
   marketing_name = "Snapdragon 778G"
   arch           = "v68"
   soc_model      = 35
+  seen_sdk       = "2.25"
   vtcm_mb        = 2
   soc_ids        = [475]
   # Some tables of third parties give 35 for SM8350; that is 30.
   # VTCM: by rwkv-qualcomm; executorch does not list the SoC.
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
 }
 
 soc "SM8325" {
   arch      = "v68"
   soc_model = 34
+  seen_sdk  = "2.25"
   vtcm_mb   = 4
   soc_ids   = [501]
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
   }
 }
 
@@ -64,11 +80,16 @@ soc "SM7350" {
   marketing_name = "Snapdragon 780G"
   arch           = "v68"
   soc_model      = 32
+  seen_sdk       = "2.25"
   vtcm_mb        = 2
   soc_ids        = [450]
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
   }
 }
 
@@ -96,10 +117,15 @@ soc "SC8280X" {
   marketing_name = "Snapdragon 8cx Gen 3"
   arch           = "v68"
   soc_model      = 37
+  seen_sdk       = "2.25"
   vtcm_mb        = 4
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
   }
 }
 
@@ -126,17 +152,27 @@ soc "SM7450" {
   marketing_name = "Snapdragon 7 Gen 1"
   arch           = "v69"
   soc_model      = 41
+  seen_sdk       = "2.25"
   soc_ids        = [506]
   note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
 }
 
 soc "SM7475" {
   marketing_name = "Snapdragon 7+ Gen 2"
   arch           = "v69"
   soc_model      = 54
+  seen_sdk       = "2.25"
   bandwidth_gbs  = 25.6
   soc_ids        = [591]
   note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
 }
 
 soc "SXR2230P" {
@@ -162,14 +198,20 @@ soc "QCS8550" {
   marketing_name = "Dragonwing QCS8550"
   arch           = "v73"
   soc_model      = 66
+  seen_sdk       = "2.47"
   vtcm_mb        = 8
   note           = "arch and VTCM taken from SM8550, of the same family"
+  fact "seen_sdk" {
+    confidence = "inferred"
+    source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
+  }
 }
 
 soc "SM8635" {
   marketing_name   = "Snapdragon 8s Gen 3"
   arch             = "v73"
   soc_model        = 68
+  seen_sdk         = "2.25"
   vtcm_mb          = 8
   bandwidth_gbs    = 67.2
   missing_features = ["fp16_relaxed_precision"] # rwkv-qualcomm
@@ -177,17 +219,26 @@ soc "SM8635" {
     confidence = "inferred"
     source     = "a draft, executorch#19216; the compiler of QAIRT 2.51 targets 4 MB"
   }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
 }
 
 soc "SM7675" {
   marketing_name = "Snapdragon 7+ Gen 3"
   arch           = "v73"
   soc_model      = 70
+  seen_sdk       = "2.25"
   vtcm_mb        = 4
   bandwidth_gbs  = 67.2
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
   }
 }
 
@@ -195,14 +246,20 @@ soc "SM6450" {
   marketing_name = "Snapdragon 6 Gen 1"
   arch           = "v73"
   soc_model      = 50
+  seen_sdk       = "2.25"
   soc_ids        = [537]
   note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
 }
 
 soc "SM7635" {
   marketing_name = "Snapdragon 7s Gen 3" # of common knowledge
   arch           = "v73"
   soc_model      = 73
+  seen_sdk       = "2.51"
   vtcm_mb        = 2
   fact "vtcm_mb" {
     confidence = "inferred"
@@ -214,8 +271,13 @@ soc "SM8735" {
   marketing_name = "Snapdragon 8s Gen 4"
   arch           = "v73"
   soc_model      = 85
+  seen_sdk       = "2.51"
   vtcm_mb        = 8
-  note           = "sources disagree about the arch: v73 (rwkv-qualcomm) or v79 (a draft, executorch#19216)"
+  note           = "a draft says v79 (executorch#19216); rwkv-qualcomm and the compiler of QAIRT 2.51 say v73"
+  fact "arch" {
+    confidence = "observed"
+    source     = "what the compiler of QAIRT 2.51 targets for the number; rwkv-qualcomm"
+  }
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
@@ -226,11 +288,16 @@ soc "SC8380XP" {
   marketing_name = "Snapdragon X Elite"
   arch           = "v73"
   soc_model      = 60
+  seen_sdk       = "2.25"
   vtcm_mb        = 8
   aliases        = ["X1E80100"]
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
   }
 }
 
@@ -297,6 +364,7 @@ soc "SA8620P" {
   marketing_name = "Automotive"
   arch           = "v75"
   soc_model      = 67
+  seen_sdk       = "2.47"
   vtcm_mb        = 8
   note           = "the arch is said of SA7255 and LiteRT's table; QNN's own list does not have it"
   aliases        = ["SA7255", "SA8610", "SA8620"]
@@ -304,18 +372,27 @@ soc "SA8620P" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
+  fact "seen_sdk" {
+    confidence = "inferred"
+    source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
+  }
 }
 
 soc "QCS8300" {
   marketing_name = "Dragonwing IQ-8275"
   arch           = "v75"
   soc_model      = 82
+  seen_sdk       = "2.47"
   vtcm_mb        = 8
   soc_ids        = [675]
   aliases        = ["QCS8275"]
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "inferred"
+    source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
   }
 }
 
@@ -371,11 +448,16 @@ soc "SC8480XP" {
   marketing_name = "Snapdragon X2 Elite"
   arch           = "v81"
   soc_model      = 88
+  seen_sdk       = "2.47"
   vtcm_mb        = 8
   lpai           = "v5"
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "inferred"
+    source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
   }
 }
 
@@ -409,6 +491,7 @@ soc "SW6100" {
 soc "SM8975" {
   arch      = "v85"
   soc_model = 103
+  seen_sdk  = "2.51"
   vtcm_mb   = 12
   fact "soc_model" {
     confidence = "observed"
@@ -427,6 +510,7 @@ soc "SM8975" {
 soc "SM8975L" {
   arch      = "v85"
   soc_model = 112
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -445,6 +529,7 @@ soc "SM8975L" {
 soc "SM8950" {
   arch      = "v85"
   soc_model = 113
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -463,6 +548,7 @@ soc "SM8950" {
 soc "SA8787" {
   arch      = "v85"
   soc_model = 114
+  seen_sdk  = "2.51"
   vtcm_mb   = 16
   fact "soc_model" {
     confidence = "observed"
@@ -481,6 +567,7 @@ soc "SA8787" {
 soc "SM8850L" {
   arch      = "v81"
   soc_model = 92
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -499,6 +586,7 @@ soc "SM8850L" {
 soc "QCS8845" {
   arch      = "v81"
   soc_model = 109
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -517,6 +605,7 @@ soc "QCS8845" {
 soc "SC8440XP" {
   arch      = "v81"
   soc_model = 94
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -535,6 +624,7 @@ soc "SC8440XP" {
 soc "SM7950" {
   arch      = "v81"
   soc_model = 123
+  seen_sdk  = "2.51"
   vtcm_mb   = 4
   fact "soc_model" {
     confidence = "observed"
@@ -553,6 +643,7 @@ soc "SM7950" {
 soc "CQ8750S" {
   arch      = "v79"
   soc_model = 105
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   soc_ids   = [705] # executorch#16465
   fact "soc_model" {
@@ -572,6 +663,7 @@ soc "CQ8750S" {
 soc "CQ8725S" {
   arch      = "v79"
   soc_model = 104
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -590,6 +682,7 @@ soc "CQ8725S" {
 soc "QCS8625" {
   arch      = "v75"
   soc_model = 90
+  seen_sdk  = "2.47"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -603,11 +696,16 @@ soc "QCS8625" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
+  fact "seen_sdk" {
+    confidence = "inferred"
+    source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
+  }
 }
 
 soc "SM7750" {
   arch      = "v73"
   soc_model = 86
+  seen_sdk  = "2.51"
   vtcm_mb   = 4
   fact "soc_model" {
     confidence = "observed"
@@ -626,6 +724,7 @@ soc "SM7750" {
 soc "SM7550" {
   arch          = "v73"
   soc_model     = 64
+  seen_sdk      = "2.51"
   vtcm_mb       = 2
   bandwidth_gbs = 25.6
   fact "soc_model" {
@@ -645,6 +744,7 @@ soc "SM7550" {
 soc "SM6650" {
   arch      = "v73"
   soc_model = 74
+  seen_sdk  = "2.51"
   vtcm_mb   = 2
   fact "soc_model" {
     confidence = "observed"
@@ -663,6 +763,7 @@ soc "SM6650" {
 soc "QCM6690" {
   arch      = "v73"
   soc_model = 78
+  seen_sdk  = "2.51"
   vtcm_mb   = 2
   fact "soc_model" {
     confidence = "observed"
@@ -681,6 +782,7 @@ soc "QCM6690" {
 soc "SC8340XP" {
   arch      = "v73"
   soc_model = 120
+  seen_sdk  = "2.51"
   vtcm_mb   = 8
   fact "soc_model" {
     confidence = "observed"
@@ -700,15 +802,25 @@ soc "SC7280X" {
   marketing_name = "Snapdragon 7c Gen 2"
   arch           = "v68"
   soc_model      = 44
+  seen_sdk       = "2.25"
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
 }
 
 soc "SM7315" {
   arch      = "v68"
   soc_model = 38
+  seen_sdk  = "2.25"
   vtcm_mb   = 2
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "seen_sdk" {
+    confidence = "documented"
+    source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
   }
 }
 

@@ -17,7 +17,7 @@ import (
 //
 // In rules: `target` is what the pipeline builds for (soc, arch, soc_model, vtcm_mb), `arch` its Hexagon arch (name,
 // context_mb, process_mb), `soc` what the catalogue says of that SoC (name,
-// marketing_name, arch, soc_model, vtcm_mb, soc_ids, min_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
+// marketing_name, arch, soc_model, vtcm_mb, soc_ids, min_sdk, seen_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
 // of that name (name, version, build_id, tools_version, revision, arches, core_api, htp_api, context_blob, simulated, installed), `step` the step
 // (see package steps). Texts that are not known are "", numbers 0, lists empty.
 type Subject struct {
@@ -38,7 +38,7 @@ func (s *Set) variables(f Subject) map[string]cty.Value {
 		if soc, err := s.FindSoC(t.SoC); err == nil {
 			vars["soc"] = cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(soc.Name), "marketing_name": cty.StringVal(soc.MarketingName),
 				"arch": cty.StringVal(soc.Arch), "soc_model": number(soc.SoCModel), "vtcm_mb": number(soc.VTCMMB), "soc_ids": numbers(soc.AndroidIDs),
-				"min_sdk": cty.StringVal(soc.MinSDK), "features": List(s.Features(soc)), "note": cty.StringVal(soc.Note)})
+				"min_sdk": cty.StringVal(soc.MinSDK), "seen_sdk": cty.StringVal(soc.SeenSDK), "features": List(s.Features(soc)), "note": cty.StringVal(soc.Note)})
 		}
 	}
 	for _, k := range f.Toolchains {

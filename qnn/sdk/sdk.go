@@ -94,10 +94,75 @@ func Identify(root string) (SDK, error) {
 		return SDK{}, err
 	}
 	s, err := In(folder(root), filepath.Base(abs))
-	if err != nil {
-		err = fmt.Errorf("%s: %w", root, err)
+	if err == nil {
+		return s, nil
+	}
+	err = fmt.Errorf("%s: %w", root, err)
+	if errors.Is(err, ErrUnknown) {
+		if near := Near(root); len(near) > 0 {
+			err = fmt.Errorf("%w. There is %s: name that folder", err, strings.Join(near, ", and "))
+		}
 	}
 	return s, err
+}
+
+const (
+	nearLevels  = 2   // of folders, up and down
+	nearFolders = 500 // at most are looked at
+	nearSDKs    = 4   // at most are named
+)
+
+// Near returns the SDKs that are up to two levels below or above a folder, as "qairt 2.41.0.251128 in PATH": archives of SDKs have
+// such folders of their own, and a variable for a root may name one within it.
+func Near(root string) (near []string) {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil
+	}
+	look := func(dir string) bool {
+		s, err := In(folder(dir), filepath.Base(dir))
+		if err != nil || s.Name == "ndk" && !isFolder(filepath.Join(dir, "toolchains")) { // parts of Android's SDK have a source.properties, too
+			return false
+		}
+		near = append(near, fmt.Sprintf("%s %s in %s", s.Name, s.Version, dir))
+		return true
+	}
+	level := []string{abs}
+	looked := 0
+	for range nearLevels {
+		var next []string
+		for _, dir := range level {
+			names, _ := folder(dir).List(".")
+			for _, name := range names {
+				at := filepath.Join(dir, name)
+				if !isFolder(at) {
+					continue
+				}
+				if looked++; looked > nearFolders {
+					return near
+				}
+				if !look(at) {
+					next = append(next, at)
+				}
+				if len(near) == nearSDKs {
+					return near
+				}
+			}
+		}
+		level = next
+	}
+	up := abs
+	for range nearLevels {
+		if up = filepath.Dir(up); len(near) > 0 || look(up) {
+			break
+		}
+	}
+	return near
+}
+
+func isFolder(at string) bool {
+	info, err := os.Stat(at)
+	return err == nil && info.IsDir()
 }
 
 // folder is an SDK on disk.

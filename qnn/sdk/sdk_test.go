@@ -82,3 +82,34 @@ func FuzzIdentify(f *testing.F) {
 		}
 	})
 }
+
+// An SDK one or two levels below or above the folder is named; Android's other source.properties are none, and what is further off is not
+// looked for.
+func TestNear(t *testing.T) {
+	yaml := "version: 2.41.0\nbuild_id: 251128145156_191518\n"
+	for name, c := range map[string]struct {
+		files map[string]string
+		at    string
+		says  string // "" for nothing
+	}{
+		"one level below":    {map[string]string{"qairt/2.41.0.251128/sdk.yaml": yaml}, "qairt", "qairt 2.41.0.251128 in {}/qairt/2.41.0.251128: name that folder"},
+		"two levels below":   {map[string]string{"qairt/2.41.0.251128/sdk.yaml": yaml}, ".", "in {}/qairt/2.41.0.251128: name"},
+		"three levels below": {map[string]string{"a/qairt/2.41.0.251128/sdk.yaml": yaml}, ".", ""},
+		"one level above":    {map[string]string{"sdk.yaml": yaml, "lib/x": ""}, "lib", "in {}: name that folder"},
+		"two levels above":   {map[string]string{"sdk.yaml": yaml, "lib/hexagon-v79/x": ""}, "lib/hexagon-v79", "in {}: name"},
+		"three levels above": {map[string]string{"sdk.yaml": yaml, "lib/hexagon-v79/unsigned/x": ""}, "lib/hexagon-v79/unsigned", ""},
+		"the Hexagon SDK":    {map[string]string{"Hexagon_SDK/6.4.0.2/hexagon_sdk.json": "{}", "Hexagon_SDK/6.4.0.2/tools/HEXAGON_Tools/19.0.04/x": ""}, ".", "hexagon 6.4.0.2 in {}/Hexagon_SDK/6.4.0.2"},
+		"two of them":        {map[string]string{"a/sdk.yaml": yaml, "b/sdk.yaml": yaml}, ".", "in {}/a, and qairt 2.41.0.251128 in {}/b"},
+		"an NDK":             {map[string]string{"ndk/28.1/source.properties": "Pkg.Revision = 28.1.13356709\n", "ndk/28.1/toolchains/x": ""}, ".", "ndk 28.1.13356709 in {}/ndk/28.1"},
+		"Android's tools":    {map[string]string{"platform-tools/source.properties": "Pkg.Revision = 36.0.0\n"}, ".", ""},
+		"a damaged SDK":      {map[string]string{"sdk.yaml": "x", "qairt/sdk.yaml": yaml}, ".", ""}, // it is the root, and says what is wrong
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := tree(t, c.files)
+			_, err := sdk.Identify(filepath.Join(dir, filepath.FromSlash(c.at)))
+			if err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(c.says, "{}", dir)) || c.says == "" && strings.Contains(err.Error(), "There is") {
+				t.Errorf("error %v, want %q", err, c.says)
+			}
+		})
+	}
+}

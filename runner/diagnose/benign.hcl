@@ -118,11 +118,3 @@ benign "fastrpc-optional" {
     "fastrpc_cap.c:120: Error 0x200: fastrpc_get_cap failed for domain 3",
   ]
 }
-
-benign "linker-note" {
-  where    = ["compile"]
-  patterns = [">>> (?:referenced by|defined in) "]
-  why      = "It belongs to the linker's message above it."
-  source   = "LLVM, lld"
-  examples = [">>> referenced by Missing.cpp"]
-}

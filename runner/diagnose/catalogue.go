@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/runner/literal"
 )
 
@@ -133,7 +134,7 @@ func (c *Catalogue) compile(i int, e *Entry) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range placeholder().FindAllStringSubmatch(e.Cause+e.Remedy, -1) {
+		for _, name := range placeholder.Get().FindAllStringSubmatch(e.Cause+e.Remedy, -1) {
 			if re.SubexpIndex(name[1]) < 0 {
 				return fmt.Errorf("{%s} stands in cause or remedy, and pattern %q has no group (?P<%s>…)", name[1], p, name[1])
 			}
@@ -166,4 +167,5 @@ func (c *Catalogue) add(entry, also int, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func placeholder() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) }
+// placeholder matches {name} in a cause or remedy.
+var placeholder = lazyregexp.New(`\{([a-z_]+)\}`)

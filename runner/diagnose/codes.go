@@ -2,10 +2,11 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Code is a number that a program printed instead of saying what is wrong.
@@ -60,7 +61,7 @@ func (cs Codes) In(line string) []Code {
 	line = clip(line, maxLine)
 	low := strings.ToLower(line)
 	var found []Code
-	for _, m := range codeText().FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range codeText.Get().FindAllStringSubmatchIndex(line, -1) {
 		// Group 1 is a number after a word for errors, group 2 one that says itself that it is a code.
 		g := 2
 		if m[g] < 0 {
@@ -84,10 +85,9 @@ func (cs Codes) In(line string) []Code {
 	return found
 }
 
-func codeText() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:err(?:or|no)?|code|status|result|device|failed|failure|ret|rc|with|finalize)[a-z_ ]{0,16}[ :=(#,]{1,4}(-?(?:0x[0-9a-f]{1,16}|[0-9]{1,20}))\b` +
-		`|(?:^|[^0-9a-z_])(0x[89a-f][0-9a-f]{7}|-(?:214748|107374)[0-9]{4})\b`)
-}
+// codeText matches a number after a word for errors, or one that is a code by its form.
+var codeText = lazyregexp.New(`(?i)(?:err(?:or|no)?|code|status|result|device|failed|failure|ret|rc|with|finalize)[a-z_ ]{0,16}[ :=(#,]{1,4}(-?(?:0x[0-9a-f]{1,16}|[0-9]{1,20}))\b` +
+	`|(?:^|[^0-9a-z_])(0x[89a-f][0-9a-f]{7}|-(?:214748|107374)[0-9]{4})\b`)
 
 // number reads a 32-bit code, or the low half of a 64-bit handle.
 func number(s string) (uint32, bool) {

@@ -125,6 +125,29 @@ func TestCMake(t *testing.T) {
 	}
 }
 
+// A line goes on only in the first finding of an entry, once for each, also if a benign line had the entry's words before.
+func TestBlockOnce(t *testing.T) {
+	t.Parallel()
+	c := build(t, entry("option", "option '[A-Z]+' requires"), entry("noise", "never mind", func(e *diagnose.Entry) { e.Benign, e.Remedy = true, "" }))
+	in := "CMake Error at a.cmake:1 (message):\n  option 'A' requires: never mind\n  option 'B' requires\n  option 'C'\n"
+	if r := c.Text([]byte(in)); ids(r) != "option:3×1" || r.Findings[0].Text != "option 'B' requires option 'C'" {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// A message takes continuation lines until its text is full. The rest costs nothing.
+func TestBlockIsBounded(t *testing.T) { // not parallel: AllocsPerRun counts the allocations of all goroutines
+	c := build(t, entry("cmake", "^CMake Error"))
+	in := []byte("CMake Error at a.cmake:1\n" + strings.Repeat("  "+strings.Repeat("x", 98)+"\n", 10_000))
+	if f := c.Text(in).Findings; len(f) != 1 || len(f[0].Text) > 4200 || !strings.HasSuffix(f[0].Text, "x…") {
+		t.Errorf("%+v", f)
+	}
+	allocs := testing.AllocsPerRun(1, func() { c.Text(in) })
+	if allocs > 1000 {
+		t.Errorf("%.0f allocations for 10,000 lines", allocs)
+	}
+}
+
 // Placeholders are filled by what was matched, of bounded length; hints name the line and what its codes mean.
 func TestHint(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ failure "executorch-devtools" {
   where    = ["compile"]
   patterns = ["unable to find library -l(?:etdump|flatccrt(?:_d)?|bundled_program)", "cannot find -l(?:etdump|flatccrt(?:_d)?|bundled_program)"]
   cause    = "ExecuTorch was built without its developer tools, and the example links them."
-  remedy   = "Configure ExecuTorch with -DEXECUTORCH_BUILD_DEVTOOLS=ON (before 0.5: -DEXECUTORCH_BUILD_SDK=ON) and build and install it again."
+  remedy   = "Configure ExecuTorch with -DEXECUTORCH_BUILD_DEVTOOLS=ON (in older releases: -DEXECUTORCH_BUILD_SDK=ON) and build and install it again."
   source   = "pytorch/executorch#2955"
   explains = ["link-stopped", "link-library"]
   examples = [

@@ -25,15 +25,12 @@ failure "smmu-fault" {
 
 failure "dma-heap-missing" {
   where    = ["device", "logcat"]
-  patterns = ["Unable to open /dev/dma_heap/(?P<heap>[a-z]+)", "open(?:ing)? /dev/dma_heap/(?P<heap>[a-z]+).*(?:failed|No such file|Permission denied)"]
+  patterns = ["Unable to open /dev/dma_heap/(?P<heap>[a-z]+)"]
   cause    = "The DMA-BUF heap {heap}, of which FastRPC takes its buffers, cannot be opened: the kernel has none, or this user may not use it."
-  remedy   = "Build the kernel with CONFIG_DMABUF_HEAPS=y and CONFIG_DMABUF_HEAPS_SYSTEM=y. If /dev/dma_heap/{heap} exists, give the user access to it (its group, or a udev rule)."
-  source   = "qualcomm/fastrpc#167"
+  remedy   = "Build the kernel with CONFIG_DMABUF_HEAPS=y and CONFIG_DMABUF_HEAPS_SYSTEM=y. If /dev/dma_heap/{heap} exists, give the user access to it: the udev rules of FastRPC 1.0.6 and newer do that for the group fastrpc."
+  source   = "qualcomm/fastrpc#167, #366"
   explains = ["dsp-memory"]
-  examples = [
-    "cdsprpcd[481]: rpcmem_linux.c:95: Error 2: Unable to open /dev/dma_heap/system",
-    "open /dev/dma_heap/system failed: Permission denied",
-  ]
+  examples = ["qcom-armv8a cdsprpcd[481]: ../../git/src/rpcmem_linux.c:95: Error 2: Unable to open /dev/dma_heap/system"]
 }
 
 failure "musl-library" {
@@ -48,14 +45,13 @@ failure "musl-library" {
 
 failure "udev-rule" {
   where    = ["device", "tool"]
-  patterns = ["insufficient permissions for device", "no permissions [(][^)]*udev"]
+  patterns = ["[Ii]nsufficient permissions for device", "no permissions [(][^)]*udev"]
   cause    = "This user may not open the phone's USB device on this computer."
   remedy   = "Install the udev rules for Android (Debian and Ubuntu: package android-sdk-platform-tools-common), add the user to the group plugdev, log in again, and plug the phone in anew. Then restart the server: `adb kill-server`."
-  source   = "Android documentation, run apps on a hardware device"
+  source   = "Android documentation, run apps on a hardware device; joaomgcd/Tasker-Permissions#40; EFForg/rayhunter#162"
   examples = [
-    "error: insufficient permissions for device: user in plugdev group; are your udev rules wrong?",
-    "adb: insufficient permissions for device",
-    "0a1b2c3d\tno permissions (user not in plugdev group; are your udev rules wrong?); see the page on udev",
+    "Error: error: Insufficient permissions for device: user in plugdev group: are your udev rules wrong?",
+    "eb9f484b\tno permissions (missing udev rules? user is in the plugdev group); see [http://developer.android.com/tools/device.html]",
   ]
 }
 

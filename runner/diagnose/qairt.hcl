@@ -25,18 +25,28 @@ failure "converter-dynamic-shape" {
 
 failure "converter-onnx-new" {
   where    = ["tool"]
-  patterns = ["module 'onnx' has no attribute '(?P<name>version|mapping)'"]
-  cause    = "The converter uses onnx.{name}, which newer releases of the Python package onnx no longer have."
-  remedy   = "Install onnx 1.16 to 1.19 in the converter's environment."
+  patterns = ["module 'onnx' has no attribute 'version'"]
+  cause    = "The converter uses onnx.version, which the Python package onnx no longer has since 1.20."
+  remedy   = "Install onnx 1.19 or older in the converter's environment."
   source   = "qualcomm/qai-appbuilder"
   examples = ["AttributeError: module 'onnx' has no attribute 'version'"]
+}
+
+failure "onnx-mapping" {
+  where    = ["tool"]
+  patterns = ["module 'onnx' has no attribute 'mapping'", "No module named 'onnx[.]mapping'"]
+  cause    = "The tool uses onnx.mapping, which the Python package onnx no longer has since 1.19."
+  remedy   = "Install onnx 1.18 or older in the tool's environment, or a newer release of the tool."
+  source   = "onnx/onnx#7257"
+  explains = ["module-missing"]
+  examples = ["AttributeError: module 'onnx' has no attribute 'mapping'", "ModuleNotFoundError: No module named 'onnx.mapping'"]
 }
 
 failure "converter-setuptools" {
   where    = ["tool"]
   patterns = ["No module named '(?P<module>pkg_resources|pandas)'"]
-  cause    = "The converter's environment lacks {module}; pkg_resources left setuptools with its release 81."
-  remedy   = "Install setuptools 80.9.0 and pandas in the environment that runs the converter."
+  cause    = "The Python environment of the converter lacks {module}. Newer releases of setuptools no longer have pkg_resources."
+  remedy   = "Install {module} in that environment. For pkg_resources, install an older setuptools."
   source   = "qualcomm/qai-appbuilder"
   explains = ["module-missing"]
   examples = ["ModuleNotFoundError: No module named 'pkg_resources'"]
@@ -132,9 +142,9 @@ failure "op-types" {
 failure "soc-without-fp16" {
   where    = ["tool", "device"]
   patterns = ["The SocModel doesn't support FP16"]
-  cause    = "The target's NPU does not compute in fp16 (Hexagon v68 and older), and the graph has floats."
-  remedy   = "Quantize the whole graph, inputs and outputs too, or choose a target with v69 or newer."
-  source   = "public report on qnn-context-binary-generator"
+  cause    = "The graph has floats, and the target's NPU does not compute them: Hexagon v68 has no fp16, and v69 has it for some ops only."
+  remedy   = "Quantize the whole graph, inputs and outputs too, or choose a target with v73 or newer."
+  source   = "public report on qnn-context-binary-generator; ExecuTorch's wiki, features by Hexagon arch"
   examples = ["[ ERROR ] The SocModel doesn't support FP16 for graph"]
 }
 

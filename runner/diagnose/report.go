@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/runner/literal"
 )
 
@@ -100,7 +101,7 @@ func fill(text string, groups map[string]string) string {
 	if !strings.Contains(text, "{") {
 		return text
 	}
-	return placeholder().ReplaceAllStringFunc(text, func(p string) string {
+	return placeholder.Get().ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := groups[p[1:len(p)-1]]; ok {
 			return v
 		}
@@ -179,9 +180,9 @@ type Line struct {
 type scanner struct {
 	c        *Catalogue
 	suspect  *regexp.Regexp
-	level    *regexp.Regexp // matches lines with an error's level
-	words    [][]byte       // one of them is in every line that suspect matches
-	harmless [][]byte       // lines with one of them speak of errors that are none
+	level    *regexp.Regexp
+	words    [][]byte // one of them is in every line that suspect matches
+	harmless [][]byte // lines with one of them speak of errors that are none
 	low      []byte
 	try      []int // patterns that may match the line
 
@@ -235,22 +236,25 @@ func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
 			"unable", "cannot", "can't", "<e>", "not found", "no such", "could not", "mismatch", "illegal", "bus error",
 			"terminate", "trap", "*** ", "what():", "insufficient", "unsupported", "[e:", "exit"),
 		harmless: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
-		suspect:  suspect(),
-		level:    regexp.MustCompile(`^(?:[0-9-]+ [0-9:.]+ +[0-9]+ +[0-9]+ )?E(?:/| +)[A-Za-z][^:]*:`), // logcat's
+		suspect:  suspect.Get(),
+		level:    level.Get(),
 	}
 	err := s.read(r)
 	return s.report(), err
 }
 
-// suspect matches lines that look like errors, by their words or by the code with which a program ended.
-func suspect() *regexp.Regexp {
-	return regexp.MustCompile(`(?i:(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|` +
+var (
+	// suspect matches lines that look like errors, by their words or by the exit code of a program.
+	suspect = lazyregexp.New(`(?i:(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|` +
 		`abort(?:ed)?|segmentation fault|bus error|illegal instruction|(?:trace/)?breakpoint trap|terminate called|` +
 		`undefined (?:hidden )?(?:reference|symbol)|permission denied|insufficient|killed|unable to|cannot|can't|could not|` +
 		`not found|no such|mismatch(?:ed)?|unsupported)(?:[^a-z0-9_-]|$)|make(?:\[[0-9]+\])?: \*\*\* |what\(\):|` +
 		`exit(?:ed)?(?: with)?(?: code| status)?:? (?:13[2-9]|12[67])\b)` +
 		`|<E>|\[E:`)
-}
+
+	// level matches lines with an error's level, as logcat prints it.
+	level = lazyregexp.New(`^(?:[0-9-]+ [0-9:.]+ +[0-9]+ +[0-9]+ )?E(?:/| +)[A-Za-z][^:]*:`)
+)
 
 // read splits the input into lines.
 func (s *scanner) read(r io.Reader) error {
@@ -310,9 +314,6 @@ func (s *scanner) match(number int, line []byte) {
 		}
 		found = append(found, p.entry)
 		if h := &s.hits[p.entry]; h.count == 0 {
-			if s.inBlock {
-				s.block = append(s.block, p.entry)
-			}
 			h.line = Line{Number: number, Text: text(line)}
 			h.groups = map[string]string{}
 			for j, name := range p.re.SubexpNames() {
@@ -324,6 +325,9 @@ func (s *scanner) match(number int, line []byte) {
 	}
 	for _, e := range found {
 		s.hits[e].count++
+		if s.inBlock && s.hits[e].count == 1 {
+			s.block = append(s.block, e)
+		}
 	}
 	if len(found) == 0 && (hasAny(s.low, s.words) && s.suspect.Match(line) || s.level.Match(line)) &&
 		!hasAny(s.low, s.harmless) {
@@ -344,8 +348,9 @@ func (s *scanner) goOn(line []byte) {
 		s.inBlock, s.block = bytes.HasPrefix(line, []byte("CMake Error")), nil
 	}
 	for _, i := range s.block {
-		h := &s.hits[i].line
-		h.Text = clip(h.Text+" "+text(line), maxLine)
+		if h := &s.hits[i].line; len(h.Text) < maxLine {
+			h.Text = clip(h.Text+" "+text(line), maxLine)
+		}
 	}
 }
 

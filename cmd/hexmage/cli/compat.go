@@ -213,8 +213,8 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		return a.printJSON(all)
 	}
 	fmt.Fprint(a.Env.Stdout, columns(rows))
-	fmt.Fprint(a.Env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows "+
-		"it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
+	fmt.Fprint(a.Env.Stdout, "\n?: the oldest that is known to know it; nobody has published which QAIRT is the "+
+		"first.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
 	return nil
 }
 

@@ -436,7 +436,7 @@ func TestCompatCommand(t *testing.T) {
 		`(?m)^ +tools 8\.7\.06 +tools 8\.7\.08 +tools 8\.8\.06 +tools 19\.0\.04`,
 		`(?m)^2\.37\.0\.250724 – 2\.42\.0\.251225 +no \d+ +no \d+ +yes +yes +yes$`,
 		`(?m)^2\.31\.0\.250130 – 2\.36\.1\.250708( +no( \d+)+){2}( +maybe( \d+)+){3}$`,
-		`(?m)^2\.25\.0\.240728 – 2\.29\.0\.241129( +no( \d+)+){5}$`,
+		`(?m)^2\.28\.2\.241116 – 2\.29\.0\.241129( +no( \d+)+){5}$`,
 		`(?m)^NDK +r25c – r27d +r28b – r29\n +yes \d+ +yes$`,
 		`(?m)^ +\d+  QAIRT 2\.29\.0\.241129 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`,
 		`\[compat\s+qairt-arch;\s+documented:`, `\[compat\s+qairt-soc;\s+inferred:`,

@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -237,12 +238,12 @@ func (s *starter) start() error {
 			return err
 		}
 		if blocks += block; i == 0 && c.Op == "" {
-			t, r, err := s.catalogue.Find(is.Name, "")
+			version, err := s.release(is.Name, "", hasSimulation)
 			if err != nil {
-				return engineError(err)
+				return err
 			}
 			template, name = "sdk", is.Name
-			words = []string{"@sdk@", t.Name, "@simulated@", r.Version, "@file@", versionFile(is)}
+			words = []string{"@sdk@", is.Name, "@simulated@", version, "@file@", versionFile(is)}
 		}
 	}
 	name = cmp.Or(c.Name, name)
@@ -256,6 +257,18 @@ func (s *starter) start() error {
 	if template == "onnx" {
 		s.next = []string{"plan " + name, "run " + name, "run " + name + " --var samples=FOLDER", "report"}
 	}
+	if template == "op" {
+		own, err := s.forDevice(blocks)
+		if err != nil {
+			return err
+		}
+		blocks += own
+	}
+	versions, err := s.versions(template)
+	if err != nil {
+		return err
+	}
+	words = append(words, versions...)
 	text, err := fill(template+".hcl",
 		append(words, "@soc@", s.soc, "@name@", name, "@pad@", strings.Repeat(" ", len(name)+11),
 			"profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
@@ -264,6 +277,62 @@ func (s *starter) start() error {
 	}
 	s.files = append([]newFile{{workspace.Folder + "/" + name + ".hcl", text}}, s.files...)
 	return nil
+}
+
+// hasSimulation tells whether the simulation has the release.
+func hasSimulation(r *toolchains.Release) bool { return r.Source("embedded") != nil }
+
+// versions are the words of a template that stand for releases: those that suit the SoC, of which there are
+// simulations.
+func (s *starter) versions(template string) ([]string, error) {
+	preferred := ""
+	if template == "hexagon" {
+		preferred = "2.42.0.251225" // the first with v81, which new SoCs have
+	}
+	qairt, err := s.release("qairt", preferred, hasSimulation)
+	if err != nil {
+		return nil, err
+	}
+	hexagon, err := s.release("hexagon", "", hasSimulation)
+	return []string{"@qairt@", qairt, "@hexagon@", hexagon}, err
+}
+
+// forDevice returns a block for profile device with a QAIRT that suits the SoC better than any that is simulated; "" if
+// there is none, or if the profile has one.
+func (s *starter) forDevice(blocks string) (string, error) {
+	if strings.Contains(blocks, `toolchain "qairt"`) {
+		return "", nil
+	}
+	base, err := s.release("qairt", "", hasSimulation)
+	if err != nil {
+		return "", err
+	}
+	best, err := s.release("qairt", base, func(*toolchains.Release) bool { return true })
+	if err != nil || best == base {
+		return "", err
+	}
+	return fmt.Sprintf("\ntoolchain \"qairt\" { version = %s } # knows %s\n", quoted(best), s.soc), nil
+}
+
+// release returns the release of a toolchain that suits the SoC best; "" prefers the default one.
+func (s *starter) release(name, preferred string, among func(*toolchains.Release) bool) (string, error) {
+	t, r, err := s.catalogue.Find(name, preferred)
+	if err != nil {
+		return "", engineError(err)
+	}
+	target := &qnn.Target{SoC: s.soc, Arch: s.c.Arch, SoCModel: s.c.SoCModel, VTCMMB: s.c.VTCM}
+	if known, err := s.catalogue.FindSoC(s.soc); err == nil {
+		target = known.Target()
+	}
+	best, diags := s.catalogue.Best(name, target, r.Version, func(x *qnn.Release) bool {
+		return slices.ContainsFunc(t.Releases, func(h *toolchains.Release) bool {
+			return h.Version == x.Version && among(h)
+		})
+	})
+	if diags.HasErrors() {
+		return "", s.a.printDiags(diags, nil)
+	}
+	return cmp.Or(best, r.Version), nil
 }
 
 // op returns the pipeline's name and the words of its template, for a folder with sources or for a new op, whose source

@@ -221,7 +221,7 @@ func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 	}
 	known := []string{"arch", "soc_model"}
 	for attribute, is := range map[string]bool{"vtcm_mb": s.VTCMMB > 0, "soc_ids": len(s.AndroidIDs) > 0,
-		"min_sdk": s.MinSDK != "", "bandwidth_gbs": s.Bandwidth > 0} {
+		"min_sdk": s.MinSDK != "", "seen_sdk": s.SeenSDK != "", "bandwidth_gbs": s.Bandwidth > 0} {
 		if is {
 			known = append(known, attribute)
 		}

@@ -42,6 +42,9 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	v := verified{}
 	var checks verify.Checks
+	if err := c.ambiguous(a, d); err != nil {
+		return err
+	}
 	if dir, ok := a.folder(d, c.What); ok {
 		checks, err = c.folder(d, dir, &v)
 	} else if c.As != "" {
@@ -71,6 +74,25 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 		err = &exitError{Code: ExitFailed}
 	}
 	return err
+}
+
+// ambiguous refuses a name that both a toolchain of the catalog and a folder with an SDK have.
+func (c *toolchainVerifyCmd) ambiguous(a *app, d *domain) error {
+	dir := absolute(a.WorkDir, c.What)
+	if _, ok := a.folder(d, c.What); ok || !isFolder(dir) {
+		return nil
+	}
+	is, err := sdk.Identify(dir)
+	found := fmt.Sprintf("%s %s in %s", is.Name, is.Version, dir)
+	if err != nil {
+		below := sdk.Near(dir)
+		if len(below) == 0 {
+			return nil
+		}
+		found = strings.Join(below, ", and ")
+	}
+	return usageError("%s is a toolchain of the catalogue, and a folder here: there is %s. For the folder, write its "+
+		"path with a slash; for the toolchain, %[1]s@VERSION", c.What, found)
 }
 
 // folder returns the folder that what names, if it names none of the catalogue's toolchains.
@@ -109,6 +131,9 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 	w := parseWanted(c.As)
 	if c.As == "" {
 		is, err := sdk.Identify(dir)
+		if errors.Is(err, sdk.ErrUnknown) && len(sdk.Near(dir)) > 0 {
+			return verify.Checks{}, usageError("%w", err)
+		}
 		if errors.Is(err, sdk.ErrUnknown) {
 			return verify.Checks{}, usageError("%w. To check it all the same, say what it must be: --as NAME@VERSION",
 				err)

@@ -9,12 +9,12 @@ pipeline { description = "The example op package, compiled for a new SoC" }
 profile "simulated" { default = true }
 profile "device" {}
 target "@soc@" {}
-toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "hexagon" { version = "@hexagon@" }
 toolchain "ndk" { version = "r28b" }
 
 module "ops" {
   source  = "sdk-matrix"
-  release = "2.42.0.251225"
+  release = "@qairt@"
   series  = "mllm" # patches for what QAIRT has renamed
   targets = ["htp_${target.arch}"]
 }

@@ -7,7 +7,7 @@
 pipeline { description = "A toy model, compiled for the NPU" }
 profile "simulated" { default = true }
 target "@soc@" {}
-toolchain "qairt" { version = "2.41.0.251128" }
+toolchain "qairt" { version = "@qairt@" }
 toolchain "mllm" {} # has the context compiler
 
 step "toy_model" "small" { seed = 1 } # seeded weights, which say nothing

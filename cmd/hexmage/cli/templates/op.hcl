@@ -12,8 +12,8 @@ profile "simulated" {
 }
 profile "device" {}
 target "@soc@" {}
-toolchain "qairt" { version = "2.41.0.251128" }
-toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "qairt" { version = "@qairt@" }
+toolchain "hexagon" { version = "@hexagon@" }
 toolchain "ndk" { version = "r28b" }
 
 step "oppackage" "ops" {
