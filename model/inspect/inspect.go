@@ -1,4 +1,4 @@
-// Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC, a PyTorch checkpoint), an ELF file, a QNN context binary, or an SDK
+// Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC), an ELF file, a QNN context binary, or an SDK
 // as a folder or a zip file.
 //
 // It looks at bytes, never at names, and bounds all that it reads. It does not run, load or unpack anything, and it
@@ -33,7 +33,7 @@ var ErrUnknown = errors.New("neither a model (safetensors, .mllm, ONNX, DLC), no
 // Description is the identity of a file. Exactly one of the fields after Size is set.
 type Description struct {
 	Path     string       `json:"path"`
-	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, onnx, dlc, pytorch, elf, qnn-context, zip, folder
+	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, onnx, dlc, elf, qnn-context, zip, folder
 	Size     int64        `json:"size"`   // in bytes; for a folder, the sum of its files
 	Tensors  *Tensors     `json:"tensors,omitempty"`
 	ELF      *ELF         `json:"elf,omitempty"`
@@ -129,8 +129,6 @@ func advice(name string, f io.ReaderAt, err error) string {
 	n, _ := f.ReadAt(b, 0)
 	begin := strings.ToLower(strings.TrimSpace(string(b[:n])))
 	switch {
-	case errors.Is(err, errCheckpoint):
-		return ""
 	case strings.HasPrefix(begin, "version https://git-lfs.github.com/spec/"):
 		return ". It is a pointer of Git LFS in place of the file: run `git lfs pull` in its repository"
 	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
@@ -179,9 +177,6 @@ func (d *Description) zip(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if ok, err := d.checkpoint(l); ok {
-		return err
-	}
 	d.Format = "zip"
 	d.Contents, err = l.describe("", "")
 	return err
@@ -206,8 +201,6 @@ func (d *Description) read(f *os.File) error {
 		err = d.wrapped(f)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		err = d.zip(f)
-	case len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5:
-		err = refused("PyTorch before 1.6 wrote it, or it is another pickle: load it with PyTorch and save the model's state_dict() again")
 	case onnx.Is(head):
 		err = d.onnx(f)
 	case len(head) >= 9 && head[8] == '{':

@@ -94,8 +94,6 @@ func (d Description) headline() string {
 			kind = fmt.Sprintf("DLC with compiled contexts for %d SoCs", n)
 		}
 		return fmt.Sprintf("%s, %s", kind, size)
-	case d.Format == "pytorch":
-		return fmt.Sprintf("PyTorch checkpoint of %d tensors, %s", d.Tensors.Count, size)
 	case d.Tensors != nil:
 		return fmt.Sprintf("%s model of %d tensors, %s", d.Format, d.Tensors.Count, size)
 	case d.Contents != nil:
