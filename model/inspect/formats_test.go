@@ -1,8 +1,10 @@
 package inspect_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,10 +93,17 @@ func TestDamagedFormats(t *testing.T) {
 
 // TestOtherTools: files that inspect does not read are named, with the tool for them. Nothing calls them damaged.
 func TestOtherTools(t *testing.T) {
+	var checkpoint bytes.Buffer
+	z := zip.NewWriter(&checkpoint)
+	_, err := z.Create("model/data.pkl")
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct{ raw, want string }{
 		"be.gguf":         {"GGUF\x00\x00\x00\x03" + strings.Repeat("\x00", 24), "big-endian"},
 		"le.gguf":         {"GGUF\x03\x00\x00\x00" + strings.Repeat("\x00", 24), "gguf-dump"},
 		"cut.gguf":        {"GGUF", "gguf-dump"},
+		"model.pth":       {checkpoint.String(), "PyTorch checkpoint"},
 		"m.encodings":     {`{"activation_encodings": {}, "version": "0.6.1"}`, "quantization encodings"},
 		"model.onnx.data": {strings.Repeat("\x00", 4096), "inspect the .onnx file"},
 	} {
@@ -102,8 +111,8 @@ func TestOtherTools(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.raw), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := inspect.Describe(path); err == nil || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "damaged") {
+		if _, err := inspect.Describe(path); !errors.Is(err, inspect.ErrUnsupported) ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

@@ -57,6 +57,9 @@ type Tensors struct {
 	List      []Tensor          `json:"list"`
 }
 
+// ErrUnsupported is the error for a file of a known format that another tool describes. Its text names the tool.
+var ErrUnsupported = errors.New("not supported")
+
 // Tensor is one tensor of a model file. Shape is null where the format stores none.
 type Tensor struct {
 	Name   string  `json:"name"`
@@ -123,26 +126,39 @@ func (d *Description) warnOfMissing(folder string) {
 	}
 }
 
+// unsupported returns an error that names what a file is that this package does not read, with the tool for it; nil for
+// other files.
+func unsupported(name string, head []byte) error {
+	text := ""
+	switch begin := strings.TrimSpace(string(head)); {
+	case strings.HasPrefix(begin, "GGUF\x00\x00\x00"):
+		text = "it is a GGUF file in big-endian order: run gguf-dump of the Python package gguf, which shows its " +
+			"tensors, or convert it with llama.cpp's gguf_convert_endian.py"
+	case strings.HasPrefix(begin, "GGUF"):
+		text = "it is a GGUF file: run gguf-dump of the Python package gguf, which shows its parts and tensors"
+	case strings.HasPrefix(begin, "{") && strings.Contains(begin, "_encodings\""):
+		text = "it has quantization encodings, as AIMET and QAIRT's converter write them: read the JSON with jq"
+	case strings.HasSuffix(name, ".onnx.data") || strings.HasSuffix(name, ".onnx_data"):
+		text = "by its name it has the weights of an ONNX model: inspect the .onnx file beside it"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnsupported, text)
+}
+
 // advice says what to do about a file that is not what it should be, by how it begins.
 func advice(name string, f io.ReaderAt, err error) string {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0)
 	begin := strings.ToLower(strings.TrimSpace(string(b[:n])))
 	switch {
+	case errors.Is(err, ErrUnsupported):
+		return ""
 	case strings.HasPrefix(begin, "version https://git-lfs.github.com/spec/"):
 		return ". It is a pointer of Git LFS in place of the file: run `git lfs pull` in its repository"
 	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
 		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a " +
 			"browser, and get the file itself"
-	case strings.HasPrefix(begin, "gguf\x00\x00\x00"):
-		return ". It is a GGUF file in big-endian order: run gguf-dump, which shows its tensors, or convert it with " +
-			"llama.cpp's gguf_convert_endian.py"
-	case strings.HasPrefix(begin, "gguf"):
-		return ". It is a GGUF file: run gguf-dump of the Python package gguf, which shows its tensors"
-	case strings.HasPrefix(begin, "{") && strings.Contains(begin, "_encodings\""):
-		return ". It has quantization encodings, as AIMET and QAIRT's converter write them: read the JSON with jq"
-	case strings.HasSuffix(name, ".onnx.data") || strings.HasSuffix(name, ".onnx_data"):
-		return ". By its name it has the weights of an ONNX model: inspect the .onnx file beside it"
 	case n == 0:
 		return ". There is nothing in it: get it again"
 	case errors.Is(err, ErrUnknown):
@@ -177,13 +193,17 @@ func (d *Description) zip(f *os.File) error {
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(l.names, func(name string) bool { return strings.HasSuffix(name, "/data.pkl") }) {
+		return fmt.Errorf("%w: it is a PyTorch checkpoint: open it with Netron, or in Python by torch.load with "+
+			"weights_only=True; `hexmage show kind convert` says which ones can be converted", ErrUnsupported)
+	}
 	d.Format = "zip"
 	d.Contents, err = l.describe("", "")
 	return err
 }
 
 func (d *Description) read(f *os.File) error {
-	head := make([]byte, 64)
+	head := make([]byte, 256)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -207,7 +227,9 @@ func (d *Description) read(f *os.File) error {
 		d.Format = "safetensors"
 		err = d.safetensors(f)
 	default:
-		err = ErrUnknown
+		if err = unsupported(f.Name(), head); err == nil {
+			err = ErrUnknown
+		}
 	}
 	return err
 }
@@ -317,19 +339,20 @@ type Printer struct {
 	SoC        func(model int) string     // the SoC of a soc_model, "" when nobody knows it; may be nil
 	CompiledAs func(arch string) []string // the archs for which code is compiled as for that one; may be nil
 
-	some, failure bool
+	some    bool
+	failure error // the first
 }
 
-// Print describes files. Of a folder that is no SDK it describes the files that it knows. It tells whether all could
-// be described.
-func (p *Printer) Print(ctx context.Context, paths ...string) bool {
+// Print describes files. Of a folder that is no SDK it describes the files that it knows. It returns the first error:
+// one that wraps ErrUnsupported only if there is no other.
+func (p *Printer) Print(ctx context.Context, paths ...string) error {
 	for _, path := range paths {
 		if ctx.Err() != nil {
-			return false
+			return context.Cause(ctx)
 		}
 		p.path(ctx, path)
 	}
-	return !p.failure
+	return p.failure
 }
 
 func (p *Printer) path(ctx context.Context, path string) {
@@ -355,14 +378,16 @@ func (p *Printer) path(ctx context.Context, path string) {
 		switch d, err := describe(filepath.Join(place, filepath.FromSlash(name)), shown); {
 		case err == nil:
 			p.description(d)
-		case !errors.Is(err, ErrUnknown):
+		case !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrUnsupported):
 			p.failed(shown, err)
 		}
 	}
 }
 
 func (p *Printer) failed(path string, err error) {
-	p.failure = true
+	if p.failure == nil || errors.Is(p.failure, ErrUnsupported) {
+		p.failure = err
+	}
 	if p.JSON {
 		_ = json.NewEncoder(p.Out).Encode(failed{path, err.Error()})
 		return
@@ -388,6 +413,6 @@ func (p *Printer) description(d Description) {
 	}
 	p.some = true
 	if err != nil {
-		p.failure = true
+		p.failure = err
 	}
 }

@@ -122,8 +122,8 @@ func TestPrinter(t *testing.T) {
 	run := func(p inspect.Printer, paths ...string) (string, string, bool) {
 		var o, e bytes.Buffer
 		p.Out, p.Err = &o, &e
-		ok := p.Print(t.Context(), paths...)
-		return o.String(), e.String(), ok
+		err := p.Print(t.Context(), paths...)
+		return o.String(), e.String(), err == nil
 	}
 	text, asJSON := inspect.Printer{}, inspect.Printer{JSON: true}
 	out, _, ok := run(asJSON, path)

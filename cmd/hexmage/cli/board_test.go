@@ -75,7 +75,7 @@ func TestBoardCommands(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(u.dir, "x"), []byte("content"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := u.ok(t, "push", "-s", at, "x", s.Home+"/some/"); !strings.HasPrefix(out, "1 file, 7 B: 2.1 kB sent in ") {
+	if out := u.ok(t, "push", "-s", at, "x", s.Home+"/some/"); !strings.HasPrefix(out, "1 file, 7 B: 7 B sent in ") {
 		t.Errorf("push: %q", out)
 	}
 	if out := u.ok(t, "push", "-s", at, "x", s.Home+"/some/"); !strings.HasPrefix(out, "1 file, 7 B: 0 B sent in ") {

@@ -60,9 +60,8 @@ func (a *app) nameOlder() {
 		return
 	}
 	if old := a.places().Older(); len(old) > 0 {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %d folders of an earlier version, which this version does not "+
-			"read: `hexmage cache gc` removes them\n",
-			filepath.Dir(a.Cache), len(old))
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %s of an earlier version, which this version does not read: "+
+			"`hexmage cache gc` removes it\n", filepath.Dir(a.Cache), counted(len(old), "folder", "folders"))
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hexmage/hexmage/model/inspect"
 )
@@ -30,7 +31,10 @@ func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 	if d, err := a.domain(a.here()); err == nil { // files can be described without
 		p.SoC, p.CompiledAs = d.catalogue().WithModel, d.catalogue().CompiledAs
 	}
-	if !p.Print(ctx, c.Files...) {
+	switch err := p.Print(ctx, c.Files...); { // it has printed them
+	case errors.Is(err, inspect.ErrUnsupported):
+		return &exitError{Code: ExitUsage}
+	case err != nil:
 		return &exitError{Code: ExitFailed}
 	}
 	return nil
