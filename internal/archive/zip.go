@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/flate"
@@ -103,7 +104,7 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	z.RegisterDecompressor(zip.Deflate, inflate)
+	decompressors(z)
 	members := make([]Member, len(z.File))
 	src.placing = true
 	for i, f := range z.File {
@@ -255,8 +256,51 @@ func unreadable(err error) error {
 	return damaged(err)
 }
 
-// inflate decompresses a member. The library's own inflate takes longer.
-func inflate(r io.Reader) io.ReadCloser { return flate.NewReader(bufio.NewReaderSize(r, 64<<10)) }
+const packedBuffer = 64 << 10
+
+// inflater decompresses one member, then another with the same buffers.
+type inflater struct {
+	packed *bufio.Reader
+	plain  io.ReadCloser
+	idle   *sync.Pool
+}
+
+func (i *inflater) Read(p []byte) (int, error) { return i.plain.Read(p) }
+
+// Close lets another member have it.
+func (i *inflater) Close() error {
+	i.idle.Put(i)
+	return nil
+}
+
+// decompressors tells the reader how to decompress. The library's own inflate reads in pieces of 4 KB and takes
+// longer.
+func decompressors(z *zip.Reader) {
+	var idle sync.Pool
+	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser {
+		if i, ok := idle.Get().(*inflater); ok {
+			i.packed.Reset(r)
+			if i.plain.(flate.Resetter).Reset(i.packed, nil) == nil {
+				return i
+			}
+		}
+		packed := bufio.NewReaderSize(r, packedBuffer)
+		return &inflater{packed: packed, plain: flate.NewReader(packed), idle: &idle}
+	})
+	for method, kind := range map[uint16]format{12: formatTarBz2, 93: formatTarZst, 95: formatTarXz} {
+		z.RegisterDecompressor(method, func(r io.Reader) io.ReadCloser {
+			plain, err := decompress(kind, bufio.NewReaderSize(r, packedBuffer))
+			if err != nil {
+				return io.NopCloser(failing{err})
+			}
+			return plain
+		})
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // zipFile is a regular file of a zip, to be written when all names have been checked.
 type zipFile struct {
