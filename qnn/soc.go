@@ -154,7 +154,7 @@ func (f *Facts) FindSoC(name string) (*SoC, error) {
 	}
 	for other, model := range f.Others.Models {
 		if strings.EqualFold(other, name) {
-			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any; when you know it, add it: `hexmage init --soc %s --arch ARCH --soc-model %d`", other, model, other, model)
+			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any: `hexmage compat` lists the SoCs that are known; when you know its arch, add it by `hexmage init --soc %s --arch ARCH --soc-model %d`", other, model, other, model)
 		}
 	}
 	if n, err := strconv.Atoi(name); err == nil {
