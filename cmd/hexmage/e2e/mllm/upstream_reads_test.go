@@ -44,8 +44,8 @@ func TestUpstreamReads(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "read")
 	link := []string{"-Wl,--gc-sections", "-o", program}
-	// The order of the objects is fixed: if Tensor.o comes first, GNU ld 2.40 keeps functions that nothing calls, and
-	// what those call is not compiled.
+	// The order of the objects is fixed: if Tensor.o comes before mllm's other objects, GNU ld 2.40 does not drop
+	// Context::buildOpAndSubmitTask, which calls functions that are not compiled.
 	sources := []string{filepath.Join(Repo(), "cmd/hexmage/e2e/mllm/testdata/upstream_read.cpp")}
 	for _, name := range readers {
 		sources = append(sources, filepath.Join(clone, "mllm", name+".cpp"))
