@@ -25,12 +25,12 @@ type Exec struct {
 
 // command has the arguments of all kinds that run a command of the user's.
 type command struct {
-	Inputs         []string `arg:"inputs"` // null elements come from steps that do not exist
-	Stdin          *string  `arg:"stdin"`
-	OKExitCodes    []int    `arg:"ok_exit_codes" range:"0..255"`
-	Checkpoint     string   `arg:"checkpoint"`
-	FixedAddresses bool     `arg:"fixed_addresses"`
-	Varies         string   `arg:"varies"`
+	Inputs           []string `arg:"inputs"` // null elements come from steps that do not exist
+	Stdin            *string  `arg:"stdin"`
+	OKExitCodes      []int    `arg:"ok_exit_codes" range:"0..255"`
+	Checkpoint       string   `arg:"checkpoint"`
+	DisableASLR      bool     `arg:"disable_aslr"`
+	Nondeterministic string   `arg:"nondeterministic_because"`
 }
 
 func commandDocs(docs map[string]string) map[string]string {
@@ -41,11 +41,11 @@ func commandDocs(docs map[string]string) map[string]string {
 		"ok_exit_codes": "Exit codes, beside 0, that are not failures. hexmage caches such a result like any other.",
 		"checkpoint": "A folder, relative to the exec root, in which the command keeps its progress. If the command " +
 			"fails or is killed, its next run finds the folder there; see [Long steps](#long-steps).",
-		"fixed_addresses": "Whether the command has its memory at the same addresses in each run, as with `setarch " +
+		"disable_aslr": "Whether the command has its memory at the same addresses in each run, as with `setarch " +
 			"-R`: for programs that sort by address. If a container forbids it, the command runs all the same, and " +
 			"`--verify` says so.",
-		"varies": "Why two runs may write different bytes, such as \"it writes the time\". Then `--verify` shows the " +
-			"difference, and does not fail. It is not part of the cache key.",
+		"nondeterministic_because": "Why two runs may write different bytes, such as \"it writes the time\". Then " +
+			"`--verify` shows the difference, and does not fail. It is not part of the cache key.",
 	})
 	return docs
 }
@@ -139,10 +139,10 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 		p.Output(o.Name, o.Class, action.Input{Spec: &action.SpecOutput{Path: o.Path}})
 	}
 	e.checkpoint(a)
-	if x.FixedAddresses {
+	if x.DisableASLR {
 		a.Set(action.PropertyAddresses, action.AddressesFixed)
 	}
-	a.Vary(x.Varies)
+	a.Vary(x.Nondeterministic)
 	e.program(a.Args)
 	for i, arg := range a.Args {
 		a.Args[i] = p.Placed(arg)

@@ -174,7 +174,7 @@ func TestInstalledPrograms(t *testing.T) {
 		return p, err
 	}}
 	k := w.Kinds()[addrs.Toolchain]
-	r := fetchRequest(k, addrs.Toolchain, "qemu", "simulated", map[string]cty.Value{"use": cty.StringVal("installed")})
+	r := fetchRequest(k, addrs.Toolchain, "qemu", "simulated", map[string]cty.Value{"source": cty.StringVal("installed")})
 	p, diags := k.Plan(r)
 	if diags.HasErrors() {
 		t.Fatal(diags)

@@ -29,7 +29,7 @@ const (
 // Toolchain are the arguments of toolchain blocks.
 type Toolchain struct {
 	Version     string   `arg:"version"`
-	Use         string   `arg:"use"`
+	Use         string   `arg:"source"`
 	Path        string   `arg:"path"`
 	URLs        []string `arg:"urls"`
 	SHA256      string   `arg:"sha256"`
@@ -39,7 +39,7 @@ type Toolchain struct {
 	Python       string   `arg:"python"`
 	Requirements []string `arg:"requirements,nonull"`
 	Overrides    []string `arg:"overrides,nonull"`
-	Until        string   `arg:"until"`
+	Until        string   `arg:"exclude_newer"`
 	Index        string   `arg:"index"`
 }
 
@@ -47,18 +47,18 @@ func toolchainSchema() step.Schema {
 	return step.Schema{
 		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
 		ArgDocs: map[string]string{
-			"version":      "A release of the catalogue. The default is the catalogue's.",
-			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"simulated\" takes the simulation.",
-			"path":         "Root of an installed copy to use; it must be the release that is asked for.",
-			"urls":         "Addresses to take the archive from instead of the catalogue's: https, http or file.",
-			"sha256":       "Digest of the archive at urls.",
-			"size":         "Size of the archive at urls, in bytes.",
-			"strip_prefix": "Folder of the archive at urls that is the SDK's root.",
-			"python":       "Makes it an environment of Python's, whatever its name: the release of toolchain python that it stands on, such as \"3.11\".",
-			"requirements": "With python: the packages, as pip has them: [\"numpy==2.4.6\"], or the lines of a file: split(\"\\n\", file(\"requirements.txt\")). `hexmage lock` chooses them and all that they need.",
-			"overrides":    "With python: requirements in place of what packages say of others.",
-			"until":        "With python: a day such as \"2026-11-20\"; what was uploaded on it or later is not there.",
-			"index":        "With python: a package index to ask, rather than those that the machine's own configuration names.",
+			"version":       "A release of the catalogue. The default is the catalogue's.",
+			"source":        "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"simulated\" takes the simulation.",
+			"path":          "Root of an installed copy to use; it must be the release that is asked for.",
+			"urls":          "Addresses to take the archive from instead of the catalogue's: https, http or file.",
+			"sha256":        "Digest of the archive at urls.",
+			"size":          "Size of the archive at urls, in bytes.",
+			"strip_prefix":  "Folder of the archive at urls that is the SDK's root.",
+			"python":        "Makes it an environment of Python's, whatever its name: the release of toolchain python that it stands on, such as \"3.11\".",
+			"requirements":  "With python: the packages, as pip has them: [\"numpy==2.4.6\"], or the lines of a file: split(\"\\n\", file(\"requirements.txt\")). `hexmage lock` chooses them and all that they need.",
+			"overrides":     "With python: requirements in place of what packages say of others.",
+			"exclude_newer": "With python: a day such as \"2026-11-20\"; what was uploaded on it or later is not there.",
+			"index":         "With python: a package index to ask, rather than those that the machine's own configuration names.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The toolchain's root."}},
 		Example: `toolchain "qairt" { version = "2.41.0.251128" }`,

@@ -8,9 +8,9 @@ toolchain "executorch" {
 
   release "1.5.1" {
     source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["executorch==1.5.1", "torch==2.13.0", "numpy==2.4.6"]
+      python        = "3.13"
+      exclude_newer = "2026-11-20"
+      requirements  = ["executorch==1.5.1", "torch==2.13.0", "numpy==2.4.6"]
     }
   }
 }

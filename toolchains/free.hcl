@@ -1,5 +1,5 @@
 # Tools that are free to take: compilers, emulators, adb, a shell for the simulated phone. They come as packages of the
-# distribution, unpacked without being installed, or from the machine itself where a pipeline says `use = "installed"`.
+# distribution, unpacked without being installed, or from the machine itself where a pipeline says `source = "installed"`.
 
 toolchain "llvm" {
   description   = "clang and lld with the Hexagon and AArch64 back ends"

@@ -147,9 +147,9 @@ toolchain "onnx" {
 
   release "1.31.1" {
     source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["onnx==1.23.2", "onnxruntime==1.31.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.23.3", "jinja2==3.1.6", "gguf==0.19.0"]
+      python        = "3.13"
+      exclude_newer = "2026-11-20"
+      requirements  = ["onnx==1.23.2", "onnxruntime==1.31.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.23.3", "jinja2==3.1.6", "gguf==0.19.0"]
     }
   }
 }

@@ -26,9 +26,9 @@ toolchain "mllm_quantiser" {
 
   release "2.6.0" {
     source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["torch==2.6.0", "torchao==0.12.0", "transformers==4.57.3", "datasets==2.21.0", "safetensors==0.8.0", "numpy==2.4.6", "ml-dtypes==0.6.0", "accelerate==1.15.0", "zstandard==0.25.0", "pillow==13.0.0"]
+      python        = "3.13"
+      exclude_newer = "2026-11-20"
+      requirements  = ["torch==2.6.0", "torchao==0.12.0", "transformers==4.57.3", "datasets==2.21.0", "safetensors==0.8.0", "numpy==2.4.6", "ml-dtypes==0.6.0", "accelerate==1.15.0", "zstandard==0.25.0", "pillow==13.0.0"]
     }
   }
 }

@@ -107,7 +107,7 @@ toolchain "qairt" {
     strip_prefix = "qairt/${version}"
     user_agent   = "Mozilla/5.0"
   }
-  # The same archive through the vendor's client, which needs an account: for a toolchain block with use = "qsc".
+  # The same archive through the vendor's client, which needs an account: for a toolchain block with source = "qsc".
   source "qsc" {
     product      = "Qualcomm_AI_Runtime_Community"
     strip_prefix = "qairt/${version}"

@@ -8,9 +8,9 @@ toolchain "aimet" {
 
   release "2.42.0" {
     source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["aimet-onnx==2.42.0", "onnx==1.23.2", "onnxruntime==1.31.1", "torch==2.6.0", "numpy==2.4.6", "ml-dtypes==0.6.0"]
+      python        = "3.13"
+      exclude_newer = "2026-11-20"
+      requirements  = ["aimet-onnx==2.42.0", "onnx==1.23.2", "onnxruntime==1.31.1", "torch==2.6.0", "numpy==2.4.6", "ml-dtypes==0.6.0"]
     }
   }
 }
@@ -22,9 +22,9 @@ toolchain "quark" {
 
   release "0.13" {
     source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["amd-quark==0.13", "torch==2.6.0", "onnxruntime==1.23.2", "numpy==2.4.6", "ml-dtypes==0.6.0"]
+      python        = "3.13"
+      exclude_newer = "2026-11-20"
+      requirements  = ["amd-quark==0.13", "torch==2.6.0", "onnxruntime==1.23.2", "numpy==2.4.6", "ml-dtypes==0.6.0"]
     }
   }
 }

@@ -90,10 +90,10 @@ type Source struct {
 	Tags    string `hcl:"tags,optional"`    // of pypi: the end of the file's name, python-abi-platform; "" is none-any
 	Index   string `hcl:"index,optional"`   // of pypi and python: an index's address; "" is what pip's own configuration names
 
-	Python       string   `hcl:"python,optional"`       // of python: the release of toolchain python that runs it
-	Requirements []string `hcl:"requirements,optional"` // of python: the packages, as pip has them
-	Overrides    []string `hcl:"overrides,optional"`    // of python: requirements in place of what packages say of others
-	Until        string   `hcl:"until,optional"`        // of python: a day; what was uploaded on it or later is not there
+	Python       string   `hcl:"python,optional"`        // of python: the release of toolchain python that runs it
+	Requirements []string `hcl:"requirements,optional"`  // of python: the packages, as pip has them
+	Overrides    []string `hcl:"overrides,optional"`     // of python: requirements in place of what packages say of others
+	Until        string   `hcl:"exclude_newer,optional"` // of python: a day; what was uploaded on it or later is not there
 }
 
 // asked is what a source of kind python is asked for.

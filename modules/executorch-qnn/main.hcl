@@ -33,10 +33,10 @@ step "python" "net" {
   script      = "${path.module}/lower.py"
   args = [local.net, "--soc", target.soc, "--precision", var.precision, "--libraries", local.libraries,
   "--out", "net.pte", "--nodes", "nodes.json"]
-  inputs          = [local.net]
-  env             = { LD_LIBRARY_PATH = "${local.libraries}:${local.runtime}/usr/lib/x86_64-linux-gnu:${local.runtime}/lib/x86_64-linux-gnu" }
-  fixed_addresses = true
-  varies          = "a signature of ExecuTorch has the time"
+  inputs                   = [local.net]
+  env                      = { LD_LIBRARY_PATH = "${local.libraries}:${local.runtime}/usr/lib/x86_64-linux-gnu:${local.runtime}/lib/x86_64-linux-gnu" }
+  disable_aslr             = true
+  nondeterministic_because = "a signature of ExecuTorch has the time"
   output "pte" { file = "net.pte" }
   output "nodes" { file = "nodes.json" }
 }

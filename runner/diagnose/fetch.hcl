@@ -105,7 +105,7 @@ failure "apt-missing" {
   where    = ["fetch"]
   patterns = ["apt-get is missing"]
   cause    = "Packages come through apt-get, which this system does not have."
-  remedy   = "Install the tool by the system's own means and write use = \"installed\" in its toolchain block."
+  remedy   = "Install the tool by the system's own means and write source = \"installed\" in its toolchain block."
   source   = "hexmage"
   examples = ["fetch: apt-get is missing"]
 }

@@ -19,7 +19,7 @@ func (e *examination) aptGet() {
 	case e.p.OS == "linux":
 		e.add(Finding{Name: "apt-get", Status: e.simulatedOnly(), Detail: "not in PATH: it brings compilers, emulators and " +
 			"adb as packages, without root", Remedy: "Debian and Ubuntu have it. On another system install clang 20 or " +
-			"newer, lld, qemu-user and adb, and write use = \"installed\" in their toolchain blocks."})
+			"newer, lld, qemu-user and adb, and write source = \"installed\" in their toolchain blocks."})
 	}
 }
 

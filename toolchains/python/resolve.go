@@ -83,7 +83,7 @@ func (a Asked) Check() error {
 		}
 	}
 	if _, err := time.Parse(time.DateOnly, a.Until); err != nil && a.Until != "" {
-		return fmt.Errorf("until = %q is no day of the form \"2026-11-20\"", a.Until)
+		return fmt.Errorf("exclude_newer = %q is no day of the form \"2026-11-20\"", a.Until)
 	}
 	return nil
 }

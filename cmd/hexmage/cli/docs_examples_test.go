@@ -45,7 +45,7 @@ toolchain "onnx" {}
 toolchain "aimet" {}
 toolchain "quark" {}
 toolchain "executorch" {}
-toolchain "htp_host" { use = "pypi" }
+toolchain "htp_host" { source = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
   version = "1"

@@ -52,7 +52,7 @@ func TestPython(t *testing.T) {
 toolchain "tools" {
   python       = "`+version+`"
   requirements = split("\n", file("requirements.txt"))
-  until        = "2026-05-01"
+  exclude_newer = "2026-05-01"
 }
 step "python" "x" {
   environment = toolchain.tools.dir
@@ -251,7 +251,7 @@ func TestRealEnvironment(t *testing.T) {
 toolchain "htp" {
   python       = "3.13"
   requirements = ["onnx==1.23.2", "onnxruntime==1.31.1", "onnxruntime-qnn==2.7.0", "numpy==2.4.6"]
-  until        = "2026-11-20"
+  exclude_newer = "2026-11-20"
 }
 step "python" "probe" {
   environment = toolchain.htp.dir

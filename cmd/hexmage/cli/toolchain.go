@@ -88,7 +88,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 			b.SetAttributeValue("version", cty.StringVal(w.version))
 		}
 		if w.source != "" {
-			b.SetAttributeValue("use", cty.StringVal(w.source))
+			b.SetAttributeValue("source", cty.StringVal(w.source))
 		}
 		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // what nobody uses is not planned
 		out.SetAttributeTraversal("value",

@@ -23,7 +23,7 @@ variable "least" { default = 3 }
 profile "usual" { default = true }
 profile "other" {}
 profile "third" {}
-toolchain "mine" { use = "installed" }
+toolchain "mine" { source = "installed" }
 step "exec" "count" {
   argv     = ["sh", "-c", "wc -w < text > n; helper"]
   inputs   = ["text"]

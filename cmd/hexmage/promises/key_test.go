@@ -93,7 +93,7 @@ output "o" { value = step.exec.s.outputs.o }
 		w.pipeline(`
 toolchain "ours" {
   version = "1"
-  use     = "archive"
+  source     = "archive"
 }
 step "exec" "s" {
   argv = ["sh", "-ec", "echo ran >> LOGS/s; cat \"$1/version\" > o", "script", toolchain.ours.dir]

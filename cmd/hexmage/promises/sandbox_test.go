@@ -51,7 +51,7 @@ func TestWriteOutside(t *testing.T) {
 	const first = `
 toolchain "ours" {
   version = "1"
-  use     = "archive"
+  source     = "archive"
 }
 step "exec" "first" {
   argv = ["sh", "-ec", "mkdir t; cat \"$1/version\" > t/file", "script", toolchain.ours.dir]

@@ -39,7 +39,7 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	path, err := exec.LookPath(cmp.Or(c.AptGet, "apt-get"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool "+
-			"yourself and write `use = \"installed\"` in its toolchain block", ErrNoClient, err)
+			"yourself and write `source = \"installed\"` in its toolchain block", ErrNoClient, err)
 	}
 	a := &apt{path: path}
 	if a.private, err = c.configure("apt.conf", true); err != nil {
@@ -222,7 +222,7 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 		err = fmt.Errorf("update the package lists: %w", err)
 		if c.Suite != "" {
 			err = fmt.Errorf("%w; if this machine's server has no suite %s, install the tool yourself and write "+
-				"`use = \"installed\"` in its toolchain block", err, c.Suite)
+				"`source = \"installed\"` in its toolchain block", err, c.Suite)
 		}
 		return err
 	}

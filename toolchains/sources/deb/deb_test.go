@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 		"none":                                  {says: "no packages"},
 		"an option for a name":                  {want: []deb.Package{{Name: "-oDir=x"}}, says: "not what Debian calls a package"},
 		"a version with a space":                {want: []deb.Package{{Name: "xx", Version: "1 -o"}}, says: "not what Debian calls a package"},
-		"no client":                             {want: []deb.Package{x}, change: func(c *deb.Client) { c.AptGet = "/no/apt-get" }, is: deb.ErrNoClient, says: `use = "installed"`},
+		"no client":                             {want: []deb.Package{x}, change: func(c *deb.Client) { c.AptGet = "/no/apt-get" }, is: deb.ErrNoClient, says: `source = "installed"`},
 		"offline":                               {want: []deb.Package{x}, change: func(c *deb.Client) { c.Offline = true }, is: fetch.ErrOffline},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestSuite(t *testing.T) {
 	if err := os.Remove(filepath.Join(a.dir, "own.index")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "no suite next-backports, install the tool yourself and write `use = \"installed\"`") {
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "no suite next-backports, install the tool yourself and write `source = \"installed\"`") {
 		t.Errorf("a server without the suite: %v", err)
 	}
 	a.write(t, "targets", "main stable-security http://security.example/\n")

@@ -24,8 +24,8 @@ func explain(name, text string) string {
 		{`\b401\b|unauthorized|403 forbidden|access (is )?denied|not entitled|no entitlement`,
 			"Qualcomm's server does not give this product to this account (401). Run `" + login + "` again; accept the " +
 				"agreements at " + agreements + "; open the product's page in a browser to see whether the account may " +
-				"have it. Some accounts never may: then take a release that needs no account (use = \"archive\"), or a " +
-				"copy (use = \"installed\", path = …)."},
+				"have it. Some accounts never may: then take a release that needs no account (source = \"archive\"), or a " +
+				"copy (source = \"installed\", path = …)."},
 		{`licen`, "The product's license is not active: open its page in a browser, accept the license, and " +
 			"try again."},
 		{`no such product|(product|version) not found|not found in the catalog|invalid product|no matching version`,

@@ -85,7 +85,7 @@ func (c Client) find(name string) (string, error) {
 	}
 	what := map[string]string{"qpm-cli": "the Qualcomm Package Manager", "qsc-cli": "the Qualcomm Software Center"}[name]
 	return "", fmt.Errorf("%s is not in PATH: install %s and log in with `%s`, or take the release from another "+
-		"source (use = \"archive\" or \"installed\")", name, what, loginCommand(name))
+		"source (source = \"archive\" or \"installed\")", name, what, loginCommand(name))
 }
 
 func loginCommand(name string) string {

@@ -108,7 +108,7 @@ func TestActiveAlready(t *testing.T) {
 
 func TestInstallFails(t *testing.T) {
 	for mode, says := range map[string][]string{
-		"401":        {"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`},
+		"401":        {"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `source = "archive"`},
 		"login":      {"no valid login", "qpm-cli --login"},
 		"agree":      {"exit code 0, but it prints an error", "https://www.qualcomm.com/agreements"},
 		"nothing":    {"is empty"},

@@ -211,7 +211,7 @@ func writeBox(t *testing.T, w *World, data []byte, sha256 string) {
 	w.Write(t, "hexmage.lock.hcl",
 		fmt.Sprintf("locked \"box\" \"1\" {\n  source = \"archive\"\n  size = %d\n  sha256 = %q\n}\n", len(data),
 			sha256))
-	w.Write(t, "pipelines/p.hcl", `toolchain "box" { use = "archive" }
+	w.Write(t, "pipelines/p.hcl", `toolchain "box" { source = "archive" }
 step "exec" "say" {
   argv = ["sh", "-c", "${toolchain.box.dir}/bin/box > said"]
   output "said" { file = "said" }

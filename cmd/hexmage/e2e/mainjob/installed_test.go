@@ -18,7 +18,7 @@ func TestInstalledTools(t *testing.T) {
 	for name, bin := range map[string]string{"llvm": "usr/bin", "qemu": "usr/bin", "adb": "usr/bin", "busybox": "bin"} {
 		path = filepath.Join(toolchaintest.Root(t, name), bin) + ":" + path
 		block := "toolchain \"" + name + "\" {"
-		w.WriteShipped(t, w.Shipped(t).With(t, block+"}", block+" use = \"installed\" }"))
+		w.WriteShipped(t, w.Shipped(t).With(t, block+"}", block+" source = \"installed\" }"))
 	}
 	w.Env = []string{"PATH=" + path}
 	Wants(t, w.Run(t, "run", "--offline", Simulated, Pipeline), 0, "tokens as the reference", "profile: simulated")

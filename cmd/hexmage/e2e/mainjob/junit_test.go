@@ -31,7 +31,7 @@ check "none" {
 toolchain "reader" {
   python       = "3.13"
   requirements = ["junitparser==5.0.3"]
-  until        = "2026-11-20"
+  exclude_newer = "2026-11-20"
 }
 step "python" "read" {
   environment = toolchain.reader.dir

@@ -41,7 +41,7 @@ type buildGrid struct {
 const buildGridPipeline = `toolchain "buildgrid" {
   python       = "3.13"
   requirements = ["buildgrid==0.9.1"]
-  until        = "2026-11-20"
+  exclude_newer = "2026-11-20"
 }
 output "buildgrid" { value = toolchain.buildgrid.dir }
 `
