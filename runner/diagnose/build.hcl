@@ -116,6 +116,16 @@ failure "qhl-headers" {
   examples = ["src/ops/SiLU.cpp:12:10: fatal error: 'hvx_internal.h' file not found"]
 }
 
+failure "qnn-include" {
+  where    = ["compile"]
+  patterns = ["fatal error: '?(?P<file>(?:QnnLog|QnnTypes|QnnOpPackage|QnnSdkBuildId|HTP/QnnHtpCommon|HTP/core/(?:intrinsics|tensor|simple_reg|constraints|optimize|op_register_ext|op_package_feature_support|unique_types))[.]h)(?:' file not found|: No such file or directory)"]
+  cause    = "{file} is not found, and each QAIRT has it: the QAIRT SDK is missing, or no -I leads to its include/QNN."
+  remedy   = "Add -I$QAIRT_SDK_ROOT/include/QNN, or take the full SDK (`hexmage toolchain fetch qairt`). CMake wants its root as an absolute path in QAIRT_SDK_ROOT; mllm's branch v1 wants it at mllm/backends/qnn/sdk."
+  source   = "UbiquitousLearning/mllm#258"
+  explains = ["make-stopped", "compile-error", "qnn-headers", "simulated-sdk"]
+  examples = ["LLaMAPackageInterface.cpp:9:10: fatal error: 'HTP/core/op_register_ext.h' file not found", "QNNBackend.hpp:4:10: fatal error: 'QnnTypes.h' file not found", "mllm/backends/qnn/QNNBackend.cpp:9:10: fatal error: QnnLog.h: No such file or directory"]
+}
+
 failure "qnn-headers" {
   where    = ["compile"]
   patterns = ["fatal error: '?(?P<file>(?:Qnn[A-Za-z]+|HTP/core/[a-z_]+|HTP/[A-Za-z]+|System/Qnn[A-Za-z]+)[.]h)(?:' file not found|: No such file or directory)"]
@@ -123,7 +133,7 @@ failure "qnn-headers" {
   remedy   = "Take the full SDK (`hexmage toolchain fetch qairt`), and give CMake its root as an absolute path in QAIRT_SDK_ROOT; mllm's branch v1 wants it at mllm/backends/qnn/sdk."
   source   = "UbiquitousLearning/mllm#258"
   explains = ["make-stopped", "compile-error"]
-  examples = ["LLaMAPackageInterface.cpp:9:10: fatal error: 'HTP/core/op_register_ext.h' file not found", "QNNBackend.hpp:4:10: fatal error: 'QnnTypes.h' file not found", "mllm/backends/qnn/QNNBackend.cpp:9:10: fatal error: QnnLog.h: No such file or directory"]
+  examples = ["src/QnnContext.cpp:4:10: fatal error: 'System/QnnSystemContext.h' file not found"]
 }
 
 failure "hexagon-tools-old" {
@@ -143,7 +153,7 @@ failure "simulated-sdk" {
   cause    = "The simulated SDK does not have {name}. It has the part of Qualcomm's API and of the C++ library that known op packages use."
   remedy   = "If {name} is the package's own, go to the place that is named. Otherwise build with Qualcomm's SDKs, which may have it: `hexmage run PIPELINE --profile device`."
   source   = "the simulated SDK"
-  explains = ["make-stopped", "compile-error", "qnn-headers"]
+  explains = ["make-stopped", "compile-error", "qnn-headers", "libcxx-mismatch"]
   examples = [
     "src/ops/A.cpp:9:5: error: unknown type name 'QUint8CroutonTensor'\n1 error generated.\nhexagon-clang++: note: this is the simulated SDK, which has a part of what Qualcomm's SDKs have",
     "src/ops/A.cpp:2:10: fatal error: 'HTP/core/op_hook_base.h' file not found\n1 error generated.\nclang++: note: this is the simulated SDK, which has a part of what Qualcomm's SDKs have",

@@ -278,7 +278,6 @@ failure "dataset-gone" {
   cause    = "The data set pile-val-backup, which mllm v1's get_distribution.py names, is gone."
   remedy   = "Set dataset_path to another data set with texts, such as pile-uncopyrighted; or use step \"quantize_v1\", whose `calibration` is a text file of yours."
   source   = "mllm v1, tools/qnn_convertor"
-  seed     = true
   examples = [
     "datasets.exceptions.DatasetNotFoundError: Dataset 'mit-han-lab/pile-val-backup' doesn't exist on the Hub or cannot be accessed.",
     "FileNotFoundError: Couldn't find a dataset script at mit-han-lab/pile-val-backup or any data file in the same directory",

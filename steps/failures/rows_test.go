@@ -107,7 +107,7 @@ func TestReportedFragments(t *testing.T) {
 		{"Failed to cast to QNNRMSNormOp", "jit-path"},
 		{"SliceOp.cpp:33 slice_index.size() != shape.size()", "slice-mismatch"},
 		{"Cannot find object type index for mllm.qualcomm.QnnDeviceAndContext", "convertor-help"},
-		{"QnnTypes.h:1:1: fatal error: 'QnnTypes.h' file not found", "qnn-headers"},
+		{"QnnTypes.h:1:1: fatal error: 'QnnTypes.h' file not found", "qnn-include"},
 		{"graph_prepare could not create op", "could-not-create-op"},
 		{"createUnsignedPD err 1002", "unsigned-pd-1002"},
 		{"make: *** No rule to make target 'htp_aarch64'.  Stop.", "no-rule-for-target"},

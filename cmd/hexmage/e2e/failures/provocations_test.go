@@ -162,7 +162,7 @@ func buildMistakes() []provocation {
 		{id: "qnn-api-renamed", in: in, mistake: "an op calls get_interface_scale(), which QAIRT 2.41 has renamed",
 			plan:   "compat op-renamed",
 			script: build(hexagon+headers, op+"float f(const Tensor &t) { return t.get_interface_scale(); }")},
-		{id: "qnn-headers", in: in, mistake: "no -I for the QAIRT headers", script: build(hexagon, op)},
+		{id: "qnn-include", in: in, mistake: "no -I for the QAIRT headers", script: build(hexagon, op)},
 		{id: "qhl-headers", in: in, mistake: "no -I for libs/qhl_hvx",
 			script: build(hexagon, "#include \"hvx_internal.h\"")},
 		{id: "hexagon-tools-old", in: in, mistake: "an arch that the tools do not know", plan: "compat hexagon-arch",
@@ -170,7 +170,7 @@ func buildMistakes() []provocation {
 		{id: "hvx-instruction", in: in, mistake: "an HVX instruction of v79, and hvx = v66",
 			script: build(hexagon, "#include <hexagon_types.h>\n#include <hvx_hexagon_protos.h>\nHVX_Vector "+
 				"f(HVX_Vector a) { return Q6_Vqf32_vadd_VsfVsf(a, a); }")},
-		{id: "libcxx-mismatch", in: in, mistake: "a C++ library that lacks std::unordered_map",
+		{id: "simulated-sdk", in: in, mistake: "std::unordered_map, which the simulated SDK does not have",
 			script: build(hexagon, "#include <string>\nstd::unordered_map<int, int> m;")},
 		{id: "compile-error", in: in, mistake: "a missing semicolon", script: build(hexagon, "int f() { return 1 }")},
 		{id: "page-size", in: "the check of the linked library", mistake: "link flags of older days",

@@ -142,8 +142,8 @@ func TestUpstreamBuilds(t *testing.T) {
 			if err := os.WriteFile(log, []byte(out), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			Wants(t, w.Run(t, "diagnose", log), ExitFailed, "QnnLog.h is not found: the QAIRT SDK is missing",
-				"known    qnn-headers")
+			Wants(t, w.Run(t, "diagnose", log), ExitFailed, "QnnLog.h is not found, and each QAIRT has it",
+				"known    qnn-include")
 		})
 	}
 }
