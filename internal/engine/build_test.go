@@ -34,6 +34,7 @@ type world struct {
 	t      testing.TB
 	cache  string
 	events []event.Event
+	local  *local.Executor
 }
 
 // Send implements event.Sink.
@@ -75,7 +76,7 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 	}
 	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn, Self: self})
 	t.Cleanup(func() { _ = x.Close() })
-	w := &world{t: t, cache: cache}
+	w := &world{t: t, cache: cache, local: x}
 	w.Options = engine.Options{
 		Executor: execute.Cached(x,
 			execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn,
@@ -103,6 +104,7 @@ func (w *world) run(p *plan.Plan) (engine.Result, error) {
 	w.events = nil
 	w.Last, _ = state.Read(w.StateFile) // there may be none
 	r, err := engine.Run(w.t.Context(), p, w.Options)
+	_ = w.local.Close() // waits until exec roots are removed
 	if len(w.events) == 0 {
 		w.t.Fatal("no events")
 	}
