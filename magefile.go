@@ -50,7 +50,7 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile emulator, a real model compiled twice, AIMET and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
+// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile emulator, a real model compiled twice, AIMET and ExecuTorch in gigabytes of their own, and a real model taken through mllm's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
 func TestAll() error {
 	mg.SerialDeps(Test, Mutants, Faults, Hunt)
 	if err := race(); err != nil {
@@ -67,7 +67,7 @@ func TestAll() error {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e/mllm"); err != nil {
-		return err // without HEXMAGE_TEST_MLLM, a clone of upstream, it says what it passed over
+		return err // without HEXMAGE_TEST_MLLM, a clone of mllm, it says what it passed over
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_RELEASE": "all", "HEXMAGE_ROOTS": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestRelease", "./cmd/hexmage/e2e/release"); err != nil {
 		return err

@@ -163,7 +163,7 @@ func TestMakeCompileCommands(t *testing.T) {
 	}
 }
 
-// TestMakeVariables has make take what people's scripts set, under upstream's names.
+// TestMakeVariables has make take what people's scripts set, under mllm's names.
 func TestMakeVariables(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range files {

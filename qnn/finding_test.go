@@ -65,7 +65,7 @@ func TestContext(t *testing.T) {
 		"all of it newer": {func(c *qnn.ContextBinary, _ *qnn.Runtime) {
 			c.BuildID, c.CoreAPI, c.Blob = "v2.50.0.260828000000", "2.40.0", "3.4.0"
 		}, "context-newer"},
-		// The vendor's runtime of 2.48.0 does not refuse one of 2.48.40: steps/failures.TestVendorRuntime.
+		// Qualcomm's runtime of 2.48.0 does not refuse one of 2.48.40: steps/failures.TestVendorRuntime.
 		"a newer build of a release": {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.BuildID = "v2.41.40.251201000000_1" }, "context-build"},
 		"only the build id known": {func(c *qnn.ContextBinary, r *qnn.Runtime) {
 			*r = qnn.Runtime{BuildID: "v2.37.0.250724000000_1"}

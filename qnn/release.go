@@ -35,7 +35,7 @@ type Release struct {
 
 	Named []string // of Arches: those after which files in it are named; code for the others is compiled as for another
 	Exact bool     // Arches is what is in it: it has no other
-	Open  bool     // it can be had without an account of the vendor; set by who knows its sources
+	Open  bool     // it can be had without an account of Qualcomm; set by who knows its sources
 }
 
 // Known is what is known of a release that is used: what its record says, or what an installed copy says of itself.

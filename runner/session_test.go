@@ -115,7 +115,7 @@ exit 5
 	}
 }
 
-// What upstream's programs leave beside them, and load unseen the next time, is not there the next time: a context of an older model.
+// What mllm's programs leave beside them, and load unseen the next time, is not there the next time: a context of an older model.
 func TestOlderContextIsGone(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)

@@ -127,7 +127,7 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 			return false, "", err
 		}
 		if check := spec.Layout.Verify.BuildID; check != nil && id != "" {
-			check.Want = id // the catalogue's is the vendor's
+			check.Want = id // the catalogue's is Qualcomm's
 		}
 		ch.Archive = func() ([]byte, error) {
 			var b bytes.Buffer

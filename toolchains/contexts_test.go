@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 
-// TestWhichRuntimeLoadsWhich judges each context on each runtime as the vendor's emulator did when it was asked to load it: those of its own release and
+// TestWhichRuntimeLoadsWhich judges each context on each runtime as Qualcomm's emulator did when it was asked to load it: those of its own release and
 // of older ones it loads, newer ones it refuses. (All 25 pairs were tried; docs/fidelity.md.)
 func TestWhichRuntimeLoadsWhich(t *testing.T) {
 	c, _ := builtin(t)

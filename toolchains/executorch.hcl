@@ -1,4 +1,4 @@
-# ExecuTorch with its lowering for the vendor's NPU, built against one release of the vendor's SDK: 2.37. Its PyTorch is one of its own, as its
+# ExecuTorch with its lowering for Qualcomm's NPU, built against one release of Qualcomm's SDK: 2.37. Its PyTorch is one of its own, as its
 # torchao wants.
 
 toolchain "executorch" {

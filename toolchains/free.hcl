@@ -203,7 +203,7 @@ toolchain "adb" {
   }
 }
 
-# What programs for arm64 Linux load: the vendor's runtime is built for it, too. The simulated phone has it where it is asked for.
+# What programs for arm64 Linux load: Qualcomm's runtime is built for it, too. The simulated phone has it where it is asked for.
 toolchain "linux_arm64" {
   description   = "C and C++ libraries of arm64 Linux, for the simulated phone"
   download_page = "https://www.debian.org"

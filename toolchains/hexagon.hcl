@@ -62,7 +62,7 @@ toolchain "hexagon" {
     paths = ["~/Qualcomm/Hexagon_SDK/${version}", "/opt/qcom/Hexagon_SDK/${version}", "/local/mnt/workspace/Qualcomm/Hexagon_SDK/${version}"]
   }
 
-  # Releases without an address are to be had with the vendor's client and an account only. Which tools came with a release is what
+  # Releases without an address are to be had with Qualcomm's client and an account only. Which tools came with a release is what
   # people have found in it; an SDK of 5.x is often given others by hand (8.6.02, 8.7.03).
 
   release "5.4.0" {

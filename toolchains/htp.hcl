@@ -1,11 +1,11 @@
-# What the vendor publishes in the Python package index: its HTP compiler and emulator for x86-64 Linux, and the runtime for arm64 Linux with the skels of
+# What Qualcomm publishes in the Python package index: its HTP compiler and emulator for x86-64 Linux, and the runtime for arm64 Linux with the skels of
 # every arch. Both are the execution provider of ONNX Runtime with the libraries of one QAIRT release. No account, no SDK.
 #
 #   wheel   QAIRT
 #   2.4.0   2.48.40.260702151143
 #   2.7.0   2.51.0.260929181845
 #
-# The vendor's licence (Qualcomm_LICENSE.pdf in each) allows use to develop applications; it forbids reverse engineering, and distribution of the libraries
+# Qualcomm's licence (Qualcomm_LICENSE.pdf in each) allows use to develop applications; it forbids reverse engineering, and distribution of the libraries
 # but as a part of one's own application. Nothing of them is in hexmage: they are fetched to the machine that uses them.
 
 toolchain "htp_host" {
@@ -105,7 +105,7 @@ toolchain "htp_linux_arm64" {
   }
 }
 
-# Libraries of the GNU compiler that the vendor's need, and that not every machine has.
+# Libraries of the GNU compiler that Qualcomm's need, and that not every machine has.
 toolchain "gnu_runtime" {
   description   = "libatomic, libstdc++ and libgcc_s"
   download_page = "https://gcc.gnu.org"

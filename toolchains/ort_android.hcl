@@ -1,4 +1,4 @@
-# ONNX Runtime for Android, and the vendor's execution provider for it, a library of its own. Both are under MIT's licence; the vendor's libraries that the provider loads
+# ONNX Runtime for Android, and Qualcomm's execution provider for it, a library of its own. Both are under MIT's licence; Qualcomm's libraries that the provider loads
 # are QAIRT's. They are AARs, whose libraries for arm64 lie where Android's own layout has them. Module onnx-device also takes a folder with such libraries.
 #
 # The provider's page says what goes with what: 2.5.0 and newer with ONNX Runtime 1.26 and newer. Nobody has fetched them where hexmage is developed.

@@ -1,4 +1,4 @@
-# Python: for the vendor's converters and quantizers, whose programs need exactly 3.10, with its shared library, and refuse to run outside of a virtual
+# Python: for Qualcomm's converters and quantizers, whose programs need exactly 3.10, with its shared library, and refuse to run outside of a virtual
 # environment; and, from 3.11 on, for environments (sources of kind python), which want bin/python3 and its library below the root.
 
 toolchain "python" {

@@ -1,6 +1,6 @@
 # QAIRT (QNN): headers and libraries for op packages, the context compiler, the runtime.
 #
-# The vendor publishes no digests. Where others have published what they got, it is pinned here; the rest is pinned on
+# Qualcomm publishes no digests. Where others have published what they got, it is pinned here; the rest is pinned on
 # first use, by `hexmage lock`. Both hosts serve the same file; they refuse HEAD requests and programs that do not look
 # like a browser, and break HTTP/2 streams.
 
@@ -107,7 +107,7 @@ toolchain "qairt" {
     strip_prefix = "qairt/${version}"
     user_agent   = "Mozilla/5.0"
   }
-  # The same archive through the vendor's client, which needs an account: for a toolchain block with source = "qsc".
+  # The same archive through Qualcomm's client, which needs an account: for a toolchain block with source = "qsc".
   source "qsc" {
     product      = "Qualcomm_AI_Runtime_Community"
     strip_prefix = "qairt/${version}"
@@ -159,7 +159,7 @@ toolchain "qairt" {
   release "2.26.0.240828" {}
 
   release "2.28.0.241029" {
-    # 5.27 in the vendor's history, not 5.28
+    # 5.27 in Qualcomm's history, not 5.28
     htp_api = "5.27.0"
   }
 
@@ -257,7 +257,7 @@ toolchain "qairt" {
   }
 
   release "2.47.0.260601" {
-    # observed: the vendor's Python package onnxruntime-qnn 2.3.0, and what a context made with it says
+    # observed: Qualcomm's Python package onnxruntime-qnn 2.3.0, and what a context made with it says
     build_id     = "v2.47.0.260601114230"
     core_api     = "2.36.0"
     htp_api      = "5.47.0"

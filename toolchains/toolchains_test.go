@@ -178,7 +178,7 @@ func TestInstalled(t *testing.T) {
 		unpackSimulated(t, c, name, "", roots[name])
 	}
 	env := map[string]string{"QAIRT_SDK_ROOT": roots["qairt"], "HEXAGON_SDK_ROOT": roots["hexagon"], "ANDROID_NDK_ROOT": roots["ndk"]}
-	// What the variables lead to is the simulations' own, as `hexmage env` prints them: that is no installed copy for who wants the vendor's.
+	// What the variables lead to is the simulations' own, as `hexmage env` prints them: that is no installed copy for who wants Qualcomm's.
 	for name, root := range roots {
 		for profile, refused := range map[string]bool{"device": true, "emulator": true, "simulated": false} {
 			ch, err := c.Choose(toolchains.Request{Name: name, Source: "installed", Profile: profile, Lock: l, Machine: machine(env)})

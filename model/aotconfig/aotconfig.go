@@ -1,7 +1,7 @@
-// Package aotconfig is the config of upstream's ahead-of-time compiler: which keys it must have, which values upstream's program takes, and
+// Package aotconfig is the config of mllm's ahead-of-time compiler: which keys it must have, which values mllm's program takes, and
 // how one is written for a target and a model. One enters it with Write and Parse.
 //
-// What upstream believes is upstream's: its table of chips is here as it has it, whatever is true of them. The package does not know how a
+// What mllm believes is mllm's: its table of chips is here as it has it, whatever is true of them. The package does not know how a
 // context is compiled, nor which sizes of models a simulation can do.
 package aotconfig
 
@@ -21,7 +21,7 @@ type Target struct {
 	SignedPD bool   `json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions answer "Unsupported config option 2"
 }
 
-// Config is upstream's qnn_aot_cfg_*.json. Fields keep the order of the shipped files.
+// Config is mllm's qnn_aot_cfg_*.json. Fields keep the order of the shipped files.
 type Config struct {
 	Machine    Machine  `json:"target_machine"`
 	GraphOnQNN []string `json:"graph_on_qnn"`
@@ -51,7 +51,7 @@ type Recipe struct {
 	Pass   Pass `json:"builtin_llm_pass"`
 }
 
-// Pass says it of each sort of operation. Upstream's passes read Linear alone, also for the head.
+// Pass says it of each sort of operation. mllm's passes read Linear alone, also for the head.
 type Pass struct {
 	Model   string            `json:"model"`
 	LMHead  map[string]Method `json:"lm_head"`
@@ -99,7 +99,7 @@ func Write(t Target, m Model) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// Parse reads a config and refuses what upstream's program cannot do, which it often overlooks.
+// Parse reads a config and refuses what mllm's program cannot do, which it often overlooks.
 func Parse(raw []byte) (Config, error) {
 	var c Config
 	var keys struct {
@@ -120,7 +120,7 @@ func Parse(raw []byte) (Config, error) {
 	_, notName := strconv.Atoi(m.Chipset)
 	switch {
 	case !slices.Contains([]string{"V68", "V69", "V73", "V75", "V79", "V81"}, m.Arch):
-		// "Unknown HTP architecture" is upstream's message, which log rules look for.
+		// "Unknown HTP architecture" is mllm's message, which log rules look for.
 		return c, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch)
 	case notName == nil: // QNN's wording for what is no soc_model
 		return c, fmt.Errorf("target_machine.htp_chipset: Unknown config socModel %s: want the SoC's name, such as SM8750", m.Chipset)
@@ -144,7 +144,7 @@ func Parse(raw []byte) (Config, error) {
 	return c, nil
 }
 
-// SoCModels is upstream's table of chips: what upstream believes, which is not always true (of SM8350, QNN's number is 30). The rules of
+// SoCModels is mllm's table of chips: what mllm believes, which is not always true (of SM8350, QNN's number is 30). The rules of
 // what goes together say where it contradicts the facts.
 func SoCModels() map[string]uint32 {
 	return map[string]uint32{

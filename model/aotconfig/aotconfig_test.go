@@ -18,7 +18,7 @@ func target() aotconfig.Target {
 	return aotconfig.Target{Arch: "v75", SoC: "SM8650", VTCMMB: 8, SignedPD: true}
 }
 
-// TestWrite compares with what upstream ships for Qwen3 1.7B.
+// TestWrite compares with what mllm ships for Qwen3 1.7B.
 func TestWrite(t *testing.T) {
 	raw, err := aotconfig.Write(target(), aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 16})
 	if err != nil {

@@ -55,7 +55,7 @@ func parseModel(raw []byte) (Model, error) {
 		return Model{}, err
 	}
 	m := Model{Type: c.Type, BlockSize: c.BlockSize}
-	if m.Type == "" { // as in some configs of upstream's own
+	if m.Type == "" { // as in some configs of mllm's own
 		m.Type = "qwen3"
 	}
 	named := 0
@@ -70,7 +70,7 @@ func parseModel(raw []byte) (Model, error) {
 		return m, errors.New(`key "num_hidden_layers" is missing`)
 	case *c.Layers < 1 || *c.Layers > maxLayers:
 		return m, fmt.Errorf("num_hidden_layers is %d, not in 1..%d", *c.Layers, maxLayers)
-	case m.BlockSize == 0: // the first words are those of upstream's quantiser
+	case m.BlockSize == 0: // the first words are those of mllm's quantiser
 		return m, errors.New("key \"linear_block_size\" is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantiser's block size")
 	case m.BlockSize != 16 && m.BlockSize != 32 && m.BlockSize != 64:
 		return m, fmt.Errorf("linear_block_size is %d; choose 16, 32 or 64", m.BlockSize)

@@ -17,7 +17,7 @@ type Spec struct {
 	Target
 	ModelConfig string `json:"model_config"` // the model's config.json
 	Out         string `json:"out"`          // file to write: how to compile
-	ModelOut    string `json:"model_out"`    // file to write: the model's config as upstream's programs read it
+	ModelOut    string `json:"model_out"`    // file to write: the model's config as mllm's programs read it
 }
 
 // Run is the tool.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// FixedOutput is the file that one of upstream's compilers writes into the folder it runs in, by the program's name; "" for those
+// FixedOutput is the file that one of mllm's compilers writes into the folder it runs in, by the program's name; "" for those
 // that take its name after -o. In their names the order of the last words differs, too.
 func FixedOutput(program string) string {
 	return map[string]string{
@@ -16,13 +16,13 @@ func FixedOutput(program string) string {
 	}[program]
 }
 
-// maxCache is max_cache_length in every config that upstream ships, in tokens.
+// maxCache is max_cache_length in every config that mllm ships, in tokens.
 const maxCache = 2048
 
-// implType is upstream's name for LPBQ linears with this block size.
+// implType is mllm's name for LPBQ linears with this block size.
 func implType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%d", block) }
 
-// Keys are what upstream's compilers and runners read of a model's config. All are mandatory: where one is missing the program
+// Keys are what mllm's compilers and runners read of a model's config. All are mandatory: where one is missing the program
 // ends with nlohmann's type_error.302, which does not say which.
 func Keys(modelType string) []string {
 	keys := []string{"attention_bias", "bos_token_id", "eos_token_id", "head_dim", "hidden_size", "intermediate_size", "linear_impl_type", "max_cache_length",
@@ -52,7 +52,7 @@ func WriteModel(raw []byte, m Model) ([]byte, error) {
 		add("max_cache_length", min(maxCache, most))
 	}
 	if all, ok := c["eos_token_id"].([]any); ok && len(all) > 0 {
-		c["eos_token_id"] = all[len(all)-1] // as in upstream's own for Llama 3.2; its programs read one number
+		c["eos_token_id"] = all[len(all)-1] // as in mllm's own for Llama 3.2; its programs read one number
 	}
 	var missing []string
 	for _, k := range Keys(m.Type) {

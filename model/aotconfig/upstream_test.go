@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/model/aotconfig"
 )
 
-// shipped is what upstream's configs for one model say, of main at b9c30702: of the model's, the keys that its programs read.
+// shipped is what mllm's configs for one model say, of main at b9c30702: of the model's, the keys that its programs read.
 type shipped struct {
 	Model, Size string
 	Config      map[string]any
@@ -44,7 +44,7 @@ func upstream(t *testing.T) []shipped {
 	return all
 }
 
-// stock is the config as Hugging Face has it and the quantiser leaves it: without what upstream has added.
+// stock is the config as Hugging Face has it and the quantiser leaves it: without what mllm has added.
 func (u shipped) stock(t *testing.T) []byte {
 	t.Helper()
 	c := maps.Clone(u.Config)
@@ -72,7 +72,7 @@ func (u shipped) block() (n int) {
 	return n
 }
 
-// TestUpstreamsConfigs: of each model that upstream ships configs for, ours say the same, field by field. Where they do not, it is said why.
+// TestUpstreamsConfigs: of each model that mllm ships configs for, ours say the same, field by field. Where they do not, it is said why.
 func TestUpstreamsConfigs(t *testing.T) {
 	for _, u := range upstream(t) {
 		name := u.Model + " " + u.Size

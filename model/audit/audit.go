@@ -25,10 +25,10 @@ import (
 
 // Found is what there is to say of a model.
 type Found struct {
-	Biases   int     `json:"biases"`    // biases that are not zero, a tensor each: upstream's compilers take weights and scales alone
+	Biases   int     `json:"biases"`    // biases that are not zero, a tensor each: mllm's compilers take weights and scales alone
 	BiasMost float64 `json:"bias_most"` // the largest value among them
 
-	// Widest says how many times as wide as its own the range is that what goes into q and k is quantised with. Upstream's quantiser of Qwen2 and Llama gives
+	// Widest says how many times as wide as its own the range is that what goes into q and k is quantised with. mllm's quantiser of Qwen2 and Llama gives
 	// it that of the rotation. 1: its own.
 	Widest   float64 `json:"widest"`
 	WidestAt string  `json:"widest_at"` // the tensor

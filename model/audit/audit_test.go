@@ -71,7 +71,7 @@ func quantised(t *testing.T, architecture string) (model, config string) {
 	return model, config
 }
 
-// TestFound: Qwen2 has biases, which upstream's compiler leaves out; Qwen2 and Llama have the range of the rotation at what goes into q and k, Qwen3 has not.
+// TestFound: Qwen2 has biases, which mllm's compiler leaves out; Qwen2 and Llama have the range of the rotation at what goes into q and k, Qwen3 has not.
 func TestFound(t *testing.T) {
 	for architecture, want := range map[string]struct {
 		biases int
@@ -122,7 +122,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestDoesNotFit: each number of a config.json that is another than the tensors' is named, as upstream's own configs of Qwen2 have some.
+// TestDoesNotFit: each number of a config.json that is another than the tensors' is named, as mllm's own configs of Qwen2 have some.
 func TestDoesNotFit(t *testing.T) {
 	model, config := quantised(t, "qwen2")
 	raw, err := os.ReadFile(config)

@@ -25,7 +25,7 @@ import (
 // Options say what to write.
 type Options struct {
 	Version   mllm.Version
-	ModelName string // stored by version 2 only; upstream leaves it empty
+	ModelName string // stored by version 2 only; mllm leaves it empty
 }
 
 // Convert writes all tensors of m to w. It stops early when ctx is cancelled.
@@ -72,7 +72,7 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 		return s, nil
 	}
 	switch t.DType {
-	case safetensors.I8, safetensors.Bool: // upstream's marks of shadow outliers are booleans
+	case safetensors.I8, safetensors.Bool: // mllm's marks of shadow outliers are booleans
 		s.DType = mllm.Int8
 	case safetensors.U8:
 		s.DType = mllm.V1Uint8
@@ -97,7 +97,7 @@ func dtypeV2(d safetensors.DType) (mllm.DType, bool) {
 		safetensors.F32: mllm.Float32, safetensors.F16: mllm.Float16, safetensors.BF16: mllm.BFloat16, safetensors.C64: mllm.ComplexFloat32,
 		safetensors.I8: mllm.Int8, safetensors.I16: mllm.Int16, safetensors.I32: mllm.Int32, safetensors.I64: mllm.Int64,
 		safetensors.U8: mllm.Uint8, safetensors.U16: mllm.Uint16, safetensors.U32: mllm.Uint32, safetensors.U64: mllm.Uint64,
-		safetensors.Bool: mllm.Uint8, // upstream stores booleans as bytes
+		safetensors.Bool: mllm.Uint8, // mllm stores booleans as bytes
 	}[d]
 	return v2, ok
 }

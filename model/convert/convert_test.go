@@ -112,7 +112,7 @@ func TestV1CastsToFloat(t *testing.T) {
 	}
 }
 
-// What upstream's converter of branch v1 does with names and with types that have another one there (013e4cec).
+// What mllm's converter of branch v1 does with names and with types that have another one there (013e4cec).
 func TestV1IsUpstreams(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "model.safetensors")
 	one := []byte{1}

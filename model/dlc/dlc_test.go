@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 
-// vendors is what the vendor's compiler writes, as JSON, into a file with several contexts: the words of its own names for what is in each.
+// vendors is what Qualcomm's compiler writes, as JSON, into a file with several contexts: the words of its own names for what is in each.
 type vendors struct {
 	CacheList []struct {
 		CacheName, BuildID, CoreAPIVersion, BackendAPIVersion, ContextBlobVersion string
@@ -96,7 +96,7 @@ func TestAgainstVendor(t *testing.T) {
 	}
 }
 
-// TestGraph reads the graph that the vendor's Ir backend wrote before compiling.
+// TestGraph reads the graph that Qualcomm's Ir backend wrote before compiling.
 func TestGraph(t *testing.T) {
 	raw := qnnctxtest.Real(t, "prefill.dlc")
 	f, err := dlc.Parse(bytes.NewReader(raw), int64(len(raw)))

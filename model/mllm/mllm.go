@@ -1,7 +1,7 @@
 // Package mllm reads and writes .mllm parameter files, versions 1 and 2.
 //
 // Both versions are an index followed by raw tensor data. Reading loads the index only, bounded and checked, and hands
-// out section readers; writing streams. Files written here are byte for byte what upstream's reader expects.
+// out section readers; writing streams. Files written here are byte for byte what mllm's reader expects.
 //
 // The package does not know what a tensor means, converts no values, and does not decide an order: the caller does.
 package mllm
@@ -53,8 +53,8 @@ type Param struct {
 // File is a parsed index over a reader. Its methods may be called from several goroutines.
 type File struct {
 	Version   Version
-	ModelName string // V2 only; upstream's converter leaves it empty
-	// Warnings are oddities that upstream's reader also only warns of.
+	ModelName string // V2 only; mllm's converter leaves it empty
+	// Warnings are oddities that mllm's reader also only warns of.
 	Warnings []string
 
 	r      io.ReaderAt
@@ -177,7 +177,7 @@ const (
 
 func (d DType) quantised() bool { return d >= firstQuantised && d <= lastQuantised }
 
-// name is what upstream calls the type, "" where the format has no such number.
+// name is what mllm calls the type, "" where the format has no such number.
 func (d DType) name() string {
 	if d.quantised() {
 		i := d - firstQuantised

@@ -1,5 +1,5 @@
 // Package vocab writes what the programs of mllm v1 read of a tokenizer, from the tokenizer.json of a Hugging Face model: the vocabulary as a .mllm file, and the
-// rules by which byte pairs are merged as lines. Upstream ships both for a few models, and has tools/convertor/vocab.py for others, of which the second file is
+// rules by which byte pairs are merged as lines. mllm ships both for a few models, and has tools/convertor/vocab.py for others, of which the second file is
 // wrong for what the tokenizers library writes today.
 //
 // Without merges a tokenizer says "merge file is broken" on the phone and ends with exit code 0. The package does not know how text is cut into tokens, nor what a model is.
@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// magic begins a vocabulary: what upstream calls VocabMagicNumber.
+// magic begins a vocabulary: what mllm calls VocabMagicNumber.
 const magic = 23333
 
 const (
@@ -99,7 +99,7 @@ func Parse(raw []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// check finds that upstream's reader can read the tokens: it has room for as many as there are and puts each where its number says, without looking.
+// check finds that mllm's reader can read the tokens: it has room for as many as there are and puts each where its number says, without looking.
 func (t *Tokenizer) check() error {
 	if len(t.Tokens) == 0 || len(t.Tokens) > maxToken {
 		return fmt.Errorf("it has %d tokens (limit %d)", len(t.Tokens), maxToken)
@@ -135,7 +135,7 @@ func (t *Tokenizer) Vocabulary() []byte {
 // Lines is the file of merges, the first to be applied first.
 func (t *Tokenizer) Lines() []byte { return []byte(strings.Join(t.Merges, "\n") + "\n") }
 
-// Passed is how many merges upstream's reader takes for comments, as they begin with #. Text with several of these gets other tokens on the phone.
+// Passed is how many merges mllm's reader takes for comments, as they begin with #. Text with several of these gets other tokens on the phone.
 func (t *Tokenizer) Passed() (n int) {
 	for _, m := range t.Merges {
 		if strings.HasPrefix(m, "#") {

@@ -36,7 +36,7 @@ func tokenizer(t testing.TB, tokens map[string]int, added []vocab.Token, merges 
 	return b
 }
 
-// read reads a vocabulary as upstream's reader does (mllm/tokenizers/Tokenizer.cpp of branch v1).
+// read reads a vocabulary as mllm's reader does (mllm/tokenizers/Tokenizer.cpp of branch v1).
 func read(raw []byte) ([]vocab.Token, error) {
 	r := bytes.NewReader(raw)
 	number := func() (v int32, err error) { err = binary.Read(r, binary.LittleEndian, &v); return v, err }
@@ -67,7 +67,7 @@ func read(raw []byte) ([]vocab.Token, error) {
 	return all, nil
 }
 
-// What upstream's tools/convertor/vocab.py of branch v1 (013e4cec) writes for the tokenizer of our small models.
+// What mllm's tools/convertor/vocab.py of branch v1 (013e4cec) writes for the tokenizer of our small models.
 func TestUpstreams(t *testing.T) {
 	dir := t.TempDir()
 	s := vocab.Spec{Tokenizer: "../../simulated/mllm/toymodel/files/tokenizer.json", Vocab: filepath.Join(dir, "vocab.mllm"), Merges: filepath.Join(dir, "merges.txt")}
@@ -85,7 +85,7 @@ func TestUpstreams(t *testing.T) {
 	}
 }
 
-// The files that upstream ships come out again of a tokenizer.json that is made of what is in them: so layout and order are upstream's. That a hub's tokenizer.json has
+// The files that mllm ships come out again of a tokenizer.json that is made of what is in them: so layout and order are mllm's. That a hub's tokenizer.json has
 // the same tokens is not shown here.
 func TestShipped(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")

@@ -251,7 +251,7 @@ func checkLibrary(t *testing.T, lib, target, buildID string) {
 	}
 }
 
-// Against a newer SDK the sources must fail as upstream's do: where a getter is used, and only there. One op uses them in
+// Against a newer SDK the sources must fail as mllm's do: where a getter is used, and only there. One op uses them in
 // its vector branch alone, so a rename that was tried for the host only is not proven.
 func TestOldSpellingFails(t *testing.T) {
 	s, dir := install(t, ""), sources(t, false)

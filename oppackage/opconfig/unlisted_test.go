@@ -77,7 +77,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestUnlistedUpstream says nothing of upstream's packages, whose ops are all listed, and finds each op that is taken out.
+// TestUnlistedUpstream says nothing of mllm's packages, whose ops are all listed, and finds each op that is taken out.
 func TestUnlistedUpstream(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {

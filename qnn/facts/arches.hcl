@@ -6,7 +6,7 @@
 #   matmul_16x16     matmul whose second input has 16 bits        layer_norm_16x16  the same for layer_norm
 #   multi_core       a graph on several cores       extended_udma, for moving data without the vector units
 #
-# since says from which version on the Hexagon compilers ("tools"), the distribution's clang ("llvm") and the vendor's SDK ("qairt") know an arch;
+# since says from which version on the Hexagon compilers ("tools"), the distribution's clang ("llvm") and Qualcomm's SDK ("qairt") know an arch;
 # seen is the oldest version in which somebody has seen it, where that is a later one. Which archs a release has follows from that; where
 # a release's own block says what is in it, that counts.
 

@@ -30,7 +30,7 @@ var builtin embed.FS
 type Set struct {
 	qnn.Facts
 	Rules []*Rule
-	// Upstream is the table of chips of upstream's compiler, soc_model by name, which rules may compare with the records; nil when whoever
+	// Upstream is the table of chips of mllm's compiler, soc_model by name, which rules may compare with the records; nil when whoever
 	// asks does not have it.
 	Upstream map[string]uint32
 

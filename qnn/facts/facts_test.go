@@ -57,7 +57,7 @@ func TestTargets(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the golden file")
 
-// TestVendorsCompiler holds the records against what the vendor's compiler writes for each soc_model. Where they differ, the differences are
+// TestVendorsCompiler holds the records against what Qualcomm's compiler writes for each soc_model. Where they differ, the differences are
 // written down: a new one is either a mistake here, or news.
 func TestVendorsCompiler(t *testing.T) {
 	s, diags := facts.Builtin()

@@ -1,6 +1,6 @@
 # SoCs with an HTP. soc_model is the number QNN knows (Qnn_SocModel_t); soc_ids are what Android says in
 # /sys/devices/soc0/soc_id: never the same number. vtcm_mb 0: not published. min_sdk: the first QAIRT SDK said to know it, by
-# executorch's list; the vendor says it of none. seen_sdk: if no first one is published, the oldest that is known to know it.
+# executorch's list; Qualcomm says it of none. seen_sdk: if no first one is published, the oldest that is known to know it.
 # lpai: version of the low-power AI core.
 
 fact "soc" "soc_model" {

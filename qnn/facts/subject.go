@@ -156,7 +156,7 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 		// confidence_without(toolchain, arch) and source_without say on what it rests that the release has no such arch.
 		"confidence_without": text(func(a ...string) string { return without(a[0], a[1]).Confidence }, "toolchain", "arch"),
 		"source_without":     text(func(a ...string) string { return without(a[0], a[1]).Source }, "toolchain", "arch"),
-		// upstream_model(soc): the soc_model that upstream's compiler takes the SoC's name for.
+		// upstream_model(soc): the soc_model that mllm's compiler takes the SoC's name for.
 		"upstream_model": text(func(a ...string) string {
 			if n, ok := s.Upstream[a[0]]; ok {
 				return strconv.FormatUint(uint64(n), 10)

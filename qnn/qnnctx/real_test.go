@@ -30,7 +30,7 @@ func real(t testing.TB, name string) qnnctx.Info {
 	return info
 }
 
-// What a row of the table says that a file is for: the vendor's libQnnSystem says the same of versions, model, graphs and how many inputs they have
+// What a row of the table says that a file is for: Qualcomm's libQnnSystem says the same of versions, model, graphs and how many inputs they have
 // (TestSystemLibrary), its compiler was asked for the rest.
 func TestReal(t *testing.T) {
 	one := func(vtcm uint64) []qnnctx.GraphInfo {

@@ -1,4 +1,4 @@
-# The vendor's tools on the host, and upstream's.
+# Qualcomm's tools on the host, and mllm's.
 
 failure "host-libcxx" {
   where    = ["tool"]

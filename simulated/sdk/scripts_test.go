@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The scripts that people source, and the programs that stand for upstream's.
+// The scripts that people source, and the programs that stand for mllm's.
 func TestScripts(t *testing.T) {
 	roots := map[string]string{}
 	for _, name := range []string{"qairt", "hexagon", "mllm"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
-// What the vendor's own libraries for arm64 Linux (QAIRT 2.48.0 and 2.51.0) printed under qemu, of what was missing or mixed on purpose.
+// What Qualcomm's own libraries for arm64 Linux (QAIRT 2.48.0 and 2.51.0) printed under qemu, of what was missing or mixed on purpose.
 func TestVendorLogs(t *testing.T) {
 	t.Parallel()
 	c := shipped(t)

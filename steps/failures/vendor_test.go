@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// runtimes are two releases of the vendor's runtime for arm64 Linux, as the package index has them: where its libraries and the skels of an arch are.
+// runtimes are two releases of Qualcomm's runtime for arm64 Linux, as the package index has them: where its libraries and the skels of an arch are.
 func runtimes(t *testing.T) map[string]func(name string) string {
 	of := func(toolchain, libs, skels string) func(string) string {
 		root := toolchaintest.Root(t, toolchain)
@@ -39,7 +39,7 @@ func runtimes(t *testing.T) map[string]func(name string) string {
 	}
 }
 
-// The vendor's own runtime runs on the simulated phone as far as the skel. What is missing, mixed, or looked for in the wrong place makes it print what
+// Qualcomm's own runtime runs on the simulated phone as far as the skel. What is missing, mixed, or looked for in the wrong place makes it print what
 // it prints on a phone, and the first cause that is named for that is the right one.
 func TestVendorRuntime(t *testing.T) {
 	t.Parallel()

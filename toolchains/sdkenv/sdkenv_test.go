@@ -154,7 +154,7 @@ func TestLikeTheScripts(t *testing.T) {
 	}
 }
 
-// The SDK has what one of the vendor's whole releases has: then the script sets more.
+// The SDK has what one of Qualcomm's whole releases has: then the script sets more.
 func TestWholeSDK(t *testing.T) {
 	root := unpack(t, t.TempDir(), "qairt", "")
 	for _, dir := range []string{"include/SNPE", "bin/x86_64-linux-clang/hexagon-tools"} {
@@ -185,7 +185,7 @@ func TestAgainAndOtherReleases(t *testing.T) {
 	if want := now + "/lib/x86_64-linux-clang:/opt/mine/lib"; once["LD_LIBRARY_PATH"] != want {
 		t.Errorf("LD_LIBRARY_PATH=%s, want %s", once["LD_LIBRARY_PATH"], want)
 	}
-	// The vendor's way: one after the other, and with the empty entry that it leaves.
+	// Qualcomm's way: one after the other, and with the empty entry that it leaves.
 	piled := e.shell(t, old, ". bin/envsetup.sh; cd '"+now+"'; . bin/envsetup.sh; PYTHONPATH=$PYTHONPATH:; cd '"+old+"'; . bin/envsetup.sh")
 	if !strings.Contains(piled["PATH"], old) || !strings.Contains(piled["PATH"], now) {
 		t.Fatalf("nothing piled up: %v", piled)

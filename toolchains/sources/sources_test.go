@@ -245,7 +245,7 @@ func TestSecretsAndMirrors(t *testing.T) {
 	}
 }
 
-// vendorHome has clients of the vendor that write what they are told into a file, or give its archive.
+// vendorHome has clients of Qualcomm that write what they are told into a file, or give its archive.
 func vendorHome(t *testing.T, archive []byte) qpm.Client {
 	t.Helper()
 	home := t.TempDir()
@@ -253,7 +253,7 @@ func vendorHome(t *testing.T, archive []byte) qpm.Client {
 		t.Fatal(err)
 	}
 	client := "#!/bin/sh\ncase $1 in --license-activate) exit ;; esac\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; --version) v=$2 ;; esac; shift; done\n" +
-		"case $p in /*) ;; *) echo '[Error] : qpm-cli: An unexpected error occurred'; exit 1 ;; esac\n" + // as the vendor's
+		"case $p in /*) ;; *) echo '[Error] : qpm-cli: An unexpected error occurred'; exit 1 ;; esac\n" + // as Qualcomm's
 		"mkdir -p \"$p/bin\" && echo version \"$v\" > \"$p/bin/tool\" && chmod +x \"$p/bin/tool\"\n"
 	qsc := "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in --path) p=$2 ;; esac; shift; done\ncp \"$HOME/sdk.zip\" \"$p/v1.zip\"\n"
 	for name, text := range map[string]string{"qpm-cli": client, "qsc-cli": qsc} {

@@ -34,7 +34,7 @@ const EnvRoot = "HEXMAGE_TEST_TOOLS"
 const fetchLimit = 8 * time.Minute // under go test's own 10
 
 // Root returns the root folder of the named toolchain ("llvm", "qemu", "qemu@11.1", "qemu_x86_64", "adb", "busybox", "make", "ninja", "unzip", "lldb", "uv", "sshd", "zsh", "fish", "debootstrap",
-// "linux_arm64", the vendor's packages "qnnruntime", "htp_linux_arm64", "htp_host", "htp_host@2.4.0" and, in no catalogue, "neovim", "clangd" "casd", a server of remote caches, "bubblewrap", in which that runs actions, and "postgresql", which another such server wants), unpacked and ready to run.
+// "linux_arm64", Qualcomm's packages "qnnruntime", "htp_linux_arm64", "htp_host", "htp_host@2.4.0" and, in no catalogue, "neovim", "clangd" "casd", a server of remote caches, "bubblewrap", in which that runs actions, and "postgresql", which another such server wants), unpacked and ready to run.
 // The first caller on a machine fetches it.
 func Root(t testing.TB, name string) string {
 	t.Helper()

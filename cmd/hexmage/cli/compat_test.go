@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/blob"
 )
 
-// vendorsLibrary is the beginning of a library of the vendor's, as far as a reader of build ids goes.
+// vendorsLibrary is the beginning of a library of Qualcomm's, as far as a reader of build ids goes.
 func vendorsLibrary(machine byte, class byte, buildID string) string {
 	head := make([]byte, 64)
 	copy(head, "\x7fELF")
@@ -116,7 +116,7 @@ output "context" { value = step.context.llm.outputs.context }
 		files    map[string]string
 		says     []string // "" none: the plan is fine
 	}{
-		// The report's own, and those of upstream's Makefile.
+		// The report's own, and those of mllm's Makefile.
 		"SoC unknown": {toolchainsOf("SM8750", "2.25.0.240728", "6.4.0.2") + opPackage, opSources("interface_scale"),
 			[]string{"compat qairt-arch", "SoC model (SnapdragonModel) is unknown", "v79, the Hexagon arch of SM8750",
 				"take QAIRT 2.31.0.250130 or newer", "[compat qairt-arch; observed: what is in qairt 2.25.0.240728]"}},
@@ -328,7 +328,7 @@ func TestCompatWarns(t *testing.T) {
 		says     []string
 		not      string
 	}{
-		// An engineer of the vendor says that V79 is there from 2.30 on; executorch's list begins with 2.37.
+		// An engineer of Qualcomm says that V79 is there from 2.30 on; executorch's list begins with 2.37.
 		"v79 before 2.37": {pipeline: toolchainsOf("SM8750", "2.34.0.250424", "6.4.0.2"), not: "compat qairt-arch",
 			says: []string{"Warning: The SDK does not know the target", "does not know SM8750",
 				"take QAIRT 2.37.0.250724 or newer", "[compat qairt-soc; inferred: executorch: devices and versions]"}},

@@ -34,7 +34,7 @@ type plannedStep struct {
 	}
 }
 
-// planned plans a shipped pipeline on a machine that has nothing of the vendor's.
+// planned plans a shipped pipeline on a machine that has nothing of Qualcomm's.
 func planned(t *testing.T, pipeline, profile string) []plannedStep {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -188,7 +188,7 @@ func TestDeviceDefects(t *testing.T) {
 		}
 	}
 	slices.Sort(pushed)
-	// Of the SDK: what upstream's backend opens, and what that opens for the arch. No op package: graphs compiled
+	// Of the SDK: what mllm's backend opens, and what that opens for the arch. No op package: graphs compiled
 	// ahead have none. No readers of profiles: its level is OFF.
 	if d := cmp.Diff([]string{"config.json", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libMllmRT.so",
 		"libQnnHtp.so", "libQnnHtpPrepare.so", "libQnnHtpV79Skel.so",
@@ -207,7 +207,7 @@ func TestDeviceDefects(t *testing.T) {
 	}
 }
 
-// TestUpstreamsGuide: docs/device.md has a row for each step of upstream's guide, and what a row names is in the plan
+// TestUpstreamsGuide: docs/device.md has a row for each step of mllm's guide, and what a row names is in the plan
 // or in the module.
 func TestUpstreamsGuide(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/device.md")
@@ -247,7 +247,7 @@ func TestUpstreamsGuide(t *testing.T) {
 	}
 }
 
-// TestUpstreamsHeaders: the vendor's headers that docs/device.md lists are those that upstream's compiler includes,
+// TestUpstreamsHeaders: Qualcomm's headers that docs/device.md lists are those that mllm's compiler includes,
 // by a clone of it.
 func TestUpstreamsHeaders(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")

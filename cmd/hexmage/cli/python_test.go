@@ -240,7 +240,7 @@ with open(sys.argv[1], "w") as f:
 	}
 }
 
-// TestRealEnvironment locks, installs and uses the vendor's compiler for this machine, from the package index that it
+// TestRealEnvironment locks, installs and uses Qualcomm's compiler for this machine, from the package index that it
 // really has: 156 MB, so that only `mage testAll` does it. Nothing of it is kept.
 func TestRealEnvironment(t *testing.T) {
 	if os.Getenv("HEXMAGE_REGISTRY") != "all" {

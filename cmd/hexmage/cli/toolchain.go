@@ -374,7 +374,7 @@ const (
 	isHere     toolchainState = "installed"  // a copy of the user's own, or programs of the machine
 	toFetch    toolchainState = "to fetch"   // its digest is known
 	toLock     toolchainState = "to lock"    // its digest is not known yet
-	byHand     toolchainState = "by hand"    // by people, or by a client of the vendor's that is not here
+	byHand     toolchainState = "by hand"    // by people, or by a client of Qualcomm's that is not here
 	notPlanned toolchainState = "impossible" // here: its plan fails
 )
 

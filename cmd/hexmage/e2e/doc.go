@@ -13,15 +13,15 @@
 //   - failures: kills, mistakes, what is provoked, and secrets
 //   - phone: simulated phones and boards, debugging, and saves that are watched
 //   - remote: buildbox-casd and BuildGrid as cache and as executor
-//   - emulator: profile emulator, by the vendor's compiler and emulator
+//   - emulator: profile emulator, by Qualcomm's compiler and emulator
 //   - accuracy: what profile emulator says of quantised models
 //   - emulatorcuts: what profile emulator needs, cut off
-//   - mllm: upstream's sources and programs
+//   - mllm: mllm's sources and programs
 //   - release: what somebody new gets: the release, README.md and the tutorials
 //   - worldtest: what all of them share
 //
 // Packages are downloaded once for a user and kept, as package toolchaintest does; caches start empty all the same.
 // With -short nothing is run, and outside Linux there are no tests: actions need it. HEXMAGE_TEST_MLLM=DIR, a clone
-// of upstream, adds the build of its whole op package, and its quantiser and converter in PyTorch; with
+// of mllm, adds the build of its whole op package, and its quantiser and converter in PyTorch; with
 // HEXMAGE_UPSTREAM=all also on a model that says real words.
 package e2e

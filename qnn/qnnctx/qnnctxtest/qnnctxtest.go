@@ -1,4 +1,4 @@
-// Package qnnctxtest has contexts for tests: small ones that the vendor's compiler made of graphs of ours. One enters it with Real. It does not
+// Package qnnctxtest has contexts for tests: small ones that Qualcomm's compiler made of graphs of ours. One enters it with Real. It does not
 // know what is in them.
 package qnnctxtest
 

@@ -23,7 +23,7 @@ import (
 	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
 )
 
-// What upstream's programs of main at b9c30702 take, print and read, as facts of ours. TestUpstreamsTables holds these tables to a clone.
+// What mllm's programs of main at b9c30702 take, print and read, as facts of ours. TestUpstreamsTables holds these tables to a clone.
 
 // Flags, short and long, of mllm-qwen3-aot-sha-c and of mllm-qwen3-aot-runner.
 func upstreamsFlags() map[string][]string {
@@ -33,7 +33,7 @@ func upstreamsFlags() map[string][]string {
 	}
 }
 
-// said is a text that upstream's programs print, as its source has it, and the parts of it that do not change.
+// said is a text that mllm's programs print, as its source has it, and the parts of it that do not change.
 type said struct {
 	file, format string
 	parts        []string
@@ -104,7 +104,7 @@ func flagsIn(t *testing.T, file string) (flags []string) {
 	return flags
 }
 
-// TestUpstreamsNpu: flags, paths and lines of main_qwen_npu and demo_qwen_npu are those of upstream's sources. The clone is the caller's.
+// TestUpstreamsNpu: flags, paths and lines of main_qwen_npu and demo_qwen_npu are those of mllm's sources. The clone is the caller's.
 func TestUpstreamsNpu(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
@@ -148,7 +148,7 @@ func TestUpstreamsNpu(t *testing.T) {
 	}
 }
 
-// TestLikeUpstream: the simulation's compiler and runner take upstream's flags, and print upstream's lines.
+// TestLikeUpstream: the simulation's compiler and runner take mllm's flags, and print mllm's lines.
 func TestLikeUpstream(t *testing.T) {
 	for _, pair := range upstreamsFlags()["compile_sha.cpp"][1:] {
 		for f := range strings.SplitSeq(pair, "|") {
@@ -194,7 +194,7 @@ func TestLikeUpstream(t *testing.T) {
 	}
 }
 
-// TestUpstreamsTables holds the tables above, and that of upstream's chips, to a clone.
+// TestUpstreamsTables holds the tables above, and that of mllm's chips, to a clone.
 func TestUpstreamsTables(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {

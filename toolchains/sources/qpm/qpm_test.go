@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
-// qpmScript imitates what is known of the vendor's qpm-cli: a relative path gives an "unexpected error" and a log, some accounts
+// qpmScript imitates what is known of Qualcomm's qpm-cli: a relative path gives an "unexpected error" and a log, some accounts
 // get a 401, a licence has to be activated before, and errors may come with exit code 0. It sees no standard input.
 const qpmScript = `#!/bin/sh
 echo "$*" >> "$HOME/calls"

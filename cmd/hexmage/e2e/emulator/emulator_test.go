@@ -209,7 +209,7 @@ func TestONNXHTP(t *testing.T) {
 			at := filepath.Join("out", ONNXHTP, "contexts."+of.scheme)
 			o := w.Run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
 			Wants(t, o, ExitOK, `"arch":`+of.arch, `"soc_model":`+Itoa(of.model), "2.51.0")
-			// as the vendor's own library found them
+			// as Qualcomm's own library found them
 			for _, g := range graphs(t, filepath.Join(w.Dir, at, "manifest.json")) {
 				Wants(t, o, ExitOK, g)
 			}
@@ -402,7 +402,7 @@ func graphs(t *testing.T, manifest string) (names []string) {
 	return names
 }
 
-// readAlike holds what inspect reads of contexts to what the vendor's own library says of the same files; one that
+// readAlike holds what inspect reads of contexts to what Qualcomm's own library says of the same files; one that
 // was cut off both refuse.
 func readAlike(t *testing.T, w *World) {
 	var names []string

@@ -33,7 +33,7 @@ func golden(t *testing.T, name, text string) {
 
 const stub79, skel79, skels79 = "libQnnHtpV79Stub.so", "libQnnHtpV79Skel.so", "hexagon-v79/unsigned/libQnnHtpV79Skel.so"
 
-// TestVendorMixes mixes the vendor's libraries of two releases on purpose, beside contexts that its compiler made
+// TestVendorMixes mixes Qualcomm's libraries of two releases on purpose, beside contexts that its compiler made
 // here, and asks each command what it sees.
 func TestVendorMixes(t *testing.T) {
 	t.Run("toolchain verify", verifyMixes)
@@ -268,7 +268,7 @@ step "run" "x" {
 	golden(t, "plan_mixes", out.String())
 }
 
-// inspectContexts has all that is said of the contexts, and of the models beside them, that the vendor's compilers of
+// inspectContexts has all that is said of the contexts, and of the models beside them, that Qualcomm's compilers of
 // 2.47 to 2.51 made here.
 func inspectContexts(t *testing.T) {
 	w := NewWorld(t)
@@ -284,7 +284,7 @@ func inspectContexts(t *testing.T) {
 	golden(t, "inspect_contexts", o.Stdout)
 }
 
-// diagnoseLogs has what is said of what the vendor's libraries printed when they were mixed like that.
+// diagnoseLogs has what is said of what Qualcomm's libraries printed when they were mixed like that.
 func diagnoseLogs(t *testing.T) {
 	w := NewWorld(t)
 	logs, err := filepath.Glob(filepath.Join(Repo(), "steps/failures/testdata/vendor/*.log"))

@@ -187,7 +187,7 @@ func unharmed(t *testing.T, w *World, trees int, pipeline string) {
 	}
 }
 
-// lookAtHTP is a pipeline for which the vendor's libraries have to be there.
+// lookAtHTP is a pipeline for which Qualcomm's libraries have to be there.
 const lookAtHTP = `profile "emulator" { default = true }
 toolchain "htp_host" {}
 step "exec" "look" {
@@ -366,7 +366,7 @@ output "said" { value = step.python.say.outputs.said }
 	})
 }
 
-// TestCutRuntime: the libraries of GNU's compiler that the vendor's need are left out, or are others.
+// TestCutRuntime: the libraries of GNU's compiler that Qualcomm's need are left out, or are others.
 func TestCutRuntime(t *testing.T) {
 	w := EmulatorWarmed(t)
 	one := "step \"htp_context\" \"one\" { graphs = \"${step.python.graphs.outputs.dir}/one.onnx\" }\n"
@@ -410,7 +410,7 @@ func TestCutRuntime(t *testing.T) {
 	sound(t, w)
 }
 
-// TestCutReleases: a context is emulated by an older release of the vendor's libraries, which refuses it, and by a
+// TestCutReleases: a context is emulated by an older release of Qualcomm's libraries, which refuses it, and by a
 // later one, which takes it.
 func TestCutReleases(t *testing.T) {
 	w := EmulatorWarmed(t)

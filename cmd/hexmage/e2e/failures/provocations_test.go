@@ -191,7 +191,7 @@ func buildMistakes() []provocation {
 }
 
 // makefileMistakes are found by the real make: with the Makefile of step "makefile", and with one in the manner of
-// the vendor's.
+// Qualcomm's.
 func makefileMistakes() []provocation {
 	const in = "make"
 	vendors := func(check string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the simulated one, and what
-// its program writes is a profile of the vendor's emulator, in the place of qnn-net-run.
+// its program writes is a profile of Qualcomm's emulator, in the place of qnn-net-run.
 func TestProfileOfAPhone(t *testing.T) {
 	w := Warmed(t)
 	csv, err := os.ReadFile(filepath.Join(Repo(), "model", "profile", "testdata", "detailed.csv"))

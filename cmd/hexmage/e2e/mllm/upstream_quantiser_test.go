@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/model/python"
 )
 
-// TestUpstreamsQuantiser runs upstream's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked
+// TestUpstreamsQuantiser runs mllm's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked
 // environment: train.py of each architecture, whose model goes to the emulator; the same model in PyTorch, with the
 // weights that were stored; and its converter.
 func TestUpstreamsQuantiser(t *testing.T) {
@@ -60,8 +60,8 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	t.Run("held", func(t *testing.T) { heldToUpstream(t, out) })
 }
 
-// TestUpstreamsWords has a real model go all of that way: SmolLM2 through upstream's train.py of llama, and what
-// comes out of the emulator are words, those of the same model in upstream's PyTorch. It takes half an hour.
+// TestUpstreamsWords has a real model go all of that way: SmolLM2 through mllm's train.py of llama, and what
+// comes out of the emulator are words, those of the same model in mllm's PyTorch. It takes half an hour.
 func TestUpstreamsWords(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" || os.Getenv("HEXMAGE_UPSTREAM") != "all" {
@@ -95,7 +95,7 @@ func TestUpstreamsWords(t *testing.T) {
 	}
 }
 
-// writeUpstreams puts into a workspace what runs upstream's programs beside ours: host, our Python; mllm, theirs;
+// writeUpstreams puts into a workspace what runs mllm's programs beside ours: host, our Python; mllm, theirs;
 // mllm.txt, what the quantiser reads; stored.py.
 func writeUpstreams(t *testing.T, w *World, clone string) {
 	t.Helper()
@@ -129,8 +129,8 @@ func torchSaid(t *testing.T, path string) torch {
 	return s
 }
 
-// heldToUpstream compares what pipeline held made: our quantiser's tensors with upstream's, and our converter's with
-// upstream's.
+// heldToUpstream compares what pipeline held made: our quantiser's tensors with mllm's, and our converter's with
+// mllm's.
 func heldToUpstream(t *testing.T, out string) {
 	for kind, count := range map[string][2]int{"qwen3": {225, 589}, "qwen2": {219, 583}, "llama": {213, 577}} {
 		t.Run("native "+kind, func(t *testing.T) {

@@ -14,13 +14,13 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// readers are the sources of upstream's that read a model, and what they need of the others.
+// readers are the sources of mllm's that read a model, and what they need of the others.
 var readers = []string{"core/ParameterFile", "core/MappedFile", "core/Tensor", "core/TensorStorage",
 	"core/TensorViewImpl", "core/DataTypes", "core/DeviceTypes",
 	"engine/Context", "engine/MemoryManager", "engine/BuddyMemPool", "engine/SessionTCB", "engine/DispatcherManager",
 	"backends/base/PluginSystem", "utils/Log"}
 
-// TestUpstreamReads compiles upstream's own reader of models, which needs no header of the vendor's: it reads of our
+// TestUpstreamReads compiles mllm's own reader of models, which needs no header of Qualcomm's: it reads of our
 // files, of both versions, what we wrote, tensor by tensor: name, type, shape and every byte.
 func TestUpstreamReads(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")

@@ -63,9 +63,9 @@ func offline(t *testing.T, root, script string, args ...string) (string, error) 
 	return string(out), err
 }
 
-// TestUpstreamBuilds runs both build steps of profile device as the plan has them, on upstream's own sources:
-// configured without network, and for x86 compiled until the first header of the vendor's, of which hexmage says
-// whose it is. No header of the vendor's is replaced.
+// TestUpstreamBuilds runs both build steps of profile device as the plan has them, on mllm's own sources:
+// configured without network, and for x86 compiled until the first header of Qualcomm's, of which hexmage says
+// whose it is. No header of Qualcomm's is replaced.
 func TestUpstreamBuilds(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
@@ -122,7 +122,7 @@ func TestUpstreamBuilds(t *testing.T) {
 				t.Log("configured with the simulation's NDK, which has no C++ library: nothing is compiled")
 				return
 			}
-			// What needs no header of the vendor's, or something of it, then what does.
+			// What needs no header of Qualcomm's, or something of it, then what does.
 			free := "mllm/CMakeFiles/MllmRT.dir/core/DataTypes.cpp.o"
 			if os.Getenv("HEXMAGE_UPSTREAM") == "all" {
 				free = "MllmRT MllmCPUBackend"
@@ -148,15 +148,15 @@ func TestUpstreamBuilds(t *testing.T) {
 	}
 }
 
-// upstreamsSymbols holds the libraries of upstream's op package to the tables of symbols of the vendor's own. It
-// shows that upstream's sources themselves want nothing but the C library and the compiler's own functions, and which
-// of the tensors' methods that they call the vendor's libraries have. What the vendor's headers would make of their
+// upstreamsSymbols holds the libraries of mllm's op package to the tables of symbols of Qualcomm's own. It
+// shows that mllm's sources themselves want nothing but the C library and the compiler's own functions, and which
+// of the tensors' methods that they call Qualcomm's libraries have. What Qualcomm's headers would make of their
 // registration, it cannot show: the package was compiled with ours, which refer to nothing.
 func upstreamsSymbols(t *testing.T, w *World, clone string) {
 	_, _, libs, _ := Vendor(t)
 	for target, c := range map[string]struct {
 		vendors []string
-		want    map[string]string // what is undefined, and what the vendor's libraries do with it
+		want    map[string]string // what is undefined, and what Qualcomm's libraries do with it
 	}{
 		"htp_aarch64": {[]string{"libQnnHtp.so", "libQnnHtpPrepare.so"},
 			map[string]string{"expf": "imports", "memcpy": "imports"}},
@@ -237,7 +237,7 @@ func symbolsOf(t *testing.T, path string) (imports, exports []string) {
 	return imports, exports
 }
 
-// TestUpstream: the whole op package of a clone of upstream, for both machines. Its sources are not ours to ship, so
+// TestUpstream: the whole op package of a clone of mllm, for both machines. Its sources are not ours to ship, so
 // the clone is the caller's.
 func TestUpstream(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")

@@ -58,8 +58,8 @@ step "python" "floats" {
 output "floats" { value = step.python.floats.outputs.mllm }
 `
 
-// TestV1Quantise runs upstream's programs of branch v1, of the clone that HEXMAGE_TEST_MLLM names: a small Qwen2 is
-// rotated and says the same; it becomes int8; our converter writes what upstream's writes of it; and upstream's own
+// TestV1Quantise runs mllm's programs of branch v1, of the clone that HEXMAGE_TEST_MLLM names: a small Qwen2 is
+// rotated and says the same; it becomes int8; our converter writes what mllm's writes of it; and mllm's own
 // loader reads that, for its quantizer of 4 bits.
 func TestV1Quantise(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")

@@ -285,7 +285,7 @@ func TestRemotePipeline(t *testing.T) {
 	}
 }
 
-// TestRemoteONNXHTP: what one machine took through the vendor's compiler and emulator the next one has, without
+// TestRemoteONNXHTP: what one machine took through Qualcomm's compiler and emulator the next one has, without
 // fetching a toolchain. The first machine makes it all, as nothing that was made by BLAKE3 counts at casd.
 func TestRemoteONNXHTP(t *testing.T) {
 	c := startCasd(t)

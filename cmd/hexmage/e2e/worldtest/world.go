@@ -423,7 +423,7 @@ func Family() map[string]string {
 
 const Library = "libQnnLLaMAPackage.so"
 
-// Vendor has the vendor's packages: two releases for each of two systems.
+// Vendor has Qualcomm's packages: two releases for each of two systems.
 func Vendor(t *testing.T) (newX86, oldX86, newARM, oldARM string) {
 	libs := func(name, below string) string { return filepath.Join(toolchaintest.Root(t, name), below) }
 	return libs("htp_host", "onnxruntime_qnn"), libs("htp_host@2.4.0", "onnxruntime_qnn"),
