@@ -181,7 +181,7 @@ type Details struct {
 	Battery     int               `json:"battery,omitempty"`          // percent
 	Charging    string            `json:"charging,omitempty"`         // "Charging", "Discharging", …
 	Thermal     []thermal.Reading `json:"thermal,omitempty"`          // sensors, as the kernel orders them
-	Libraries   []VendorLib       `json:"vendor_libraries,omitempty"` // QNN libraries of Qualcomm's, which must not be mixed with those that are pushed
+	Libraries   []VendorLib       `json:"vendor_libraries,omitempty"` // QNN libraries of the device's own, which must not be mixed with those that are pushed
 }
 
 // Space is what there is of something.
@@ -190,7 +190,7 @@ type Space struct {
 	Free  int64 `json:"free"`
 }
 
-// VendorLib is a library of Qualcomm's on the device.
+// VendorLib is a library that its maker put on the device.
 type VendorLib struct {
 	Path    string `json:"path"`
 	BuildID string `json:"build_id,omitempty"` // of the SDK that it is from: "v2.34.0.250424201103"

@@ -47,7 +47,7 @@ failure "hexagon-tools" {
 failure "hexagon-root-arch" {
   where    = ["compile"]
   patterns = ["HEXAGON_SDK_ROOT_(?P<arch>V[0-9]+) is set incorrectly"]
-  cause    = "The Makefile has rules for {arch} and leaves HEXAGON_SDK_ROOT_{arch} unset (upstream has v79 and v81 only in a comment)."
+  cause    = "The Makefile has rules for {arch} and leaves HEXAGON_SDK_ROOT_{arch} unset (mllm has v79 and v81 only in a comment)."
   remedy   = "Use the Makefile that step \"makefile\" writes, or set HEXAGON_SDK_ROOT_{arch} to the Hexagon SDK in the environment or on make's command line."
   source   = "UbiquitousLearning/mllm#650"
   explains = ["make-stopped"]
@@ -81,7 +81,7 @@ failure "ndk-root" {
   where    = ["compile"]
   patterns = ["ANDROID_NDK_ROOT (?:path )?is not set"]
   cause    = "The Makefile was called without the Android NDK's folder, which the AArch64 half of the package needs."
-  remedy   = "eval \"$(hexmage env ndk)\" sets ANDROID_NDK_ROOT, ANDROID_NDK_PATH and ANDROID_NDK, which different parts of upstream read."
+  remedy   = "eval \"$(hexmage env ndk)\" sets ANDROID_NDK_ROOT, ANDROID_NDK_PATH and ANDROID_NDK, which different parts of mllm read."
   source   = "vendor's Makefile of op packages"
   explains = ["make-stopped"]
   examples = ["Makefile:62: *** \"ERROR: ANDROID_NDK_ROOT is not set. Android NDK path must be set to compile htp_aarch64\".  Stop."]
@@ -100,7 +100,7 @@ failure "no-rule-for-target" {
 failure "make-clean" {
   where    = ["compile"]
   patterns = ["Unknown target option provided"]
-  cause    = "Upstream's Makefile fails at `make clean` and for targets that it does not know: it defines its variables only for the others."
+  cause    = "mllm's Makefile fails at `make clean` and for targets that it does not know: it defines its variables only for the others."
   remedy   = "Use the Makefile that step \"makefile\" writes, whose clean works; to clean by hand remove the folders build and libs."
   source   = "UbiquitousLearning/mllm, Makefile of the op package"
   examples = ["Makefile:147: *** \"ERROR: Unknown target option provided: Supported targets are: x86 aarch64 v68\".  Stop."]
@@ -109,7 +109,7 @@ failure "make-clean" {
 failure "qhl-headers" {
   where    = ["compile"]
   patterns = ["'(?P<file>(?:hvx_internal|qhmath_hvx)[.]h)' file not found"]
-  cause    = "{file} is not found: the Hexagon SDK has no libs/qhl_hvx, which HVX ops include, or the rule (upstream's v68, v69 and x86) leaves out the include folders."
+  cause    = "{file} is not found: the Hexagon SDK has no libs/qhl_hvx, which HVX ops include, or the rule (mllm's v68, v69 and x86) leaves out the include folders."
   remedy   = "Take a full Hexagon SDK, not the tools alone, and build for v73 or newer."
   source   = "UbiquitousLearning/mllm"
   explains = ["make-stopped", "simulated-sdk"]
@@ -242,7 +242,7 @@ failure "elf-machine" {
   where    = ["compile", "device", "tool"]
   patterns = ["has unexpected e_machine", "is incompatible with (?:elf|aarch64|armelf|hexagon|x86)", "wrong ELF class: ELFCLASS(?:32|64)", "cannot execute(?: binary file)?: [Ee]xec(?:utable)? format error"]
   cause    = "A file is for another machine than it was given to: an AArch64 library and a Hexagon one, or one of the host, were swapped."
-  remedy   = "`hexmage inspect FILE` says what it is for; libraries of htp_aarch64 and of htp_vNN have the same name, so keep their folders apart (upstream adds _CPU and _HTP)."
+  remedy   = "`hexmage inspect FILE` says what it is for; libraries of htp_aarch64 and of htp_vNN have the same name, so keep their folders apart (mllm adds _CPU and _HTP)."
   source   = "UbiquitousLearning/mllm"
   examples = [
     "dlopen failed: \"/data/local/tmp/libQnnLLaMAPackage.so\" has unexpected e_machine: 164 (EM_164)",

@@ -18,7 +18,7 @@ failure "remote-symbols" {
   patterns = ["loadRemoteSymbols failed with err 4000"]
   cause    = "libQnnHtp.so could not open libcdsprpc.so, which the phone has to give, or the stub of the device's arch."
   remedy   = "Push the stub of the device's arch (SM8750: libQnnHtpV79Stub.so) beside libQnnHtp.so. If it is there: libcdsprpc.so is in the phone's /vendor/lib64; an app declares it in its manifest, on Linux it comes with the board's FastRPC package."
-  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
   explains = ["transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
   examples = ["<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000\n<E> Failed to load skel, error: 4000\n<E> Transport layer setup failed: 14001"]
 }
@@ -28,7 +28,7 @@ failure "no-cdsprpc" {
   patterns = ["Failed in loading stub: (?:.*library )?[\"']?libcdsprpc[.]so"]
   cause    = "There is no libcdsprpc.so that the program may load. By it QNN's stub reaches the DSP; the phone or board has to give it."
   remedy   = "On a phone it is in /vendor/lib64: an app declares <uses-native-library android:name=\"libcdsprpc.so\"/> in its manifest. On Linux install the board's FastRPC package, and look whether the linker finds it (`ldconfig -p`)."
-  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, on the simulated phone"
+  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, on the simulated phone"
   explains = ["remote-symbols", "shared-library", "library-not-found", "transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
   examples = ["<W> Failed in loading stub: libcdsprpc.so: cannot open shared object file: No such file or directory\n<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000"]
 }
@@ -38,7 +38,7 @@ failure "no-stub" {
   patterns = ["Failed in loading stub: (?:.*library )?[\"']?(?P<lib>libQnnHtpV[0-9]+Stub[.]so)"]
   cause    = "{lib} is not there: QNN takes the stub of the SoC that the phone says it is."
   remedy   = "Push {lib} of the same SDK beside libQnnHtp.so, with its folder in LD_LIBRARY_PATH, and the skel of the same arch. If another arch's were pushed: the target is not this phone's SoC (`hexmage device info`)."
-  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, on the simulated phone"
+  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, on the simulated phone"
   explains = ["remote-symbols", "shared-library", "library-not-found", "transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
   examples = ["<W> Failed in loading stub: libQnnHtpV75Stub.so: cannot open shared object file: No such file or directory\n<E> loadRemoteSymbols failed with err 4000"]
 }
@@ -188,8 +188,8 @@ failure "dsp-feature-missing" {
 failure "emulated-dsp" {
   where    = ["device", "logcat"]
   patterns = ["hexmage simulated phone: .*the simulated DSP does not run it"]
-  cause    = "The libraries fit each other and the phone, and the DSP would load the skel; but the phone is a simulated one, whose DSP does not run the vendor's skel."
-  remedy   = "What can be tested of the vendor's runtime here is tested: run it on a phone."
+  cause    = "The libraries fit each other and the phone, and the DSP would load the skel; but the phone is a simulated one, whose DSP does not run Qualcomm's skel."
+  remedy   = "What can be tested of Qualcomm's runtime here is tested: run it on a phone."
   source   = "hexmage"
   explains = ["dsp-feature-missing", "device-create", "transport-4000", "skel-step", "platform-info", "context-create", "plain-1002"]
   examples = ["libcdsprpc.so: hexmage simulated phone: the skel is one that this DSP loads, but the simulated DSP does not run it: this is as far as it goes\n<E> DspTransport.transport_config failed: rpc 0x80000414, cfg 0x00000000\n<E> Failed to create transport for device, error: 1002"]

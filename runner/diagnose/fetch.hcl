@@ -26,7 +26,7 @@ failure "qpm-login" {
 failure "sdk-download" {
   where    = ["fetch"]
   patterns = ["(?:softwarecenter|apigwx|qpm)[^ ]*[^\\n]*(?:403|Forbidden)", "HTTP/2 stream.*INTERNAL_ERROR", "stream error: stream ID [0-9]+; INTERNAL_ERROR", "sent a page instead of the file", "End-of-central-directory signature not found", "curl: [(]92[)]"]
-  cause    = "The vendor's server refused the download, broke it off, or sent a page instead of the file."
+  cause    = "Qualcomm's server refused the download, broke it off, or sent a page instead of the file."
   remedy   = "Try again later, with HTTP/1.1 and a browser's user agent (hexmage does both, and resumes); or download by hand, accept the licence there, and give the file as urls = [\"file:///…\"]. Never use a file whose size and digest were not checked."
   source   = "public reports on SDK downloads"
   examples = [

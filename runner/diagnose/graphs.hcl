@@ -33,7 +33,7 @@ failure "tcm-too-small" {
 failure "finalize-optimiser" {
   where    = ["tool"]
   patterns = ["Failed to finalize QNN graph\\. Error: QNN_COMMON_ERROR_MEM_ALLOC"]
-  cause    = "The vendor's compiler gave this graph up. It calls that memory, also where an op that its own optimiser put in could not be made (\"could not create op: q::…\" in its verbose log)."
+  cause    = "Qualcomm's compiler gave this graph up. It calls that memory, also where an op that its own optimiser put in could not be made (\"could not create op: q::…\" in its verbose log)."
   remedy   = "Compile with less optimization (`optimization_level = 1` of htp_context). If that fails, use a graph of fewer layers, a smaller ar_len, or a machine with more memory."
   source   = "QAIRT 2.51.0: an RMSNorm in floats before an MLP of int8, 576 and 1,536 wide; q::SlicePad_shape_inplace"
   examples = ["prefill.onnx could not be compiled: [ONNXRuntimeError] : 11 : EP_FAIL : Failed to finalize QNN graph. Error: QNN_COMMON_ERROR_MEM_ALLOC: Memory allocation related error., Code: 1002"]

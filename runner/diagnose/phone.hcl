@@ -30,7 +30,7 @@ failure "op-package-not-registered-file" {
 failure "merges-missing" {
   where    = ["device"]
   patterns = ["merge file is broken", "(?:can ?not|can't|could not|failed to) open .*merges[.]txt"]
-  cause    = "The tokenizer's merges file is not on the device: upstream's script does not push it."
+  cause    = "The tokenizer's merges file is not on the device: mllm's script does not push it."
   remedy   = "Push it (qwen_merges.txt beside the vocabulary); in a pipeline add it to the run step's push."
   source   = "the reproduction of llm.npu"
   explains = ["file-not-on-device"]
@@ -65,7 +65,7 @@ failure "qnn-libs-not-opened" {
   where    = ["device", "tool"]
   patterns = ["Failed to open QNN (?:System )?libs"]
   rank     = "symptom"
-  cause    = "libQnnHtp.so or libQnnSystem.so was not found, or the vendor's was."
+  cause    = "libQnnHtp.so or libQnnSystem.so was not found, or the phone's own was."
   remedy   = "Push both from the SDK and put the run's folder first in LD_LIBRARY_PATH; on the host --qnn_env_path must end in '/'."
   source   = "UbiquitousLearning/mllm"
   examples = ["[FATAL] Failed to open QNN libs."]
@@ -75,7 +75,7 @@ failure "file-not-on-device" {
   where    = ["device"]
   patterns = ["(?:^|[ :])/(?:data|sdcard|vendor)/[^ :]+: (?:inaccessible or not found|No such file or directory)", "(?:can ?not|could not|failed to) open (?:file )?[\"']?[^ \"']*[.](?:mllm|json|bin|txt)[\"']?(?:$|[:,;])", "can't open '[^']+'.*No such file", "cannot read the (?:context binary|tokenizer|config) "]
   cause    = "A file that the command names is not on the device."
-  remedy   = "Add it to what is pushed: upstream's scripts test only whether the last push succeeded, and push neither tokenizer nor config."
+  remedy   = "Add it to what is pushed: mllm's scripts test only whether the last push succeeded, and push neither tokenizer nor config."
   source   = "UbiquitousLearning/mllm#576"
   examples = ["cat: can't open '/data/local/tmp/tokenizer.json': No such file or directory", "/system/bin/sh: ./mllm-qwen3-aot-runner: /data/local/tmp/mllm/bin/demo_qwen_npu: inaccessible or not found", "[ERROR] could not open ../models/qwen-1.5-1.8b-chat-int8.mllm", "[ERROR] tokenizer.cc:82 cannot read the tokenizer tokenizer.json; push it, or correct -t"]
 }

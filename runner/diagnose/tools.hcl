@@ -3,7 +3,7 @@
 failure "host-libcxx" {
   where    = ["tool"]
   patterns = ["libc[+][+](?:abi)?[.]so[.]1: cannot open shared object file"]
-  cause    = "The vendor's tools need LLVM's C++ library, which this host does not have."
+  cause    = "Qualcomm's tools need LLVM's C++ library, which this host does not have."
   remedy   = "Install libc++1 and libc++abi1 (Debian and Ubuntu), or have the step use a toolchain that brings them; `hexmage doctor` checks it."
   source   = "pytorch/executorch#5120, #10895"
   explains = ["shared-library"]
@@ -112,7 +112,7 @@ failure "no-snapdragon" {
   patterns = ["No Snapdragon SOC detected"]
   cause    = "QNN found no Snapdragon: /sys/devices/soc0/soc_id cannot be read here, or its number is none that this SDK knows (SDK 2.42 added CQ8750S, 705)."
   remedy   = "Run on the phone itself, not in a container without /sys; on a phone give soc_model and arch explicitly, or take a newer SDK."
-  source   = "pytorch/executorch#16465, #21586; the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  source   = "pytorch/executorch#16465, #21586; Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
   explains = ["htp-router"]
   examples = ["[Qnn ExecuTorch]: No Snapdragon SOC detected on this device"]
 }
@@ -122,7 +122,7 @@ failure "soc-without-htp" {
   patterns = ["No devices for this HTP library variant"]
   cause    = "The number in /sys/devices/soc0/soc_id is a SoC that this QNN SDK does not know, or one without an HTP that this library is for."
   remedy   = "Compare the number with `hexmage compat --soc NAME`, and take a newer SDK for a newer SoC."
-  source   = "the vendor's libraries 2.51.0 for arm64, under qemu, with soc_id 999"
+  source   = "Qualcomm's libraries 2.51.0 for arm64, under qemu, with soc_id 999"
   explains = ["htp-router"]
   examples = ["<E> No devices for this HTP library variant after filtering\n<E> Init support device platform info failed\n<E> Failed to init router"]
 }
@@ -133,7 +133,7 @@ failure "htp-router" {
   rank     = "consequence"
   cause    = "libQnnHtp.so could not start."
   remedy   = "Look at the first line with <E> above it."
-  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
   examples = ["<E> Init support device platform info failed\n<E> Failed to init router\n<E> failed sg_htpSingletonProvider initialize: 4000", "<E> Failed to init router\n<E> Failed to initialize provider"]
 }
 
@@ -287,7 +287,7 @@ failure "dataset-gone" {
 failure "datasets-version" {
   where    = ["tool"]
   patterns = ["Incompatible datasets version detected"]
-  cause    = "Upstream's quantiser wants the Python package datasets below version 3."
+  cause    = "mllm's quantiser wants the Python package datasets below version 3."
   remedy   = "Pin datasets<3 in the environment."
   source   = "UbiquitousLearning/mllm"
   examples = ["ValueError: Incompatible datasets version detected: 3.2.0"]
@@ -296,7 +296,7 @@ failure "datasets-version" {
 failure "linear-block-size" {
   where    = ["tool"]
   patterns = ["LPBQ requires a positive `?linear_block_size"]
-  cause    = "The model's config.json has no linear_block_size, which upstream's quantiser wants and no model from the hub has."
+  cause    = "The model's config.json has no linear_block_size, which mllm's quantiser wants and no model from the hub has."
   remedy   = "Add it (16 for Qwen3 1.7B, 32 for 4B); step \"quantize\" with block_size does it."
   source   = "UbiquitousLearning/mllm#659, #661"
   examples = ["ValueError: Qwen3 LPBQ requires a positive `linear_block_size` in the config"]
@@ -315,7 +315,7 @@ failure "convertor-help" {
   where    = ["tool"]
   patterns = ["Cannot find object type index for mllm[.]qualcomm"]
   cause    = "mllm-convertor was installed without its x86 ahead-of-time extension, which it wants even for --help."
-  remedy   = "Build upstream with MLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON first, or use step \"convert\", which needs none of it."
+  remedy   = "Build mllm with MLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON first, or use step \"convert\", which needs none of it."
   source   = "UbiquitousLearning/mllm#565, #602"
   examples = ["ValueError: Cannot find object type index for mllm.qualcomm.QnnDeviceAndContext"]
 }
@@ -323,7 +323,7 @@ failure "convertor-help" {
 failure "jit-path" {
   where    = ["tool", "device"]
   patterns = ["Failed to cast to QNN[A-Za-z]+Op", "Int16 is not supported by QNN"]
-  cause    = "Upstream's way of building graphs on the phone (JIT) no longer works with its main branch: ops name a package that is not registered."
+  cause    = "mllm's way of building graphs on the phone (JIT) no longer works with its main branch: ops name a package that is not registered."
   remedy   = "Compile ahead of time instead, as pipeline qwen3-aot-v79 does."
   source   = "UbiquitousLearning/mllm#662, #574"
   explains = ["killed"]
@@ -333,7 +333,7 @@ failure "jit-path" {
 failure "ptq-view" {
   where    = ["tool"]
   patterns = ["PTQPass.*(?:SIGABRT|[Aa]bort|assert)", "[Aa]bort.*PTQPass"]
-  cause    = "Upstream's quantisation pass met a graph that it does not know: the tree or the model was modified."
+  cause    = "mllm's quantisation pass met a graph that it does not know: the tree or the model was modified."
   remedy   = "Use a clean clone of the pinned commit, and the config that belongs to the model."
   source   = "UbiquitousLearning/mllm#664"
   examples = [
@@ -345,7 +345,7 @@ failure "ptq-view" {
 failure "qnn-env-path" {
   where    = ["tool"]
   patterns = ["(?P<path>/[^ ]*lib/x86_64-linux-clang)libQnnHtp[.]so"]
-  cause    = "--qnn_env_path has no '/' at its end: upstream joins it with the library's name as it is."
+  cause    = "--qnn_env_path has no '/' at its end: mllm joins it with the library's name as it is."
   remedy   = "Write {path}/."
   source   = "UbiquitousLearning/mllm#664"
   explains = ["qnn-libs-not-opened", "shared-library"]
@@ -355,7 +355,7 @@ failure "qnn-env-path" {
 failure "cpm-download" {
   where    = ["compile", "tool"]
   patterns = ["(?:CPM|CPMAddPackage|FetchContent).*(?:[Ff]ailed|error).*(?:clone|download)?", "Failed to clone repository: '(?:[^']+)'"]
-  cause    = "CMake could not download one of upstream's dependencies."
+  cause    = "CMake could not download one of mllm's dependencies."
   remedy   = "Check network and proxy; with CPM_SOURCE_CACHE set to a folder, what was downloaded once is kept."
   source   = "UbiquitousLearning/mllm#654"
   examples = ["CMake Error: CPM: download of fmt failed", "fatal: Failed to clone repository: 'https://github.com/gabime/spdlog'"]
@@ -365,7 +365,7 @@ failure "saved-but-not" {
   where    = ["tool"]
   patterns = ["did not write its output (?P<file>[^ ]+)", "(?:context|saveContext).*(?:cannot|could not|failed to) open.*for writ"]
   cause    = "The program said that all is well, or little, and its output is not there."
-  remedy   = "Look at its first error line: upstream's compiler prints success even when it could not save the context. The output's folder must be there and writable."
+  remedy   = "Look at its first error line: mllm's compiler prints success even when it could not save the context. The output's folder must be there and writable."
   source   = "UbiquitousLearning/mllm"
   rank     = "symptom"
   examples = [

@@ -60,7 +60,7 @@ failure "prepare-mismatch" {
 failure "vendor-skel" {
   where    = ["device", "logcat"]
   patterns = ["0x80000600"]
-  cause    = "The vendor's skel was loaded instead of the pushed one, and does not know what the newer stub asks."
+  cause    = "The phone's own skel was loaded instead of the pushed one, and does not know what the newer stub asks."
   remedy   = "Push the unsigned skel of the device's arch (SM8850 wants V81) and put its folder first in ADSP_LIBRARY_PATH."
   source   = "qualcomm/ai-hub-apps#158"
   explains = ["device-create", "skel-not-loaded"]
@@ -70,7 +70,7 @@ failure "vendor-skel" {
 failure "skel-symbol" {
   where    = ["device", "logcat"]
   patterns = ["0x80000442", "(?:dlsym|symbol)[^\\n]{0,120}qnn_[0-9]+_[0-9]+_[0-9]+_skel_handle_invoke"]
-  cause    = "The skel lacks a symbol that the stub asks for: from SDK 2.48.0 on the symbol's name has the version in it, and an older skel, such as the vendor's, exports the old name."
+  cause    = "The skel lacks a symbol that the stub asks for: from SDK 2.48.0 on the symbol's name has the version in it, and an older skel, such as the phone's own, exports the old name."
   remedy   = "Push the skel of the same SDK as the stub, its folder first in ADSP_LIBRARY_PATH."
   source   = "qualcomm/fastrpc#379; the skels of 2.48.0 and 2.51.0"
   explains = ["device-create", "skel-not-loaded", "transport-4000", "skel-step", "platform-info", "context-create", "plain-1002"]
@@ -134,7 +134,7 @@ failure "platform-info" {
   rank     = "consequence"
   cause    = "libQnnHtp.so could not find out what the device has: it did not reach the DSP (14001)."
   remedy   = "Look at the first line with <E> above it."
-  source   = "the vendor's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
   explains = ["device-create"]
   examples = [
     "<E> Failed to load default platform info: 14001",
