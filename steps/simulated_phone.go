@@ -20,7 +20,7 @@ type SimulatedPhone struct {
 func simulatedPhoneSchema() step.Schema {
 	return step.Schema{
 		Summary:    "Makes the image of a simulated phone with the target's SoC: AArch64 and Hexagon programs run by qemu.",
-		ArgDocs:    map[string]string{"linux": "The phone also runs programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel; the toolchain linux_arm64 must be declared."},
+		ArgDocs:    map[string]string{"linux": "The phone also runs programs of arm64 Linux, such as Qualcomm's own QNN runtime as far as the skel; the toolchain linux_arm64 must be declared."},
 		Outputs:    []step.OutputSpec{{Name: "image", Class: action.Tree, Doc: "What the `device` argument of a run step takes."}},
 		Toolchains: []string{"llvm", "qemu", "busybox", "linux_arm64"},
 		Example:    `step "simulated_phone" "phone" {}`,

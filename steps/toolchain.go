@@ -299,7 +299,7 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 		"tools_version": "Version of the compilers in it; `null` where it is not known.",
 		"arches":        "Hexagon archs that it can build for.",
 		"source":        "Where it comes from: `\"archive\"`, `\"installed\"`, …",
-		"simulated":     "Whether it is hexmage's own, in the vendor's place.",
+		"simulated":     "Whether it is hexmage's own, in place of Qualcomm's.",
 	}
 	for _, s := range t.Pushes {
 		all[s.Name] = "Files that a device needs of it, name → path, as `push` of a step `run` takes them."
@@ -319,8 +319,8 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 		p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: qnn.Sentence(text), Subject: p.ArgRange("version")})
 	}
 	if p.Profile == "" && ch.Source.Kind == "embedded" {
-		warn(SimulatedSDK, ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
-			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
+		warn(SimulatedSDK, ch.Spec.Name+" is hexmage's own, in place of Qualcomm's, since the pipeline has no profile: what is built with it runs on no phone. "+
+			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for Qualcomm's")
 	}
 	for _, n := range ch.Notes {
 		warn("Another source was passed over",

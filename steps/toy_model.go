@@ -11,7 +11,7 @@ type ToyModel struct{ toymodel.MakeSpec }
 
 func toyModelSchema() step.Schema {
 	return step.Schema{
-		Summary: "Makes a small model of one of upstream's architectures with seeded weights, in the Hugging Face layout.",
+		Summary: "Makes a small model of one of mllm's architectures with seeded weights, in the Hugging Face layout.",
 		ArgDocs: map[string]string{
 			"seed":         "The weights follow from it alone.",
 			"architecture": "qwen3, qwen2 (no norms of heads, biases) or llama (neither). The latter two want block_size 32.",

@@ -116,7 +116,7 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 		text := fmt.Sprintf("%s has %s, wanted is %s %s", c.name, called, t.Name, r.Version)
 		switch {
 		case refused:
-			text = fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to the vendor's, "+
+			text = fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to Qualcomm's, "+
 				"or unset it", c.name, called, q.Profile)
 		case c.found.Name == t.Name:
 			text += fmt.Sprintf(" (to use it, write version = %q in the toolchain block)", version)

@@ -139,7 +139,7 @@ toolchain "hexagon" {
   # that which several projects pin.
   release "6.4.0.2-trimmed" {
     tools_version = "19.0.04"
-    note          = "made by others than the vendor, from its SDK; the vendor's licence is the same"
+    note          = "made by others than Qualcomm, from its SDK; Qualcomm's licence is the same"
     source "archive" {
       urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.4.0.2/hexagon-sdk-v6.4.0.2-amd64-lnx.tar.xz"]
       strip_prefix = "6.4.0.2"
@@ -163,7 +163,7 @@ toolchain "hexagon" {
 
   release "6.6.0.0-trimmed" {
     tools_version = "19.0.07"
-    note          = "made by others than the vendor, from its SDK; the vendor's licence is the same"
+    note          = "made by others than Qualcomm, from its SDK; Qualcomm's licence is the same"
     source "archive" {
       urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.6.0.0/hexagon-sdk-v6.6.0.0-amd64-lnx.tar.xz"]
       strip_prefix = "6.6.0.0"

@@ -305,7 +305,7 @@ toolchain "qairt" {
     htp_api      = "5.50.0"
     context_blob = "4.0.5"
     system_api   = "1.14.0"
-    note         = "known from the vendor's Python packages; not known to be at the addresses of the others"
+    note         = "known from Qualcomm's Python packages; not known to be at the addresses of the others"
   }
 
   release "2.51.0.260929" {
@@ -315,6 +315,6 @@ toolchain "qairt" {
     htp_api      = "5.51.0"
     context_blob = "4.0.6"
     system_api   = "1.15.0"
-    note         = "known from the vendor's Python packages; not known to be at the addresses of the others"
+    note         = "known from Qualcomm's Python packages; not known to be at the addresses of the others"
   }
 }

@@ -56,7 +56,7 @@ func Parse(raw []byte) (*Tokenizer, error) {
 		return nil, err
 	}
 	if f.Model.Type != "BPE" {
-		return nil, fmt.Errorf("its model is of type %q; upstream's tokenizers of mllm v1 that read a vocabulary and merges are for BPE", f.Model.Type)
+		return nil, fmt.Errorf("its model is of type %q; the tokenizers of mllm v1 that read a vocabulary and merges are for BPE", f.Model.Type)
 	}
 	var ids map[string]int
 	if err := json.Unmarshal(f.Model.Vocab, &ids); err != nil {
@@ -109,7 +109,7 @@ func (t *Tokenizer) check() error {
 		case x.ID != i && i > 0 && x.ID == t.Tokens[i-1].ID:
 			return fmt.Errorf("tokens %q and %q have the number %d", t.Tokens[i-1].Text, x.Text, x.ID)
 		case x.ID != i:
-			return fmt.Errorf("token %q has the number %d, and there is none with %d: upstream's reader would write beyond its table", x.Text, x.ID, i)
+			return fmt.Errorf("token %q has the number %d, and there is none with %d: mllm's reader would write beyond its table", x.Text, x.ID, i)
 		case len(x.Text) > maxToken:
 			return fmt.Errorf("token %d has %d bytes", i, len(x.Text))
 		}
@@ -170,7 +170,7 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 	}
 	fmt.Fprintf(env.Stdout, "wrote %s, %d tokens, and %s, %d merges\n", s.Vocab, len(t.Tokens), s.Merges, len(t.Merges))
 	if n := t.Passed(); n > 0 {
-		fmt.Fprintf(env.Stdout, "upstream's reader takes %d merges that begin with # for comments: text with several # in a row gets other tokens\n", n)
+		fmt.Fprintf(env.Stdout, "mllm's reader takes %d merges that begin with # for comments: text with several # in a row gets other tokens\n", n)
 	}
 	return nil
 }

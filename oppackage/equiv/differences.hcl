@@ -49,12 +49,12 @@ difference "-Wl,-z,max-page-size=16384" {
 difference "-fno-finite-math-only" {
   side    = "ours"
   targets = ["htp_x86", "htp_aarch64"]
-  reason  = "upstream has it since 2025-11: with -ffast-math alone, code may take infinities and NaNs for impossible"
+  reason  = "mllm has it since 2025-11: with -ffast-math alone, code may take infinities and NaNs for impossible"
 }
 
 difference "-fno-builtin" {
   side   = "theirs"
-  reason = "upstream dropped it in 2025-11, the SDK's own makefiles in 2.16: it only keeps the compiler from optimising memcpy and the like"
+  reason = "mllm dropped it in 2025-11, the SDK's own makefiles in 2.16: it only keeps the compiler from optimising memcpy and the like"
 }
 
 difference "-DHVX_OP" {

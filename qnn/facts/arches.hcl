@@ -123,7 +123,7 @@ arch "v79" {
   seen       = { qairt = "2.37.0" } # llm.npu reproduction report
   fact "since.qairt" {
     confidence = "documented"
-    source     = "an engineer of the vendor, executorch#7550"
+    source     = "an engineer of Qualcomm, executorch#7550"
   }
 }
 
@@ -140,7 +140,7 @@ arch "v85" {
   note  = "SoCs with it are known by what the compiler of QAIRT 2.51 says of them only"
   fact "since.tools" {
     confidence = "inferred"
-    source     = "makefiles that pair them; the vendor's table is cut off there"
+    source     = "makefiles that pair them; Qualcomm's table is cut off there"
   }
   fact "since.qairt" {
     confidence = "observed"

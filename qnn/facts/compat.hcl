@@ -109,7 +109,7 @@ compat "soc-unsure" {
 compat "upstream-chipset" {
   severity   = "note"
   when       = !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
-  reason     = "upstream's table of chips takes htp_chipset ${soc.name} for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}: what its compiler makes for it is for the other one"
+  reason     = "mllm's table of chips takes htp_chipset ${soc.name} for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}: what its compiler makes for it is for the other one"
   remedy     = "compile with another compiler, or mend its table"
   confidence = "observed"
   source     = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
@@ -117,9 +117,9 @@ compat "upstream-chipset" {
 
 compat "context-chipset" {
   severity   = "warning"
-  summary    = "Upstream's compiler takes the SoC for another"
+  summary    = "The compiler of mllm takes the SoC for another"
   when       = step.kind == "context" && !contains(["", format("%d", soc.soc_model)], upstream_model(soc.name))
-  reason     = "context ${step.name} names ${soc.name} to upstream's compiler, whose table of chips takes that for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}"
+  reason     = "context ${step.name} names ${soc.name} to mllm's compiler, whose table of chips takes that for soc_model ${upstream_model(soc.name)}${soc_with_model(upstream_model(soc.name)) == "" ? "" : ", which is ${soc_with_model(upstream_model(soc.name))}"}; ${soc.name} is ${soc.soc_model}"
   remedy     = "mend its table, or see that what it makes loads on the phone"
   confidence = "observed"
   source     = "mllm: QcomChipset; what the compiler of QAIRT 2.51 writes for each number"
@@ -185,7 +185,7 @@ compat "make-sdk-root" {
   summary    = "A variable of the Makefile is not set"
   argument   = "argv"
   each       = step.unset_roots
-  reason     = "${step.kind} ${step.name} runs upstream's make for htp_${lower(replace(each.value, "HEXAGON_SDK_ROOT_", ""))}, whose rules use ${each.value}; nothing sets it, and make ends with \"${each.value} is set incorrectly. Cannot retrieve\""
+  reason     = "${step.kind} ${step.name} runs mllm's make for htp_${lower(replace(each.value, "HEXAGON_SDK_ROOT_", ""))}, whose rules use ${each.value}; nothing sets it, and make ends with \"${each.value} is set incorrectly. Cannot retrieve\""
   remedy     = "build with a step \"oppackage\", or write the Makefile with a step \"makefile\": both know every arch; or pass ${each.value}=$HEXAGON_SDK_ROOT to make"
   confidence = "observed"
   source     = "mllm: op package Makefile on main; llm.npu reproduction report"
@@ -233,7 +233,7 @@ compat "signed-pd" {
   argument   = "signed_pd"
   when       = step.signed_pd && older(qairt.version, "2.34")
   reason     = "${step.kind} ${step.name} asks for a signed protection domain, which QAIRT ${qairt.version} does not take: \"Unsupported config option 2\""
-  remedy     = "use the unsigned one: signed_pd = false, in a config of upstream's compiler \"HtpUnsignedPd\"; QAIRT 2.34 is the oldest that upstream supports"
+  remedy     = "use the unsigned one: signed_pd = false, in a config of mllm's compiler \"HtpUnsignedPd\"; QAIRT 2.34 is the oldest that mllm supports"
   confidence = "observed"
   source     = "mllm: AOT documentation; llm.npu reproduction report"
 }
@@ -305,7 +305,7 @@ compat "run-vendor-libraries" {
   argument   = "env"
   when       = step.vendor_first != ""
   reason     = "run ${step.name} pushes QNN libraries and sets LD_LIBRARY_PATH so that ${step.vendor_first} of the phone is searched before them: a stub of another SDK is loaded (\"Stub lib id mismatch\", \"Unable to find a valid interface\")"
-  remedy     = "put the run's folder first, or leave the vendor's folder out"
+  remedy     = "put the run's folder first, or leave the phone's own folder out"
   confidence = "observed"
   source     = "executorch#8762, qai-appbuilder#14; llm.npu reproduction report"
 }

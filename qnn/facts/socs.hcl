@@ -22,7 +22,7 @@ fact "soc" "vtcm_mb" {
 # gets less than all of it.
 fact "soc" "bandwidth_gbs" {
   confidence = "inferred"
-  source     = "a third party's table of the vendor's product pages (gist.github.com, EwoutH, 754fa40a)"
+  source     = "a third party's table of Qualcomm's product pages (gist.github.com, EwoutH, 754fa40a)"
 }
 
 fact "soc" "min_sdk" {

@@ -333,7 +333,7 @@ func TestCompatWarns(t *testing.T) {
 			says: []string{"Warning: The SDK does not know the target", "does not know SM8750",
 				"take QAIRT 2.37.0.250724 or newer", "[compat qairt-soc; inferred: executorch: devices and versions]"}},
 		"v79 before 2.30": {pipeline: toolchainsOf("SM8750", "2.29.0.241129", "6.4.0.2"), code: ExitUsage,
-			says: []string{"compat qairt-arch; documented: an engineer of the vendor, executorch#7550"}},
+			says: []string{"compat qairt-arch; documented: an engineer of Qualcomm, executorch#7550"}},
 		"v81 before 2.42": {pipeline: toolchainsOf("SM8850", "2.41.0.251128", "6.4.0.2"),
 			says: []string{"Warning: The SDK does not know the target", "none for v81",
 				"[compat qairt-arch; inferred: executorch: devices and versions]"}},

@@ -27,7 +27,7 @@ type deviceSimulateCmd struct {
 	Port     int      `placeholder:"N" help:"Listen at 127.0.0.1:N, the phone's serial for adb. Default: a free port."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
 	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
-	Linux    bool     `help:"Also run programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
+	Linux    bool     `help:"Also run programs of arm64 Linux, such as Qualcomm's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
 	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Misbehave; may be repeated. The faults are listed below."`
 	Connect  bool     `help:"Connect the user's adb server to it, and disconnect it at the end."`
 	Log      bool     `help:"Print what the phone and its DSP print."`
