@@ -50,7 +50,7 @@ func mutants() []mutant {
 		{key, "TestKey/inputs", []edit{{
 			"internal/action/action.go",
 			"b = AppendDigest(b, 2, a.InputRoot)",
-			"b = appendDigest(b, 2, fn.Bytes(nil))",
+			"b = AppendDigest(b, 2, fn.Bytes(nil))",
 		}}},
 		{key, "TestKey/toolchain", []edit{{
 			"internal/engine/work.go",
