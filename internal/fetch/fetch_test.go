@@ -447,3 +447,18 @@ func TestNoDowngrade(t *testing.T) {
 		t.Errorf("error %v, want %v", err, fetch.ErrRefused)
 	}
 }
+
+// A server leads nobody to a file of this machine, even one with the right content.
+func TestNoRedirectToFile(t *testing.T) {
+	b := content(10)
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(http.RedirectHandler("file://"+file, http.StatusFound))
+	defer srv.Close()
+	if _, err := client().Fetch(t.Context(), pinned(b, srv.URL),
+		filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrRefused) {
+		t.Errorf("error %v, want %v", err, fetch.ErrRefused)
+	}
+}
