@@ -63,9 +63,9 @@ func (d *download) connect() {
 			if len(via) >= maxRedirects {
 				return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
 			}
-			// A file of this machine is for whoever wrote the pipeline to name, never for a server.
-			if to := req.URL.Scheme; to != "https" && (to != "http" || via[0].URL.Scheme == "https") {
-				return fmt.Errorf("%w: it redirects from %s to %s", ErrRefused, via[0].URL.Scheme, to)
+			// Not from https to http, and from no server to a file of this machine.
+			if from, to := via[0].URL.Scheme, req.URL.Scheme; to != "https" && to != from {
+				return fmt.Errorf("%w: it redirects from %s to %s", ErrRefused, from, to)
 			}
 			d.hosts.Store(req.URL.Hostname(), true)
 			req.Header.Del("Referer") // the previous address may hold a token

@@ -59,7 +59,7 @@ failure "hexagon-root" {
   patterns = ["HEXAGON_SDK_ROOT(?: path)? is not set"]
   cause    = "The Makefile was called without the Hexagon SDK's folder."
   remedy   = "eval \"$(hexmage env hexagon qairt ndk)\" sets all of HEXAGON_SDK_ROOT, QAIRT_SDK_ROOT, QNN_SDK_ROOT and ANDROID_NDK_ROOT."
-  source   = "vendor's Makefile of op packages"
+  source   = "Qualcomm's Makefile of op packages"
   explains = ["make-stopped"]
   examples = ["Makefile:23: *** \"ERROR: HEXAGON_SDK_ROOT is not set. Hexagon-SDK path must be set to the latest hexagon-sdk-x.y.z\".  Stop."]
 }
@@ -82,7 +82,7 @@ failure "ndk-root" {
   patterns = ["ANDROID_NDK_ROOT (?:path )?is not set"]
   cause    = "The Makefile was called without the Android NDK's folder, which the AArch64 half of the package needs."
   remedy   = "eval \"$(hexmage env ndk)\" sets ANDROID_NDK_ROOT, ANDROID_NDK_PATH and ANDROID_NDK, which different parts of mllm read."
-  source   = "vendor's Makefile of op packages"
+  source   = "Qualcomm's Makefile of op packages"
   explains = ["make-stopped"]
   examples = ["Makefile:62: *** \"ERROR: ANDROID_NDK_ROOT is not set. Android NDK path must be set to compile htp_aarch64\".  Stop."]
 }
@@ -118,8 +118,8 @@ failure "qhl-headers" {
 
 failure "qnn-include" {
   where    = ["compile"]
-  patterns = ["fatal error: '?(?P<file>(?:QnnLog|QnnTypes|QnnOpPackage|QnnSdkBuildId|HTP/QnnHtpCommon|HTP/core/(?:intrinsics|tensor|simple_reg|constraints|optimize|op_register_ext|op_package_feature_support|unique_types))[.]h)(?:' file not found|: No such file or directory)"]
-  cause    = "{file} is not found, and each QAIRT has it: the QAIRT SDK is missing, or no -I leads to its include/QNN."
+  patterns = ["fatal error: '?(?P<file>(?:QnnLog|QnnTypes|QnnOpPackage|QnnSdkBuildId|HTP/QnnHtpCommon|HTP/core/(?:tensor|simple_reg|constraints|optimize|op_register_ext|op_package_feature_support|unique_types))[.]h)(?:' file not found|: No such file or directory)"]
+  cause    = "{file} is not found, which op packages take from include/QNN of QAIRT: the QAIRT SDK is missing, or no -I leads there."
   remedy   = "Add -I$QAIRT_SDK_ROOT/include/QNN, or take the full SDK (`hexmage toolchain fetch qairt`). CMake wants its root as an absolute path in QAIRT_SDK_ROOT; mllm's branch v1 wants it at mllm/backends/qnn/sdk."
   source   = "UbiquitousLearning/mllm#258"
   explains = ["make-stopped", "compile-error", "qnn-headers", "simulated-sdk"]
@@ -177,7 +177,7 @@ failure "link-qnnhtp" {
   patterns = ["(?:unable to find library|cannot find) -l(?P<lib>QnnHtp[A-Za-z]*)"]
   cause    = "The linker does not find lib{lib}.so: the QAIRT SDK has no lib/aarch64-android with libQnnHtp.so and libQnnHtpPrepare.so."
   remedy   = "Take the full SDK."
-  source   = "vendor's Makefile of op packages"
+  source   = "Qualcomm's Makefile of op packages"
   explains = ["make-stopped"]
   examples = ["ld.lld: error: unable to find library -lQnnHtp"]
 }
@@ -292,7 +292,7 @@ failure "op-defined-twice" {
   cause    = "Two sources of the op package define the same op: both have BEGIN_PKG_OP_DEFINITION({op}). The linker's next lines name them."
   remedy   = "If one source is a copy of the other, give the copy an op name of its own, also in END_PKG_OP_DEFINITION and DEF_PACKAGE_OP; `hexmage init --op NAME` starts a new op. Else delete one of them."
   explains = ["duplicate-symbol-link", "make-stopped"]
-  source   = "lld"
+  source   = "lld, with the simulated SDK"
   examples = ["ld.lld: error: duplicate symbol: open_htp::OpFile* open_htp::op_file_of<PKG_Clip>()\n>>> defined at Clip.cpp"]
 }
 
