@@ -29,7 +29,7 @@ const (
 // Toolchain are the arguments of toolchain blocks.
 type Toolchain struct {
 	Version     string   `arg:"version"`
-	Use         string   `arg:"source"`
+	Source      string   `arg:"source"`
 	Path        string   `arg:"path"`
 	URLs        []string `arg:"urls"`
 	SHA256      string   `arg:"sha256"`
@@ -39,7 +39,7 @@ type Toolchain struct {
 	Python       string   `arg:"python"`
 	Requirements []string `arg:"requirements,nonull"`
 	Overrides    []string `arg:"overrides,nonull"`
-	Until        string   `arg:"exclude_newer"`
+	ExcludeNewer string   `arg:"exclude_newer"`
 	Index        string   `arg:"index"`
 }
 
@@ -158,13 +158,13 @@ func said(name string, err error) string {
 
 // request is what the block asks of the catalogue.
 func (t Toolchain) request(p *step.Plan, w Workspace) toolchains.Request {
-	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock,
+	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Source, Profile: p.Profile, Lock: w.Lock,
 		Machine: w.Machine}
 	switch {
 	case t.Python != "":
 		q.Version = cmp.Or(t.Version, t.Python)
 		q.Own = &toolchains.Source{Kind: "python", Python: t.Python, Requirements: t.Requirements,
-			Overrides: t.Overrides, Until: t.Until, Index: t.Index}
+			Overrides: t.Overrides, ExcludeNewer: t.ExcludeNewer, Index: t.Index}
 	case len(t.URLs) > 0:
 		q.Lock = nil
 		q.Own = &toolchains.Source{Kind: "archive", URLs: t.URLs, SHA256: t.SHA256, StripPrefix: t.StripPrefix,

@@ -93,13 +93,13 @@ type Source struct {
 	Python       string   `hcl:"python,optional"`        // of python: the release of toolchain python that runs it
 	Requirements []string `hcl:"requirements,optional"`  // of python: the packages, as pip has them
 	Overrides    []string `hcl:"overrides,optional"`     // of python: requirements in place of what packages say of others
-	Until        string   `hcl:"exclude_newer,optional"` // of python: a day; what was uploaded on it or later is not there
+	ExcludeNewer string   `hcl:"exclude_newer,optional"` // of python: a day; what was uploaded on it or later is not there
 }
 
 // asked is what a source of kind python is asked for.
 func (s *Source) asked() python.Asked {
 	return python.Asked{Python: python.Minor(s.Python), Requirements: s.Requirements, Overrides: s.Overrides,
-		Until: s.Until, Index: s.Index}.Clean()
+		ExcludeNewer: s.ExcludeNewer, Index: s.Index}.Clean()
 }
 
 // Link is a symbolic link to add after unpacking.

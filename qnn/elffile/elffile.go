@@ -1,8 +1,8 @@
 // Package elffile reads ELF files with debug/elf, and writes small shared libraries.
 //
-// Files are hostile. debug/elf unpacks compressed sections to any size and copies a name for each section and symbol, so
-// Open refuses compressed tables and long names, and this package reads symbols and libraries itself, bounded. It does not know what the
-// machines' flags mean, nor what a library is for.
+// Files are hostile. debug/elf unpacks compressed sections to any size and copies a name for each section and symbol,
+// so Open refuses compressed tables and long names, and this package reads symbols and libraries itself, bounded. It
+// does not know what the machines' flags mean, nor what a library is for.
 package elffile
 
 import (
@@ -51,7 +51,8 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		order = binary.BigEndian
 	}
 	f := &File{Flags: order.Uint32(h[36:])}
-	at, each, count, names := uint64(order.Uint32(h[32:])), order.Uint16(h[46:]), order.Uint16(h[48:]), order.Uint16(h[50:])
+	at := uint64(order.Uint32(h[32:]))
+	each, count, names := order.Uint16(h[46:]), order.Uint16(h[48:]), order.Uint16(h[50:])
 	word := func(header []byte, at, _ int) uint64 { return uint64(order.Uint32(header[at:])) }
 	if elf.Class(h[elf.EI_CLASS]) == elf.ELFCLASS64 {
 		f.Flags = order.Uint32(h[48:])

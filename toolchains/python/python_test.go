@@ -21,7 +21,7 @@ func TestAsked(t *testing.T) {
 	seen := map[string]bool{base.Digest(): true}
 	for name, change := range map[string]func(a *Asked){
 		"python": func(a *Asked) { a.Python = "3.12" }, "requirements": func(a *Asked) { a.Requirements = a.Requirements[1:] },
-		"overrides": func(a *Asked) { a.Overrides = []string{"six==1.16.0"} }, "until": func(a *Asked) { a.Until = "2026-11-20" }, "index": func(a *Asked) { a.Index = "https://x.example/simple" },
+		"overrides": func(a *Asked) { a.Overrides = []string{"six==1.16.0"} }, "exclude_newer": func(a *Asked) { a.ExcludeNewer = "2026-11-20" }, "index": func(a *Asked) { a.Index = "https://x.example/simple" },
 	} {
 		a := base
 		change(&a)
@@ -31,7 +31,7 @@ func TestAsked(t *testing.T) {
 		seen[a.Digest()] = true
 	}
 	for name, change := range map[string]func(a *Asked){
-		"python": func(a *Asked) { a.Python = "3" }, "python 2": func(a *Asked) { a.Python = "2.7" }, "until": func(a *Asked) { a.Until = "yesterday" },
+		"python": func(a *Asked) { a.Python = "3" }, "python 2": func(a *Asked) { a.Python = "2.7" }, "exclude_newer": func(a *Asked) { a.ExcludeNewer = "yesterday" },
 		"option": func(a *Asked) { a.Requirements = []string{"--index-url https://x.example"} }, "file": func(a *Asked) { a.Requirements = []string{"-r more.txt"} },
 		"address": func(a *Asked) { a.Requirements = []string{"six @ https://x.example/six.whl"} }, "folder": func(a *Asked) { a.Requirements = []string{"./six"} },
 		"two lines": func(a *Asked) { a.Requirements = []string{"six\n-r x"} }, "override": func(a *Asked) { a.Overrides = []string{"-e ."} }, "hash": func(a *Asked) { a.Requirements = []string{"six==1 --hash=sha256:00"} },

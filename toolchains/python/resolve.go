@@ -33,7 +33,7 @@ type Asked struct {
 	Python       string   // "3.11"
 	Requirements []string // as pip has them
 	Overrides    []string // requirements that count whatever packages say of others
-	Until        string   // a day: what was uploaded on it or later is not there
+	ExcludeNewer string   // a day: what was uploaded on it or later is not there
 	Index        string
 }
 
@@ -82,8 +82,8 @@ func (a Asked) Check() error {
 				"are not taken", r)
 		}
 	}
-	if _, err := time.Parse(time.DateOnly, a.Until); err != nil && a.Until != "" {
-		return fmt.Errorf("exclude_newer = %q is no day of the form \"2026-11-20\"", a.Until)
+	if _, err := time.Parse(time.DateOnly, a.ExcludeNewer); err != nil && a.ExcludeNewer != "" {
+		return fmt.Errorf("exclude_newer = %q is no day of the form \"2026-11-20\"", a.ExcludeNewer)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (a Asked) Check() error {
 // Digest names it: with another one, the environment is another.
 func (a Asked) Digest() string {
 	a = a.Clean()
-	all := []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.Until, a.Index}
+	all := []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.ExcludeNewer, a.Index}
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
 
@@ -114,8 +114,8 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--format", "pylock.toml", "--no-header",
 		"--generate-hashes", "--no-python-downloads", "--python-version", a.Python,
 		"--python-platform", processor + "-" + glibc}
-	if a.Until != "" {
-		args = append(args, "--exclude-newer", a.Until+"T00:00:00Z")
+	if a.ExcludeNewer != "" {
+		args = append(args, "--exclude-newer", a.ExcludeNewer+"T00:00:00Z")
 	}
 	if len(a.Overrides) > 0 {
 		args = append(args, "--overrides", over)

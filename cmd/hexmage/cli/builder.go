@@ -61,7 +61,7 @@ func (a *app) nameOlder() {
 	}
 	if old := a.places().Older(); len(old) > 0 {
 		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %s of an earlier version, which this version does not read: "+
-			"`hexmage cache gc` removes it\n", filepath.Dir(a.Cache), counted(len(old), "folder", "folders"))
+			"`hexmage cache gc` frees the space\n", filepath.Dir(a.Cache), counted(len(old), "folder", "folders"))
 	}
 }
 

@@ -38,9 +38,9 @@ func where(t *testing.T, f fixture, fixed bool) (text string, res *action.Result
 	return string(b), res
 }
 
-// TestFixedAddresses: with them, two runs have their memory at the same places; without, also in commands that come
+// TestDisableASLR: with them, two runs have their memory at the same places; without, also in commands that come
 // after one with them, they do not.
-func TestFixedAddresses(t *testing.T) {
+func TestDisableASLR(t *testing.T) {
 	f := newFixture(t)
 	one, res := where(t, f, true)
 	if res.Varies != "" {
@@ -55,8 +55,8 @@ func TestFixedAddresses(t *testing.T) {
 	}
 }
 
-// TestFixedAddressesRefused: where the kernel refuses, as in many containers, the command runs, and its result says so.
-func TestFixedAddressesRefused(t *testing.T) {
+// TestDisableASLRRefused: where the kernel refuses, as in many containers, the command runs, and its result says so.
+func TestDisableASLRRefused(t *testing.T) {
 	f := newFixture(t)
 	done := make(chan *action.Result)
 	go func() {

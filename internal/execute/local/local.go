@@ -351,8 +351,8 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot, w
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
 	c := &worker.Command{Path: argv[0], Args: argv, Dir: root, Env: x.environ(a, s),
-		FixedAddresses: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed,
-		Access:         s.access, Network: a.Command.Platform[action.PropertyNetwork] == "true", Mounts: s.mounts()}
+		DisableASLR: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed,
+		Access:      s.access, Network: a.Command.Platform[action.PropertyNetwork] == "true", Mounts: s.mounts()}
 	switch {
 	case c.Path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
 		c.Path = x.o.Self

@@ -92,8 +92,8 @@ func Open() (*Base, error) {
 }
 
 // Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they,
-// and what they start, may change mode, owner and times of each file that is their user's, wherever it
-// is: nothing may be shared with them that counts for others.
+// and what they start, may change mode, owner and times of each file that is their user's, wherever it is: nothing may
+// be shared with them that counts for others.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
 // Mounts returns why restricted threads of this process have no mounts of their own; nil if they have. With them

@@ -3,10 +3,9 @@
 // It uses what the Linux kernel lets any user do to himself: Landlock for files, a filter of system calls for the
 // network and for what Landlock does not know, and giving up root's privileges. All three act on the calling thread
 // and on what that thread starts, so the caller restricts a thread and starts the command from it; no other program
-// is put in between, which keeps it cheap. Calls that change mode, owner or times of files, or other
-// processes, are rare: the kernel has them wait until a supervisor in this process has looked at them, and done what
-// they ask for or refused it. A thread can also be given files at other places than where they are, in a mount
-// namespace of its own.
+// is put in between, which keeps it cheap. Calls that change mode, owner or times of files, or other processes, are
+// rare: the kernel has them wait until a supervisor in this process has looked at them, and done what they ask for or
+// refused it. A thread can also be given files at other places than where they are, in a mount namespace of its own.
 //
 // The package knows paths and threads. It does not know actions, exec roots or the store.
 package sandbox

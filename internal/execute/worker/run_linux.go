@@ -80,7 +80,7 @@ func (r *runner) run(c *Command, files []int) *Ended {
 	pidfd := -1
 	var err error
 	t, terr := r.thread(c, func() {
-		if c.FixedAddresses {
+		if c.DisableASLR {
 			if err := fixAddresses(); err != nil {
 				e.RandomAddresses = err.Error()
 			}

@@ -27,7 +27,7 @@ type Command struct {
 	Env  []string
 	Dir  string
 
-	FixedAddresses bool // ask the kernel for the same addresses in each run
+	DisableASLR bool // ask the kernel for the same addresses in each run
 
 	Access  *sandbox.Access // nil: the command is not restricted
 	Network bool            // a restricted command may use it

@@ -56,8 +56,7 @@ func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out 
 	if err := c.tar.Close(); err != nil {
 		return err
 	}
-	err = archive.Unpack(ctx, out, archive.Options{CaseMatters: true}, f.Name())
-	return err
+	return archive.Unpack(ctx, out, archive.Options{CaseMatters: true}, f.Name())
 }
 
 // add adds the files of a tree to the archive, below the folder at. go-git rejects names such as ".." and ".git".
