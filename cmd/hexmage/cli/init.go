@@ -297,8 +297,8 @@ func (s *starter) versions(template string) ([]string, error) {
 	return []string{"@qairt@", qairt, "@hexagon@", hexagon}, err
 }
 
-// forDevice returns a block for profile device with a QAIRT that suits the SoC better than any that is simulated; "" if
-// there is none, or if the profile has one.
+// forDevice returns a toolchain block for profile device if a QAIRT suits the SoC better than each simulated one. It
+// returns "" otherwise, and for a profile with a block of its own.
 func (s *starter) forDevice(blocks string) (string, error) {
 	if strings.Contains(blocks, `toolchain "qairt"`) {
 		return "", nil
