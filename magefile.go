@@ -1,6 +1,6 @@
 //go:build mage
 
-// The front end for people who work in this repository: `go tool mage <target>`, or `mage <target>` where mage is installed.
+// The front end for developers of this repository: `go tool mage <target>`, or `mage <target>` if mage is installed.
 package main
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/magefile/mage/sh"
 )
 
-// Pipeline builds a pipeline from pipelines/NAME.hcl. HEXMAGE_PROFILE and HEXMAGE_VAR_name choose profile and variables.
+// Pipeline builds pipelines/NAME.hcl. HEXMAGE_PROFILE and HEXMAGE_VAR_name set profile and variables.
 func Pipeline(name string) error { return hexmage("run", name) }
 
 // Watch builds a pipeline, and again after every save of a file that it reads.
 func Watch(name string) error { return hexmage("watch", name) }
 
-// Plan prints what a pipeline would run, and runs nothing.
+// Plan prints the steps that a pipeline would run, and runs nothing.
 func Plan(name string) error { return hexmage("plan", name) }
 
-// Lock records the digests of what a pipeline fetches in hexmage.lock.hcl.
+// Lock pins the downloads of a pipeline in hexmage.lock.hcl.
 func Lock(name string) error { return hexmage("lock", name) }
 
-// Doctor says what this machine has, what it lacks, and how to get it.
+// Doctor checks this machine, and prints missing requirements with remedies.
 func Doctor() error { return hexmage("doctor") }
 
 // Build compiles bin/hexmage.
@@ -38,10 +38,11 @@ func Build() error {
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage")
 }
 
-// Release makes dist/: an archive for each system, lists of the modules in them, and checksums. The version is the git tag's.
+// Release creates dist/: an archive for each system, lists of the modules in them, and checksums. The git tag is the
+// version.
 func Release() error { return sh.RunV("go", "run", "./cmd/hexmage-release") }
 
-// Test runs every check there is: lint, then all tests, the engine's under the race detector.
+// Test runs lint, and all tests except those that take hours, the engine's under the race detector.
 func Test() error {
 	mg.SerialDeps(Build, Lint)
 	if err := sh.RunV("go", "test", "-timeout=60m", "./..."); err != nil {
@@ -50,14 +51,20 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile emulator, a real model compiled twice, AIMET and ExecuTorch in gigabytes of their own, and a real model taken through mllm's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
+// TestAll runs Test and Mutants, and the tests that take hours:
+//   - the long forms of the tests of faults, of pushes, and of interrupted runs in profile emulator
+//   - a real model compiled twice, AIMET and ExecuTorch with gigabytes of packages, a real model in mllm's quantizer
+//   - two hours of kills, and all tests of the program under the race detector
+//   - a check of the whole cache after each hostile action
+//   - a minute of processor time for each fuzz target, and an hour for the fuzz targets of PyTorch's checkpoints
+//   - the release for each system, in complete Debian systems
 func TestAll() error {
 	mg.SerialDeps(Test, Mutants, Faults, Hunt)
 	if err := race(); err != nil {
 		return err
 	}
-	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_LEASES": "10000", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_EXECUTORCH": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestExecuTorch", "./runner", "./cmd/hexmage/e2e/..."); err != nil {
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_LEASES": "10000", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_EXECUTORCH": "all", "HEXMAGE_PARTS_MB": "3072"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestExecuTorch|TestParts$", "./runner", "./cmd/hexmage/e2e/..."); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {
@@ -66,8 +73,8 @@ func TestAll() error {
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_REGISTRY": "all"}, "go", "test", "-timeout=1h", "-count=1", "-run=TestRealEnvironment", "./cmd/hexmage/cli"); err != nil {
 		return err
 	}
-	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e/mllm"); err != nil {
-		return err // without HEXMAGE_TEST_MLLM, a clone of mllm, it says what it passed over
+	if err := sh.RunWithV(map[string]string{"HEXMAGE_MLLM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestMllm", "./cmd/hexmage/e2e/mllm"); err != nil {
+		return err // without HEXMAGE_TEST_MLLM, a clone of mllm, it prints the tests that it skipped
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_RELEASE": "all", "HEXMAGE_ROOTS": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestRelease", "./cmd/hexmage/e2e/release"); err != nil {
 		return err
@@ -78,12 +85,14 @@ func TestAll() error {
 // Mutants breaks each promise of docs/architecture.md in turn and expects the promise's test to fail.
 func Mutants() error { return sh.RunV("go", "run", "./internal/archtest/mutants") }
 
-// Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
+// Faults runs the long form of the fault suite: hundreds of kills, damaged files and full disks. Test runs the short
+// form.
 func Faults() error {
 	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./cmd/hexmage/faults", "-long")
 }
 
-// Hunt has eight processes build on one cache for two hours, with hostile actions, kills and damaged files; HEXMAGE_HUNT says for how long.
+// Hunt runs eight processes for two hours. The processes build on one cache, with hostile actions, kills and damaged
+// files. HEXMAGE_HUNT sets another duration.
 func Hunt() error {
 	limit := map[string]string{"HEXMAGE_HUNT": cmp.Or(os.Getenv("HEXMAGE_HUNT"), "2h")}
 	return sh.RunWithV(limit, "go", "test", "-timeout=24h", "-count=1", "-v", "-run=TestHunt", "./cmd/hexmage/faults")
@@ -105,7 +114,7 @@ func Lint() error {
 	return lintPython()
 }
 
-// lintPython runs ruff and mypy in an environment of their own, which it makes once in the user's cache.
+// lintPython runs ruff and mypy in their own environment, which it creates once in the user's cache.
 func lintPython() error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -132,16 +141,17 @@ func lintPython() error {
 	return sh.RunV(bin("mypy"), "--no-error-summary", "--ignore-missing-imports", "--cache-dir", filepath.Join(venv, "mypy"), "model/python/programs")
 }
 
-// Bench measures hexmage against the budgets of docs/performance.md. HEXMAGE_BENCH has arguments, such as -only=files.
+// Bench measures hexmage against the budgets of docs/performance.md. HEXMAGE_BENCH holds arguments, such as
+// -only=files.
 func Bench() error {
 	mg.Deps(Build)
 	return sh.RunV("go", append([]string{"run", "./cmd/hexmage-bench"}, strings.Fields(os.Getenv("HEXMAGE_BENCH"))...)...)
 }
 
-// planning names the tests in which one process plans, prints or refuses, over and over: half an hour under the race detector, in
-// which next to nothing runs beside anything else. TestAll has them.
+// planning names the tests that run one process at a time: they plan, print or reject. They take half an hour under the
+// race detector, which has little concurrency to check in them. TestAll runs them.
 const planning = "^(TestDocExamples|TestExamples|TestShippedPipelines|TestPlans|TestPageOf.*|TestVersionFailures|TestUpToDate|TestHostileWorkspace|TestMistakes|TestCompat.*|TestAKindIsOneFileAndOneLine|TestPython|TestLockCommand|TestChoosingAPhone|TestCompletion|TestNeovim|TestLSP.*|TestExtension)$|" +
-	"^TestScript$/^(accuracy|add_.*|calibration|checks|diagnose|doctor|env|errors|exitcodes|explain|graph|help|init|inspect.*|kinds|makefile|matrix|modules.*|pipeline_folder|plan|push_sets|show|simulated_refused|target|toolchain.*|variables|which|with)$"
+	"^TestScript$/^(accuracy|add_.*|calibration|checks|diagnose|doctor|env|errors|exitcodes|explain|graph|help|init|inspect.*|kinds|makefile|matrix|modules.*|pipeline_folder|plan|push_sets|show|simulated_refused|target|toolchain.*|variables|which|toolchain_flag)$"
 
 // race runs the engine's and the runner's tests under the race detector, which needs a C compiler.
 func race(args ...string) error {
@@ -153,14 +163,14 @@ func race(args ...string) error {
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", append(args, "./internal/...", "./cmd/...", "./simulated/phone", "./runner")...)
 }
 
-// hexmage builds it, which is quick when nothing changed, and runs it.
+// hexmage builds bin/hexmage, which is quick if nothing changed, and runs it.
 func hexmage(args ...string) error {
 	mg.Deps(Build)
 	cmd := exec.Command("bin/hexmage", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() > 0 {
-		os.Exit(exit.ExitCode()) // it has said what is wrong; mage would add an empty error
+		os.Exit(exit.ExitCode()) // hexmage has printed the error; mage would add an empty one
 	}
 	return err
 }

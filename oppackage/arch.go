@@ -1,8 +1,10 @@
-// Package oppackage has how a QNN HTP op package is built: per target the compiler, its flags, and the lines that compile
-// and link, as a Makefile and as actions.
+// Package oppackage builds QNN HTP op packages. For each target, it has the compiler, its flags, and the compile and
+// link lines.
 //
-// Both come from one table (targets.hcl, and the records of Hexagon archs) through one function (Lines), so that `make htp_v79` and a pipeline issue the same
-// commands. It knows nothing of what ops compute, which SDKs a machine has, or how actions run.
+// A Makefile and hexmage's actions get their lines from one function (Lines) and one table (targets.hcl and the
+// records of Hexagon archs). So `make htp_v79` and a pipeline run the same commands.
+//
+// The package does not know what ops compute, which SDKs are installed, or how actions run.
 package oppackage
 
 import (
@@ -13,7 +15,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsimple"
 
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
 )
@@ -21,25 +23,25 @@ import (
 //go:embed targets.hcl
 var targetTable []byte
 
-// Arch is a target of an op package, with everything that its compile and link lines are made of. Flags may hold
-// $(NAME) references; see targets.hcl.
+// Arch is a target of an op package, with all parts of its compile and link lines. Flags may hold $(NAME)
+// references; see targets.hcl.
 type Arch struct {
-	Target   string   // "htp_v79": the goal of make, the element of a step's targets
+	Target   string   // "htp_v79": the Makefile goal, and an element of a step's targets
 	Family   string   // "hexagon", "android" or "host"
 	Version  string   // "v79"; "" unless the family is hexagon
-	Compiled string   // the arch that the compiler is asked for; mostly Version
+	Compiled string   // the arch in the compiler's flags; usually Version
 	Folder   string   // output folder under the build folder: "hexagon-v79"
 	Asm      string   // folder of the arch's assembly sources under src/ops
-	MinTools string   // the oldest version of the Hexagon tools that knows the arch; "" if any will do
-	Doubtful bool     // that is inferred only
+	MinTools string   // oldest Hexagon tools version that supports the arch; "" for any
+	Doubtful bool     // whether MinTools is only inferred
 	Needs    []string // toolchains: "qairt", "hexagon", "ndk"
 
-	CXX       []string // compiler with the flags that both compiling and linking need
-	Common    []string // flags of every compilation for every target
-	Flags     []string // of every compilation for this one, after Common
-	OpFlags   []string // of sources under src/ops, beside Flags
+	CXX       []string // compiler, with the flags for compiling and linking
+	Common    []string // flags of each compilation for any target
+	Flags     []string // flags of each compilation for this target, after Common
+	OpFlags   []string // flags of sources under src/ops, besides Flags
 	LinkFlags []string
-	Libs      []string // after the objects
+	Libs      []string // words after the objects on the link line
 }
 
 type tableFile struct {
@@ -68,18 +70,18 @@ type familyBlock struct {
 	Libs      []string `hcl:"libs,optional"`
 }
 
-// hexagon is the family of targets that are made of the archs' records.
+// hexagon is the family of targets that come from the records of archs.
 const hexagon = "hexagon"
 
-// Targets are what op packages can be built for: the records of Hexagon archs, and what the table adds to them.
+// Targets holds the records of Hexagon archs. The other targets are in targets.hcl.
 type Targets []*qnn.Arch
 
-// Default returns the targets that are meant when none is named: all but those of which it is not sure that compilers know them.
+// Default returns the default targets: all targets that at least one known compiler supports.
 func (t Targets) Default() ([]Arch, error) {
 	return slices.DeleteFunc(slices.Clone(t), func(a *qnn.Arch) bool { return a.Doubtful }).Arches()
 }
 
-// Arches returns all targets: those of the table, then the archs that have an HTP.
+// Arches returns all targets: the targets in targets.hcl, then one target for each arch with an HTP.
 func (t Targets) Arches() ([]Arch, error) {
 	var table tableFile
 	if err := hclsimple.Decode("targets.hcl", targetTable, nil, &table); err != nil {
@@ -112,8 +114,8 @@ func (t Targets) Arches() ([]Arch, error) {
 	return arches, nil
 }
 
-// Select returns the arches of the targets of these names, in the names' order. An unknown or repeated target is an error that lists
-// the known ones.
+// Select returns the targets with these names, in this order. For an unknown or repeated name, the error lists the
+// known names.
 func (t Targets) Select(names []string) ([]Arch, error) {
 	all, err := t.Arches()
 	if err != nil {
@@ -126,21 +128,21 @@ func (t Targets) Select(names []string) ([]Arch, error) {
 		known = append(known, a.Target)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no target is given; there is %s", strings.Join(known, ", "))
+		return nil, fmt.Errorf("missing target: choose from %s", strings.Join(known, ", "))
 	}
 	var out []Arch
 	seen := map[string]bool{}
 	for _, name := range names {
 		a, ok := byTarget[name]
 		if !ok {
-			near := nearest.Name(name, known)
+			near := suggest.Name(name, known)
 			if near != "" {
 				near = " (did you mean " + near + "?)"
 			}
-			return nil, fmt.Errorf("op packages have no target %q%s; there is %s", name, near, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown op package target %q%s: choose from %s", name, near, strings.Join(known, ", "))
 		}
 		if seen[name] {
-			return nil, fmt.Errorf("target %s is given twice", name)
+			return nil, fmt.Errorf("duplicate target %s: remove one", name)
 		}
 		seen[name] = true
 		out = append(out, a)
@@ -148,7 +150,7 @@ func (t Targets) Select(names []string) ([]Arch, error) {
 	return out, nil
 }
 
-// CheckHVX refuses what is neither an HVX version that compilers know, nor compiler flags, nor "".
+// CheckHVX returns an error unless hvx is "", compiler flags, or an HVX version that compilers support.
 func (t Targets) CheckHVX(hvx string) error {
 	if hvx == "" || strings.HasPrefix(hvx, "-") {
 		return nil
@@ -162,13 +164,13 @@ func (t Targets) CheckHVX(hvx string) error {
 	if slices.Contains(known, hvx) {
 		return nil
 	}
-	return fmt.Errorf("there is no HVX version %q; there is %s; anything else is written as a compiler flag: \"-mhvx=%s\"", hvx, strings.Join(known, ", "), hvx)
+	return fmt.Errorf("unknown HVX version %q: choose from %s, or use a compiler flag such as \"-mhvx=%s\"", hvx, strings.Join(known, ", "), hvx)
 }
 
-// CheckTools returns an error if a version of the Hexagon tools, such as "8.8.06", cannot build for the arch.
+// CheckTools returns an error if a Hexagon tools version, such as "8.8.06", does not support the arch.
 func (a Arch) CheckTools(tools string) error {
 	if a.Doubtful || !version.Older(tools, a.MinTools) {
 		return nil
 	}
-	return fmt.Errorf("%s needs Hexagon tools %s or newer, not %s: use a newer Hexagon SDK, which `hexmage toolchain list hexagon` lists", a.Target, a.MinTools, tools)
+	return fmt.Errorf("%s: Hexagon tools %s or newer are required, found %s: choose a newer Hexagon SDK from `hexmage toolchain list hexagon`", a.Target, a.MinTools, tools)
 }

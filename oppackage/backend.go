@@ -12,12 +12,12 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Backend is a kind of op package that is not the usual one, which registers its ops for HTP with C++ macros.
+// Backend is a QNN interface other than the usual interface of HTP, in which C++ macros register ops.
 type Backend struct {
 	Name     string // "LPAI"
-	Header   string // the header that shows it
+	Header   string // header that identifies the backend
 	Source   string // the source that includes the header
-	Compiles bool   // hexmage compiles it, although it does not check it
+	Compiles bool   // hexmage compiles the package, but does not check its ops
 }
 
 func backends() []Backend {
@@ -30,20 +30,21 @@ func backends() []Backend {
 	}
 }
 
-// String says in a sentence without a full stop what the package is, and what to do.
+// String describes the package and the next step, without a full stop.
 func (b Backend) String() string {
 	if b.Compiles {
-		return fmt.Sprintf("%s includes %s: this op package registers its ops by %s, the newer interface of HTP. "+
-			"The simulated SDK has no %s; with Qualcomm's QAIRT (--profile device) hexmage compiles the package and "+
-			"does not check its list of ops", b.Source, b.Header, b.Name, b.Header)
+		return fmt.Sprintf("%s includes %s: this op package registers its ops through %s, the newer interface of HTP. "+
+			"The simulated SDK lacks %s. With Qualcomm's QAIRT (--profile device), hexmage compiles the package, "+
+			"but does not check its list of ops", b.Source, b.Header, b.Name, b.Header)
 	}
-	return fmt.Sprintf("%s includes %s: this is an op package for QNN's %s backend, and hexmage builds op packages for "+
-		"HTP. Build this one with its own Makefile and Qualcomm's QAIRT, which has the header", b.Source, b.Header, b.Name)
+	return fmt.Sprintf("%s includes %s: this op package is for QNN's %s backend, but hexmage builds op packages only for "+
+		"HTP. Build it with its own Makefile and Qualcomm's QAIRT", b.Source, b.Header, b.Name)
 }
 
 var included = lazyregexp.New(`(?m)^[ \t\x{feff}]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]`)
 
-// BackendOf returns the backend that a source is for; nil for HTP's usual interface, and for what does not show it.
+// BackendOf returns the backend of a source, or nil for HTP's usual interface and for sources without a known
+// header.
 func BackendOf(source string, text []byte) *Backend {
 	for _, m := range included.Get().FindAllSubmatch(text, -1) {
 		header := path.Base(string(bytes.ReplaceAll(m[1], []byte(`\`), []byte("/"))))
@@ -56,14 +57,14 @@ func BackendOf(source string, text []byte) *Backend {
 	return nil
 }
 
-// Bounds of FindBackend.
+// Limits of FindBackend.
 const (
 	maxSources = 1000
 	maxSource  = 4 << 20
 )
 
-// FindBackend looks into the sources below src of a package's folder; nil is as with BackendOf. It ignores what it cannot
-// read.
+// FindBackend looks for a backend's header in the sources below src in a package's folder. It ignores unreadable
+// files.
 func FindBackend(pkg fs.FS) (found *Backend) {
 	n := 0
 	_ = fs.WalkDir(pkg, "src", func(name string, d fs.DirEntry, err error) error {
@@ -89,25 +90,25 @@ func FindBackend(pkg fs.FS) (found *Backend) {
 	return found
 }
 
-// compiled tells whether a compiler takes the file as C or C++.
+// compiled reports whether a compiler takes the file as C or C++.
 func compiled(name string) bool {
 	return slices.Contains([]string{".c", ".cc", ".cp", ".cpp", ".cxx", ".c++"}, strings.ToLower(path.Ext(name)))
 }
 
-// checkSources refuses sources that would be left out without a word.
+// checkSources rejects sources that the build would silently ignore.
 func checkSources(files []string) error {
 	for _, f := range slices.Sorted(slices.Values(files)) {
 		dir, ext := path.Dir(f), path.Ext(f)
 		switch in := dir == "src" || dir == "src/ops"; {
 		case !compiled(f) || !strings.HasPrefix(f, "src/") || in && ext == ".cpp":
 		case ext == ".c":
-			return fmt.Errorf("%s: hexmage builds op packages for HTP, which are C++. A package in C is for another "+
-				"backend, such as LPAI: build it with its own Makefile. Rename a C source of an HTP package to .cpp", f)
+			return fmt.Errorf("%s: hexmage builds C++ op packages for HTP; C packages are for other backends, such as LPAI: "+
+				"rename a source of an HTP package to .cpp, or build the package with its own Makefile", f)
 		case in:
-			return fmt.Errorf("%s: only src/*.cpp and src/ops/*.cpp are compiled: rename it to .cpp", f)
+			return fmt.Errorf("%s: hexmage compiles only src/*.cpp and src/ops/*.cpp: rename the file to .cpp", f)
 		default:
-			return fmt.Errorf("%s: only src/*.cpp and src/ops/*.cpp are compiled: move it there, or rename it to .inc if "+
-				"another source includes it", f)
+			return fmt.Errorf("%s: hexmage compiles only src/*.cpp and src/ops/*.cpp: move the file there, or rename it to .inc "+
+				"if another source includes it", f)
 		}
 	}
 	return nil

@@ -32,8 +32,9 @@ func TestBackend(t *testing.T) {
 // A source that the compiler would not be given is refused by its name.
 func TestSourcesElsewhere(t *testing.T) {
 	for stray, want := range map[string]string{
-		"src/ops/A.cc": "rename it to .cpp", "src/AInterface.CPP": "rename it to .cpp", "src/ops/a/B.cpp": "move it there",
-		"src/kernels/k.cxx": "move it there", "src/ops/k.c": "A package in C is for another backend",
+		"src/ops/A.cc": "rename the file to .cpp", "src/AInterface.CPP": "rename the file to .cpp",
+		"src/ops/a/B.cpp":   "move the file there",
+		"src/kernels/k.cxx": "move the file there", "src/ops/k.c": "C packages are for other backends",
 		"src/ops/a/B.inc": "", "src/ops/v79_asm/a.S": "", "test/a.cpp": "", "src/a.h": "",
 	} {
 		p := oppackage.Package{Name: "P", Files: []string{stray, "src/ops/C.cpp"}}

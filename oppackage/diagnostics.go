@@ -11,11 +11,11 @@ import (
 
 // diagnostic is one error of a compiler or linker.
 type diagnostic struct {
-	place   string // file:line:col in the package; "" of a linker, and of a compiler that complains about its flags
+	place   string // file:line:col in the package; "" for a linker and for bad compiler flags
 	message string
 }
 
-// maxDiagnostics bounds how many errors of one output are looked at, and maxDiagnosed how much of it, in bytes.
+// maxDiagnostics is the largest number of errors read from an output, maxDiagnosed the number of bytes searched.
 const (
 	maxDiagnostics = 200
 	maxDiagnosed   = 4 << 20
@@ -24,13 +24,13 @@ const (
 var anError = lazyregexp.New(
 	`(?m)^(?:(\S.*?:\d+:\d+): (?:fatal )?|(?:\S*clang\S*|\S*ld(?:\.lld)?|\S*link|lld\S*): )error: (.*?)\r?$`)
 
-// diagnostics finds the errors in the output of a compiler or linker, in its order, each once.
+// diagnostics returns the errors in a compiler's or linker's output, in order and without duplicates.
 func diagnostics(output string) (all []diagnostic) {
 	seen := map[diagnostic]bool{}
 	text := ansi.Strip(output[:min(len(output), maxDiagnosed)])
 	for _, m := range anError.Get().FindAllStringSubmatch(text, maxDiagnostics) {
 		d := diagnostic{place: m[1], message: m[2]}
-		for _, top := range []string{"/src/", "/include/"} { // the folders that lead to the package do not matter
+		for _, top := range []string{"/src/", "/include/"} { // drop the folders above the package
 			if i := strings.LastIndex("/"+m[1], top); i >= 0 {
 				d.place = m[1][i:]
 				break
@@ -44,21 +44,20 @@ func diagnostics(output string) (all []diagnostic) {
 	return all
 }
 
-// Fingerprint is the same for outputs with the same errors, such as those of one source for several targets; "" if there
-// is none.
+// Fingerprint identifies the errors in an output, so that equal errors of several targets are recognized. It returns ""
+// for an output without errors in sources.
 func Fingerprint(output string) string {
 	var b strings.Builder
 	for _, d := range diagnostics(output) {
-		if d.place != "" { // flags and objects differ from target to target
+		if d.place != "" { // flags and objects differ by target
 			fmt.Fprintf(&b, "%s: %s\n", d.place, d.message)
 		}
 	}
 	return b.String()
 }
 
-// Explain says for people what failed in an action of a kind that builds op packages, and what to do: which op for which
-// target, then what renames knows, which looks for names that an SDK spells otherwise. Other causes are in the catalogue
-// of package runner/diagnose.
+// Explain returns hints about a failed action that builds an op package: the op and target, and the next step. The
+// function renames returns hints about names that differ between SDKs. Package runner/diagnose covers other causes.
 func Explain(spec, output string, renames func(output string) []string) []string {
 	target, object, _ := strings.Cut(spec, "/")
 	var hints []string
@@ -72,7 +71,7 @@ func Explain(spec, output string, renames func(output string) []string) []string
 	return append(hints, renames(output)...)
 }
 
-// Summary is the first error of an output in a line, and how many others there are.
+// Summary returns the first error of an output and the number of other errors, in one line.
 func Summary(output string) string {
 	all := diagnostics(output)
 	if len(all) == 0 {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Extra are flags of a package's own, for some of its targets and sources. They come after the table's.
+// Extra adds flags for some targets and sources of a package, after the table's flags.
 type Extra struct {
-	Targets   []string `arg:"targets" json:"targets,omitempty"`       // none: all
-	Sources   []string `arg:"sources" json:"sources,omitempty"`       // slash paths in the package, as path.Match patterns; none: all
-	Includes  []string `arg:"includes" json:"includes,omitempty"`     // folders, relative to the package; those below Rooted are taken as they are
+	Targets   []string `arg:"targets" json:"targets,omitempty"`       // empty for all
+	Sources   []string `arg:"sources" json:"sources,omitempty"`       // slash paths in the package or path.Match patterns; empty for all
+	Includes  []string `arg:"includes" json:"includes,omitempty"`     // folders in the package or below Rooted
 	Defines   []string `arg:"defines" json:"defines,omitempty"`       // NAME or NAME=VALUE
-	Flags     []string `arg:"flags" json:"flags,omitempty"`           // of the compiler
-	LinkFlags []string `arg:"link_flags" json:"link_flags,omitempty"` // after the objects; Sources does not matter
+	Flags     []string `arg:"flags" json:"flags,omitempty"`           // compiler flags
+	LinkFlags []string `arg:"link_flags" json:"link_flags,omitempty"` // flags after the objects, whatever Sources is
 
-	// Rooted are folders, from where the compiler runs, that are not the package's: outputs of other steps.
+	// Rooted lists outputs of other steps: folders outside the package, relative to the compiler's working directory.
 	Rooted []string `json:"rooted,omitempty"`
 }
 
@@ -31,7 +31,7 @@ func (e Extra) matches(src string) bool {
 	})
 }
 
-// flags spells the extra for the compiler.
+// flags returns the compiler flags of the extra.
 func (e Extra) flags(dir string) []string {
 	var out []string
 	for _, i := range e.Includes {
@@ -47,7 +47,8 @@ func (e Extra) flags(dir string) []string {
 	return append(out, e.Flags...)
 }
 
-// extraFlags are the package's own flags for a source: those for all sources first, so that one source's can take them back.
+// extraFlags returns the package's own flags for a source. Flags for all sources come first, so that those for one
+// source override them.
 func (p Package) extraFlags(target, src string) []string {
 	var all, own []string
 	for _, e := range p.Extras {
@@ -62,8 +63,8 @@ func (p Package) extraFlags(target, src string) []string {
 	return append(all, own...)
 }
 
-// Exact returns the package's extras with patterns replaced by the sources that they match: what whoever does not know the
-// files needs.
+// Exact returns the package's extras with file names in place of patterns. Use it for callers that do not have the
+// files.
 func (p Package) Exact() []Extra {
 	out := slices.Clone(p.Extras)
 	for i, e := range out {
@@ -85,7 +86,7 @@ func (p Package) linkFlags(target string) []string {
 	return out
 }
 
-// validateExtras says what would be silently without effect, or mean something else than it says.
+// validateExtras rejects flags that have no effect or an unintended one.
 func (p Package) validateExtras() error {
 	for _, e := range p.Extras {
 		if err := e.Validate(); err != nil {
@@ -94,33 +95,33 @@ func (p Package) validateExtras() error {
 		for _, pattern := range e.Sources {
 			alone := Extra{Sources: []string{pattern}}
 			if !slices.ContainsFunc(p.Files, alone.matches) {
-				return fmt.Errorf("op package %s: flags for %s, but the package has no such source", p.Name, pattern)
+				return fmt.Errorf("op package %s: no source matches %s: correct the sources of its flags", p.Name, pattern)
 			}
 		}
 	}
 	return nil
 }
 
-// Validate checks what can be checked without the package's files and the table of targets.
+// Validate checks the extra without the package's files and the table of targets.
 func (e Extra) Validate() error {
 	for _, s := range e.Sources {
 		if _, err := path.Match(s, ""); err != nil {
-			return fmt.Errorf("source %q is no path and no pattern: %w", s, err)
+			return fmt.Errorf("source %q: invalid path pattern: %w", s, err)
 		}
 	}
 	for _, d := range e.Defines {
 		if name, _, _ := strings.Cut(d, "="); !packageName.MatchString(name) {
-			return fmt.Errorf("define %q is not NAME or NAME=VALUE", d)
+			return fmt.Errorf("define %q: invalid format: use NAME or NAME=VALUE", d)
 		}
 	}
 	for _, i := range e.Includes {
 		if path.IsAbs(i) || i == ".." || strings.HasPrefix(path.Clean(i), "../") {
-			return fmt.Errorf("include folder %q is not below the package: take an output of a step, or a folder of the package", i)
+			return fmt.Errorf("include folder %q: outside the package: use a folder of the package or an output of a step", i)
 		}
 	}
 	for _, f := range slices.Concat(e.Includes, e.Defines, e.Flags, e.LinkFlags) {
 		if strings.ContainsAny(f, "\n\r\x00") || f == "" {
-			return fmt.Errorf("%q is not one flag", f)
+			return fmt.Errorf("flag %q: empty or with a line break: pass one flag", f)
 		}
 	}
 	return nil

@@ -11,49 +11,48 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// DefaultHVX lets the compiler use the HVX instructions of the arch it builds for.
+// DefaultHVX enables the HVX instructions of the compiler's arch.
 const DefaultHVX = "-mhvx"
 
-// Package is an op package's source tree, of the shape src/*.cpp, src/ops/*.cpp, src/ops/<arch>_asm/*.S, include/.
+// Package is an op package's source tree: src/*.cpp, src/ops/*.cpp, src/ops/<arch>_asm/*.S, include/.
 type Package struct {
-	Name  string   // "LLaMAPackage": names the library and the interface provider
-	Dir   string   // slash path of the tree from where the compiler runs; "" when it runs there
-	Build string   // slash path of the build folder; "" is "build"
-	HVX   string   // "" is DefaultHVX
+	Name  string   // "LLaMAPackage": part of the names of the library and the interface provider
+	Dir   string   // slash path of the tree from the compiler's working directory; may be ""
+	Build string   // slash path of the build folder; "" for "build"
+	HVX   string   // "" for DefaultHVX
 	Files []string // slash paths of the tree's files relative to Dir, in any order
 
-	// Interface is the path, from where the compiler runs, of an interface source that is not among Files: one that is
-	// made. "": there is none, or it is among Files.
+	// Interface is the path of a generated interface source, from the compiler's working directory. It is "" if the
+	// source is among Files or missing.
 	Interface string
-	Extras    []Extra // flags of the package's own, beside the table's
+	Extras    []Extra // the package's own flags, after the table's
 }
 
-// Roots says where the SDKs are, as slash paths without a slash at the end.
+// Roots holds the SDKs' slash paths, without a trailing slash.
 type Roots struct {
 	QAIRT   string
 	Hexagon string
-	Tools   string // version of the Hexagon tools: the folder under <Hexagon>/tools/HEXAGON_Tools
+	Tools   string // Hexagon tools version, the name of a folder in <Hexagon>/tools/HEXAGON_Tools
 	NDK     string
-	HostCXX string // the host's compiler, for htp_x86; "" is "clang++"
+	HostCXX string // host compiler for htp_x86; "" for "clang++"
 }
 
-// ExecRoots returns the roots as they are in the exec root of an action.
+// ExecRoots returns the SDKs' paths in the exec root of an action.
 func ExecRoots(toolsVersion string) Roots {
 	return Roots{QAIRT: "toolchains/qairt", Hexagon: "toolchains/hexagon", Tools: toolsVersion, NDK: "toolchains/ndk"}
 }
 
-// Compile is the line that makes one object.
+// Compile is the command line for one object.
 type Compile struct {
 	Args    []string
-	Source  string // slash path from where the compiler runs, as are the others
+	Source  string // paths are relative to the compiler's working directory
 	Object  string
-	Depfile string // make rule that lists the headers, which the compiler writes beside the object
+	Depfile string // make rule that lists the source's headers; the compiler writes it beside the object
 
-	flags []string // of Args, those that name no file of the line's
+	flags []string // subset of Args without file names
 }
 
-// ViaAssembly returns two lines in place of one: text makes, at text.Object, the instructions that the source is compiled to, for reading; object makes
-// the object of them.
+// ViaAssembly splits the command line: text compiles to readable assembly in text.Object, which object assembles.
 func (c Compile) ViaAssembly() (text, object Compile) {
 	text, object = c, c
 	text.Object, object.Depfile = strings.TrimSuffix(c.Object, ".o")+".s", ""
@@ -63,7 +62,7 @@ func (c Compile) ViaAssembly() (text, object Compile) {
 	return text, object
 }
 
-// Link is the line that makes the library.
+// Link is the command line for the library.
 type Link struct {
 	Args    []string
 	Objects []string
@@ -72,7 +71,7 @@ type Link struct {
 
 var packageName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Validate says whether a library and a C++ name can be made from the package's name, and whether it has sources.
+// Validate rejects an invalid name, and a package without sources.
 func (p Package) Validate() error {
 	if err := ValidateName(p.Name); err != nil {
 		return err
@@ -81,15 +80,15 @@ func (p Package) Validate() error {
 		return fmt.Errorf("op package %s: %w", p.Name, err)
 	}
 	if s := sources(p.Files, ""); len(s.plain)+len(s.ops) == 0 {
-		return fmt.Errorf("op package %s: no src/*.cpp and no src/ops/*.cpp; is this the folder of the package itself?", p.Name)
+		return fmt.Errorf("op package %s: no source src/*.cpp or src/ops/*.cpp: name the package's own folder", p.Name)
 	}
 	return p.validateExtras()
 }
 
-// ValidateName says whether a package may have the name.
+// ValidateName checks a package's name.
 func ValidateName(name string) error {
 	if !packageName.MatchString(name) {
-		return fmt.Errorf("op package name %q is not a C++ name", name)
+		return fmt.Errorf("op package name %q: invalid C++ identifier: use letters, digits and _", name)
 	}
 	return nil
 }
@@ -97,16 +96,17 @@ func ValidateName(name string) error {
 // Library returns the file name of a package's library.
 func Library(name string) string { return "libQnn" + name + ".so" }
 
-// interfaceName is the path that an interface source has in a package: the one that FindName knows.
+// interfaceName is the path of an interface source in a package, which FindName reads.
 func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cpp" }
 
 // Ops returns the sources of a package's ops, sorted.
 func Ops(files []string) []string { return sources(files, "").ops }
 
-// HasInterface says whether a package has sources beside its ops, one of which is its interface.
+// HasInterface reports whether a package has sources besides its ops. One of these sources is the package's interface.
 func HasInterface(files []string) bool { return len(sources(files, "").plain) > 0 }
 
-// DeviceLibrary returns the file name that a library has on a phone, which loads one for its processor and one for its NPU.
+// DeviceLibrary returns the file name of a library on a phone. A phone loads one library for its CPU and one for its
+// NPU.
 func DeviceLibrary(name string, a Arch) string {
 	if a.Family == "hexagon" {
 		return "libQnn" + name + "_HTP.so"
@@ -116,7 +116,7 @@ func DeviceLibrary(name string, a Arch) string {
 
 type sourceSet struct{ plain, ops, asm []string }
 
-// sources picks what is compiled, each group sorted, as the Makefile's wildcards do.
+// sources returns the compiled files, each group sorted like the Makefile's wildcards.
 func sources(files []string, asm string) sourceSet {
 	var s sourceSet
 	for _, f := range files {
@@ -135,8 +135,8 @@ func sources(files []string, asm string) sourceSet {
 	return s
 }
 
-// Headers returns what a source of the package may include: whole folders (include/ and the package's own include folders), and
-// the headers that lie in none of them, under src/.
+// Headers returns the headers that a source of the package may include. These are whole folders (include/ and the
+// package's own include folders), and all other headers under src/.
 func (p Package) Headers() (folders, files []string) {
 	candidates := []string{"include"}
 	for _, e := range p.Extras {
@@ -149,7 +149,7 @@ func (p Package) Headers() (folders, files []string) {
 		return slices.ContainsFunc(p.Files, func(f string) bool { return within(f, dir) })
 	}
 	slices.Sort(candidates)
-	for _, dir := range candidates { // a folder comes before those in it
+	for _, dir := range candidates { // a folder precedes its subfolders
 		if has(dir) && !slices.ContainsFunc(folders, func(outer string) bool { return within(dir+"/", outer) }) {
 			folders = append(folders, dir)
 		}
@@ -174,7 +174,8 @@ func (p Package) Headers() (folders, files []string) {
 	return folders, files
 }
 
-// Lines returns the lines that build a package for an arch: the interface first, then the ops, then assembly.
+// Lines returns the command lines that build a package for an arch: the interface first, then the ops, then
+// assembly.
 func Lines(a Arch, p Package, r Roots) ([]Compile, Link) {
 	vars := r.vars(p)
 	build := path.Join(cmp.Or(p.Build, "build"), a.Folder)
@@ -210,7 +211,7 @@ func Lines(a Arch, p Package, r Roots) ([]Compile, Link) {
 	return compiles, link
 }
 
-// ownFlags are the flags that depend on where the package is.
+// ownFlags returns the flags that depend on the package's location.
 func (p Package) ownFlags() []string {
 	flags := []string{"-I" + path.Join(p.Dir, "include")}
 	if p.Dir != "" && p.Dir != "." {
@@ -230,7 +231,8 @@ func (r Roots) vars(p Package) map[string]string {
 
 var reference = lazyregexp.New(`\$\(([A-Z_]+)\)`)
 
-// expand puts the variables' values in. A flag that is one reference alone, such as $(HVX), becomes as many as it has words.
+// expand replaces references to variables. A flag that is only a reference, such as $(HVX), becomes one flag for
+// each word.
 func expand(vars map[string]string, lists ...[]string) []string {
 	var out []string
 	for _, list := range lists {
@@ -246,8 +248,8 @@ func expand(vars map[string]string, lists ...[]string) []string {
 	return out
 }
 
-// CompileCommands returns a compile_commands.json for clangd and other tools: one entry for each line. dir is the folder
-// the lines run in, as the reader of the file sees it.
+// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry for each line. The folder
+// dir is the working directory of the lines, as seen by these tools.
 func CompileCommands(dir string, lines []Compile) ([]byte, error) {
 	type entry struct {
 		Directory string   `json:"directory"`

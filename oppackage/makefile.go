@@ -18,19 +18,19 @@ var makefileText string
 type section struct {
 	Arch
 	Name  string // "v79": suffix of the target's variables
-	Upper string // "V79": suffix of the variables that users set
+	Upper string // "V79": suffix of the variables for users
 	Extra []string
-	More  []string // of the package's own, for the linker
+	More  []string // the package's own linker flags
 	Files []fileFlags
 }
 
-// fileFlags are flags of one source.
+// fileFlags holds the flags of one source.
 type fileFlags struct {
 	Object string // below the target's folder
 	Flags  []string
 }
 
-// page is what the template is given.
+// page is the input of the template.
 type page struct {
 	Package, HVX string
 	Host         bool
@@ -40,9 +40,10 @@ type page struct {
 	Sections     []section
 }
 
-// Makefile writes a standalone Makefile for a package. It lies in the package's folder and takes what it needs from the
-// variables QAIRT_SDK_ROOT, HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT. Its recipes issue the lines that Lines returns. Of the
-// package's Files only those matter that an extra names, and Dir, Build and Interface do not.
+// Makefile writes a standalone Makefile for a package's folder. The written file reads the variables QAIRT_SDK_ROOT,
+// HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT, and runs the command lines that Lines returns.
+//
+// Makefile ignores p.Dir, p.Build and p.Interface. It uses p.Files only to match the sources of extras.
 func Makefile(w io.Writer, p Package, arches []Arch) error {
 	if err := ValidateName(p.Name); err != nil {
 		return err
@@ -56,7 +57,7 @@ func Makefile(w io.Writer, p Package, arches []Arch) error {
 	}
 	for _, e := range p.Extras {
 		if len(e.Rooted) > 0 {
-			return fmt.Errorf("makefile of %s: include folder %s is another step's output: a Makefile stands alone, so it cannot have it", p.Name, e.Rooted[0])
+			return fmt.Errorf("makefile of %s: include folder %s is another step's output: remove it, because a Makefile cannot build steps", p.Name, e.Rooted[0])
 		}
 	}
 	p.Dir = ""
@@ -68,7 +69,7 @@ func Makefile(w io.Writer, p Package, arches []Arch) error {
 		d.Sections = append(d.Sections, newSection(a, p))
 	}
 	if len(arches) == 0 {
-		return fmt.Errorf("makefile of %s: no target is given", p.Name)
+		return fmt.Errorf("makefile of %s: missing target: name one", p.Name)
 	}
 	t, err := template.New("Makefile").Funcs(template.FuncMap{
 		"join":    func(words []string) string { return strings.Join(words, " ") },
@@ -101,17 +102,17 @@ func newSection(a Arch, p Package) section {
 	return s
 }
 
-// validHVX refuses what would not survive a Makefile and a shell as it is.
+// validHVX rejects characters that a Makefile or a shell would change.
 func validHVX(flags string) error {
 	for f := range strings.FieldsSeq(flags) {
 		if strings.Trim(f, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-=_.") != "" {
-			return fmt.Errorf("hvx %q: only compiler flags such as -mhvx=v68 can be here", flags)
+			return fmt.Errorf("hvx %q: invalid compiler flag: use flags such as -mhvx=v68", flags)
 		}
 	}
 	return nil
 }
 
-// wrap spells flags for a Makefile, several lines of them if they are long. A flag that the shell would cut is quoted.
+// wrap writes flags for a Makefile, long lists in several lines. It quotes flags that the shell would split.
 func wrap(flags []string) string {
 	var lines []string
 	line := ""
@@ -133,7 +134,7 @@ func wrap(flags []string) string {
 	return "\\\n  " + strings.Join(lines, " \\\n  ")
 }
 
-// literal spells flags for a Makefile in which nothing is a reference.
+// literal writes flags for a Makefile without references.
 func literal(flags []string) string {
 	var out []string
 	for _, f := range flags {
@@ -142,7 +143,7 @@ func literal(flags []string) string {
 	return strings.Join(out, " ")
 }
 
-// quoted makes one word of a flag for the shell, when the shell would see more in seen.
+// quoted quotes a flag for the shell if seen holds special characters.
 func quoted(flag, seen string) string {
 	if strings.ContainsAny(seen, "\"'`;&|<> *?[]{}!#\\(~") {
 		return "'" + strings.ReplaceAll(flag, "'", `'\''`) + "'"

@@ -1,14 +1,14 @@
-# What differs between the targets of an op package, and what does not. Both the generated Makefile and hexmage's own
-# compile and link actions are made from this table. Each Hexagon arch that has an HTP is a target of the family hexagon: a new one is a
-# block arch in qnn/facts/arches.hcl, or in toolchains/*.hcl of a workspace.
+# Flags of an op package's targets. The generated Makefile and hexmage's own compile and link actions come from this table. Each
+# Hexagon arch with an HTP is a target of the family hexagon. A new arch is an arch block in qnn/facts/arches.hcl, or in
+# toolchains/*.hcl of a workspace.
 #
 # $(NAME) is a variable of the Makefile; in an action it is a path in the exec root:
 #   HEXAGON  NDK          roots of the SDKs
 #   QNN_INCLUDE           the QAIRT SDK's include/QNN
-#   QNN_TARGET_LIB        its libraries for the phone's processor
+#   QNN_TARGET_LIB        its libraries for the phone's CPU
 #   TOOLS                 the Tools folder of the Hexagon compiler's version
-#   ARCH                  the arch that the compiler is asked for, such as v79
-#   HVX                   which HVX instructions the compiler may use
+#   ARCH                  the arch in the compiler's flags, such as v79
+#   HVX                   the HVX instructions that the compiler may use
 #   PACKAGE_NAME  HOST_CXX
 
 common {
@@ -22,13 +22,13 @@ common {
     "-I$(QNN_INCLUDE)",
   ]
 
-  # Only sources under src/ops: the HVX branch of an op includes hvx_internal.h, whatever it is compiled for.
+  # Only sources under src/ops: the HVX branch of an op includes hvx_internal.h for every target.
   op_flags = [
     "-I$(HEXAGON)/libs/qhl_hvx/inc/qhmath_hvx",
     "-I$(HEXAGON)/libs/qhl_hvx/inc/internal",
   ]
 
-  # Where the SDKs are is no part of what comes out.
+  # The output does not depend on the SDKs' paths.
   map_flags = [
     "-ffile-prefix-map=$(QNN_INCLUDE)=qairt/include/QNN",
     "-ffile-prefix-map=$(HEXAGON)=hexagon",
@@ -50,7 +50,7 @@ family "hexagon" {
     "-I$(HEXAGON)/incs/stddef",
   ]
 
-  # Without the arch, the start files of the compiler's default arch would be linked.
+  # Without the arch, the compiler links the start files of its default arch.
   link_flags = ["-m$(ARCH)"]
 }
 
@@ -75,7 +75,7 @@ family "android" {
 
   op_flags = ["-DREFERENCE_OP"]
 
-  # Phones with pages of 16 KiB load no library that is aligned to less; NDKs before r28 align to 4 KiB by themselves.
+  # Phones with 16 KiB pages reject libraries with a smaller alignment. NDKs before r28 align to 4 KiB by default.
   link_flags = ["-stdlib=libc++", "-Wl,-z,max-page-size=16384"]
 
   libs = ["-L$(QNN_TARGET_LIB)", "-lQnnHtp", "-lQnnHtpPrepare"]

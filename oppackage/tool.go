@@ -13,22 +13,22 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "makefile/3"
 
-// Spec says what Makefile to write.
+// Spec describes the Makefile to write.
 type Spec struct {
 	Package string  `json:"package"`
 	Arches  []Arch  `json:"arches"`
-	HVX     string  `json:"hvx,omitempty"`    // HVX version or compiler flags; "": the default
-	Extras  []Extra `json:"extras,omitempty"` // with whole paths of sources
-	Out     string  `json:"out"`              // folder to write it into
+	HVX     string  `json:"hvx,omitempty"`    // HVX version or compiler flags; "" for the default
+	Extras  []Extra `json:"extras,omitempty"` // with file names in place of patterns
+	Out     string  `json:"out"`              // output folder
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if s.Out == "" {
-		return errors.New("out is needed")
+		return errors.New("out: missing value")
 	}
 	p := Package{Name: s.Package, HVX: HVXFlags(s.HVX), Extras: s.Extras}
 	for _, e := range p.Extras {
@@ -44,7 +44,8 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	return os.WriteFile(filepath.Join(s.Out, "Makefile"), text.Bytes(), 0o644)
 }
 
-// HVXFlags spells an HVX version, such as "v66", as compiler flags. Flags stay as they are, and "" is the default.
+// HVXFlags converts an HVX version, such as "v66", to compiler flags. It returns flags unchanged, and the default flags
+// for "".
 func HVXFlags(hvx string) string {
 	switch {
 	case hvx == "":
@@ -55,7 +56,7 @@ func HVXFlags(hvx string) string {
 	return "-mhvx=" + hvx
 }
 
-// FindName returns the package's name: the one given, else what src/<name>Interface.cpp is named after.
+// FindName returns the given name. If it is "", FindName returns the name in src/<name>Interface.cpp.
 func FindName(given string, files []string) (string, error) {
 	if given != "" {
 		return given, ValidateName(given)
@@ -71,7 +72,7 @@ func FindName(given string, files []string) (string, error) {
 		if err := checkSources(files); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("there are %d files src/*%s to name the op package after: name a folder that has one, or say the package's name (package = \"…\" of a step, --package of a command), which is the PackageName of its op config", len(names), suffix)
+		return "", fmt.Errorf("op package without a name: found %d files src/*%s, expected 1: set the PackageName of its op config (package = \"…\" in a step, --package in a command)", len(names), suffix)
 	}
 	return names[0], ValidateName(names[0])
 }

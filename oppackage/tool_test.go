@@ -42,10 +42,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("exit %d: %s", code, text)
 	}
 	for want, s := range map[string]oppackage.Spec{
-		"out is needed":       {Package: "P"},
-		"no target is given":  {Package: "P", Out: out},
-		"not a C++ name":      {Package: "a b", Arches: arches("htp_v79"), Out: out},
-		"only compiler flags": {Package: "P", Arches: arches("htp_v79"), Out: out, HVX: "$(shell x)"},
+		"out: missing value":     {Package: "P"},
+		"missing target":         {Package: "P", Out: out},
+		"invalid C++ identifier": {Package: "a b", Arches: arches("htp_v79"), Out: out},
+		"invalid compiler flag":  {Package: "P", Arches: arches("htp_v79"), Out: out, HVX: "$(shell x)"},
 	} {
 		if code, text := run(s); code != 1 || !strings.Contains(text, want) {
 			t.Errorf("%+v: exit %d: %s", s, code, text)
@@ -59,12 +59,12 @@ func TestFindName(t *testing.T) {
 			t.Errorf("%q: %q, %v", files, got, err)
 		}
 	}
-	if _, err := oppackage.FindName("", nil); err == nil || !strings.Contains(err.Error(), "there are 0 files") || !strings.Contains(err.Error(), "PackageName of its op config") {
+	if _, err := oppackage.FindName("", nil); err == nil || !strings.Contains(err.Error(), "found 0 files") || !strings.Contains(err.Error(), "PackageName of its op config") {
 		t.Error(err)
 	}
 }
 
-// TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the Makefile changed on
+// TestToolVersion ties the tool's behavior version to what it writes. When it fails because the Makefile changed on
 // purpose, raise the version and take the new digest.
 func TestToolVersion(t *testing.T) {
 	arches, err := sdktest.Targets(t).Default()

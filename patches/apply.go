@@ -15,16 +15,16 @@ import (
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// maxHeader bounds a header that is probed, in bytes. The largest of Qualcomm's are a few hundred kB.
+// maxHeader limits the size of a header in bytes. Qualcomm's largest have a few hundred kB.
 const maxHeader = 16 << 20
 
-// headers are those of an SDK.
+// headers reads the headers of an SDK.
 type headers struct {
-	dir   string                     // its include/QNN
-	names map[string]map[string]bool // found so far, by path or pattern
+	dir   string                     // its folder include/QNN
+	names map[string]map[string]bool // names found so far, by path or pattern
 }
 
-// needed says whether the headers need what a condition guards, and why or why not; no condition is always needed.
+// needed reports whether a condition holds for the headers, and the reason. A nil condition always holds.
 func (h headers) needed(w *rules.When) (bool, string, error) {
 	if w == nil {
 		return true, "", nil
@@ -35,7 +35,7 @@ func (h headers) needed(w *rules.When) (bool, string, error) {
 		fsys := os.DirFS(h.dir)
 		files, err := doublestar.Glob(fsys, w.Header, doublestar.WithFilesOnly())
 		if err != nil || len(files) == 0 {
-			return false, "", errors.Join(err, fmt.Errorf("SDK headers: %s has no %s; name the include/QNN folder of a QAIRT SDK",
+			return false, "", errors.Join(err, fmt.Errorf("SDK headers: %s has no %s: name the include/QNN folder of a QAIRT SDK",
 				h.dir, w.Header))
 		}
 		for _, f := range files {
@@ -53,8 +53,8 @@ func (h headers) needed(w *rules.When) (bool, string, error) {
 	return needed, reason, nil
 }
 
-// applyRules applies the rules to each file in their order. An error holds what is wrong with every rule. few accepts
-// fewer places than rules expect.
+// applyRules applies the rules of all ranges to each file, in order. Its error lists every rule that does not fit.
+// few accepts fewer places than rules expect.
 func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, h headers, few bool, report *Report) error {
 	for _, rg := range ranges {
 		for _, r := range rg.Rules {
@@ -96,7 +96,7 @@ func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, h heade
 	return errors.Join(errs...)
 }
 
-// rewrite applies the needed ones of the rules to the files of a tree, and notes what they found.
+// rewrite applies the needed rules to the files of a tree and records the places.
 func rewrite(ctx context.Context, tree *srctree.Tree, all []RuleResult) error {
 	return tree.Walk(func(name string) error {
 		var text []byte
@@ -128,10 +128,10 @@ func rewrite(ctx context.Context, tree *srctree.Tree, all []RuleResult) error {
 	})
 }
 
-// applyPatches applies the needed patches that the tree does not have yet, in their order. The first that does not fit
-// ends it.
+// applyPatches applies the needed patches that the tree does not have yet, in order. It stops at the first that does
+// not fit.
 func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, h headers, report *Report) error {
-	var renames []RuleResult // needed ones, the other way round
+	var renames []RuleResult // needed ones, reversed
 	for _, rg := range ranges {
 		for _, patch := range rg.Patches {
 			needed, reason, err := h.needed(rg.When[patch.Name])
@@ -157,7 +157,7 @@ func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, h hea
 	}
 	has := map[*series.Patch]bool{}
 	find(report.Patches, tree.Clone(), has)
-	// Renames of the series may have changed the lines of a patch.
+	// Renames of the series may already have changed the lines of a patch.
 	slices.Reverse(renames)
 	before := tree.Clone()
 	if err := rewrite(ctx, before, renames); err == nil {
@@ -180,7 +180,7 @@ func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, h hea
 	return nil
 }
 
-// find notes the needed patches that a tree has: from the last to the first, those that can be undone and cannot be
+// find marks the needed patches that the tree already has: those that, from last to first, can be undone but not
 // applied. It changes the tree.
 func find(all []PatchResult, tree *srctree.Tree, has map[*series.Patch]bool) {
 	for _, r := range slices.Backward(all) {

@@ -12,12 +12,12 @@ import (
 
 // Hint names a shipped rename rule that fixes compile errors.
 type Hint struct {
-	Series string // of the rule
-	Range  string // of the rule
+	Series string // series of the rule
+	Range  string // range of the rule
 	Rule   rules.Rule
 }
 
-// String names the cause and the remedy in one line.
+// String returns the cause and the remedy in one line.
 func (h Hint) String() string {
 	return fmt.Sprintf("the SDK's headers spell %s::%s as %s; rename rule %q of patches/%s/%s fixes it: "+
 		"build the sources after a step \"patch\" with series = %q",
@@ -25,20 +25,20 @@ func (h Hint) String() string {
 }
 
 var (
-	// An error of clang or gcc about a member that a class does not have; both quote member and class.
+	// Matches a missing class member in an error of clang or gcc. Both quote the member and the class.
 	noMember = lazyregexp.New(`error: .*\bno(?:t a)? (?:member|type|template)\b.*`)
 	quoted   = lazyregexp.New(`['‘]([^'‘’]+)['’]`)
 )
 
-// maxDiagnosed bounds how much of a compiler's output Diagnose reads, in bytes.
+// maxDiagnosed limits the compiler output that Diagnose reads, in bytes.
 const maxDiagnosed = 4 << 20
 
-// Diagnose returns the shipped rename rules that fix errors in a compiler's output, each once.
+// Diagnose returns the shipped rename rules that fix errors in a compiler's output, without duplicates.
 func Diagnose(compilerOutput string) []Hint {
 	if len(compilerOutput) > maxDiagnosed {
 		compilerOutput = compilerOutput[:maxDiagnosed]
 	}
-	missing := map[[2]string]bool{} // class and member, and the other way round
+	missing := map[[2]string]bool{} // class and member, in both orders
 	for _, line := range noMember.Get().FindAllString(ansi.Strip(compilerOutput), -1) {
 		names := quoted.Get().FindAllStringSubmatch(line, 2)
 		if len(names) == 2 {
@@ -60,14 +60,14 @@ func Diagnose(compilerOutput string) []Hint {
 	return hints
 }
 
-// unqualified returns the last name of a type's spelling: "Tensor" of "const class hnnx::Tensor &".
+// unqualified returns the last name in a type: "Tensor" of "const class hnnx::Tensor &".
 func unqualified(s string) string {
 	s = strings.TrimRight(s, " &*")
 	return s[strings.LastIndexAny(s, " :")+1:]
 }
 
-// Newer returns the rename rules of a shipped series for an SDK that came after the sources were written: those of the
-// folders FROM-TO whose TO is at most the SDK's version.
+// Newer returns the rename rules of a shipped series for sources that are older than the SDK. It reads the folders
+// FROM-TO whose TO is at most the SDK's version.
 func Newer(series, sdk string) ([]rules.Rule, error) {
 	if _, err := Shipped(series); err != nil {
 		return nil, err

@@ -161,7 +161,7 @@ func TestAllOrNothing(t *testing.T) {
 		"a file that can't be read as C++": {func(files map[string]string, s fstest.MapFS) { files["a.cpp"] = "one\ntwo\nthree\n/* old_name" },
 			[]string{"a.cpp:4:1: comment is never closed"}},
 		"a file in the way": {func(files map[string]string, s fstest.MapFS) { files["deep/er/new.cpp.hexmage-new"] = "" },
-			[]string{"deep/er/new.cpp.hexmage-new is in the way"}},
+			[]string{"deep/er/new.cpp.hexmage-new: left over from an earlier run"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, s := gitSource(), gitSeries()
@@ -264,9 +264,9 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestUpstream checks a clone of upstream: main, whose calls are renamed, and the last commit of v1 before the rename. The
+// TestMllm checks a clone of upstream: main, whose calls are renamed, and the last commit of v1 before the rename. The
 // sources are not ours to ship, so the clone is the caller's.
-func TestUpstream(t *testing.T) {
+func TestMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")

@@ -22,14 +22,14 @@ import (
 type Range struct {
 	Name    string
 	Patches []*series.Patch        // in order of name
-	When    map[string]*rules.When // by patch name; a patch without one is always needed
-	Rules   []rules.Rule           // in the order in which they are applied: all renames first
+	When    map[string]*rules.When // by patch name; a patch without a condition is always needed
+	Rules   []rules.Rule           // in the order of application: all renames first
 }
 
-// maxRules bounds a rules file, in bytes.
+// maxRules limits a rules file in bytes.
 const maxRules = 1 << 20
 
-// RulesFile is what a range's rules.hcl may hold.
+// RulesFile is the content of a range's rules.hcl.
 type RulesFile struct {
 	Renames  []rules.Rule `hcl:"rename,block"`
 	Replaces []rules.Rule `hcl:"replace,block"`
@@ -40,7 +40,7 @@ type RulesFile struct {
 	} `hcl:"patch,block"`
 }
 
-// Load reads a series. Its ranges come in order of name, in which numbers count as such: 2.9 is before 2.10.
+// Load reads a series. It sorts the ranges by name, with numbers in numeric order: 2.9 precedes 2.10.
 func Load(fsys fs.FS) ([]Range, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -52,7 +52,7 @@ func Load(fsys fs.FS) ([]Range, error) {
 		return cmp.Or(version.Compare(fromA, fromB), version.Compare(toA, toB))
 	})
 	var ranges []Range
-	where := map[string]string{} // rule to its range
+	where := map[string]string{} // range of each rule
 	for _, e := range entries {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
@@ -63,14 +63,14 @@ func Load(fsys fs.FS) ([]Range, error) {
 		}
 		for _, r := range rg.Rules {
 			if other, ok := where[r.String()]; ok {
-				return nil, fmt.Errorf("%s is both in %s and in %s", r, other, rg.Name)
+				return nil, fmt.Errorf("%s: duplicate in %s and %s: remove one", r, other, rg.Name)
 			}
 			where[r.String()] = rg.Name
 		}
 		ranges = append(ranges, rg)
 	}
 	if len(ranges) == 0 {
-		return nil, errors.New("it has no <from>-<to> folder with rules.hcl or *.patch files")
+		return nil, errors.New("missing <from>-<to> folder with rules.hcl or *.patch files: create one")
 	}
 	return ranges, nil
 }
@@ -78,7 +78,7 @@ func Load(fsys fs.FS) ([]Range, error) {
 func loadRange(fsys fs.FS, dir string) (Range, error) {
 	rg := Range{Name: dir, When: map[string]*rules.When{}}
 	if from, to, ok := strings.Cut(dir, "-"); !ok || from == "" || to == "" {
-		return rg, fmt.Errorf("folder %s is not named <from>-<to>", dir)
+		return rg, fmt.Errorf("folder %s: invalid name: rename it to <from>-<to>", dir)
 	}
 	names, err := fs.Glob(fsys, path.Join(dir, "*.patch"))
 	if err != nil {
@@ -125,7 +125,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 	}
 	for _, p := range found.Patches {
 		if !slices.Contains(names, path.Join(dir, p.File)) {
-			return rg, fmt.Errorf("%s: patch %q is no file of %s", file, p.File, dir)
+			return rg, fmt.Errorf("%s: patch %q is missing from folder %s", file, p.File, dir)
 		}
 		if err := p.When.Validate(); err != nil {
 			return rg, fmt.Errorf("%s: patch %q: %w", file, p.File, err)

@@ -1,12 +1,12 @@
-// Package patches changes other people's sources so that they build with the SDK at hand.
+// Package patches changes C++ sources so that they build with a given SDK.
 //
-// A series is a folder of ranges, <from>-<to>, each with *.patch files (unified diffs, applied in order of name) and a
-// rules.hcl with rename and replace rules over C++ tokens. The headers of the SDK decide which of them are needed, so
-// one series serves every SDK version. All patches come before all rules. Either everything that is needed fits, or
-// nothing is written.
+// A series is a folder of ranges, <from>-<to>. Each range has *.patch files (unified diffs, applied in order of name)
+// and a rules.hcl with rename and replace rules over C++ tokens. The SDK's headers decide which patches and rules are
+// needed, so one series serves every SDK version. All patches precede all rules. If one needed change does not fit, the
+// package writes nothing.
 //
-// It knows nothing of building: which files a compiler reads, which macros are set. Only ApplyInPlace
-// changes its source.
+// It does not know how the sources are built, for example which files a compiler reads or which macros are set. Only
+// ApplyInPlace changes the source tree.
 package patches
 
 import (
@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/patches/rules"
 	"github.com/hexmage/hexmage/patches/series"
@@ -33,48 +33,51 @@ import (
 //go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
-// ShippedNames returns the names of the series that come with hexmage, in order.
+// ShippedNames returns the names of the series in hexmage, sorted.
 func ShippedNames() (names []string) {
-	entries, _ := shipped.ReadDir(".") // an embedded folder always opens
+	entries, _ := shipped.ReadDir(".") // opening an embedded folder always succeeds
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
 	return names
 }
 
-// Shipped returns a series that comes with hexmage. The error for an unknown name lists the known ones.
+// Shipped returns a series in hexmage. The error for an unknown name lists the known names.
 func Shipped(name string) (fs.FS, error) {
 	known := ShippedNames()
 	if slices.Contains(known, name) {
 		return fs.Sub(shipped, name)
 	}
-	return nil, fmt.Errorf("hexmage has no patch series %q. There are: %s; name one of your own, which is a folder "+
-		"with ranges of patches, with its path: ./%s", name, strings.Join(known, ", "), name)
+	return nil, fmt.Errorf("unknown patch series %q: choose from %s, "+
+		"or name the folder of your own series with its path: ./%s",
+		name, strings.Join(known, ", "), name)
 }
 
-// Digest returns the digest of the shipped series. A result that depends on a Hint depends on it.
+// Digest returns the digest of the shipped series. Results that depend on a Hint include this digest in their keys.
 func Digest() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, _ error) error {
-		text, _ := shipped.ReadFile(name) // a folder has none
+		text, _ := shipped.ReadFile(name) // a folder has no text
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 		return nil
 	})
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Request says what to patch.
+// Request describes the sources, the SDK and the series.
 type Request struct {
-	Source     string // folder of the source tree; it is only read
-	SDKInclude string // the SDK's include/QNN folder, whose headers are probed
+	Source     string // folder of the source tree, read only
+	SDKInclude string // the SDK's include/QNN folder
 	Series     string // the series' name, for the report
 	SeriesFS   fs.FS  // the series' folder
-	Out        string // folder for the patched copy; it must be empty or not exist. Only Apply uses it
-	// AllowFew accepts fewer places than a rule's expect block asks for. Set it if the user did not name the series.
+	Out        string // folder for the patched sources, for Apply only; it must be empty or missing
+	// AllowFew accepts fewer places than a rule's expect block requires. Set AllowFew if the user did not name the
+	// series.
 	AllowFew bool
 }
 
-// Fitting returns the shipped series that changes most places in r.Source, the first one if none changes any.
+// Fitting returns the shipped series that changes the most places in r.Source, or the first series if none changes
+// any.
 func Fitting(ctx context.Context, r Request) (string, error) {
 	best, most := "", -1
 	for _, name := range ShippedNames() {
@@ -93,25 +96,25 @@ func Fitting(ctx context.Context, r Request) (string, error) {
 	return best, nil
 }
 
-// Report says what was done to a tree. It is the same for the same sources, headers and series.
+// Report lists the changes of a tree. Equal sources, headers and series give an equal report.
 type Report struct {
 	Series  string        `json:"series"`
 	Patches []PatchResult `json:"patches"`
 	Rules   []RuleResult  `json:"rules"`
-	Changed []string      `json:"changed"` // slash paths of the files that differ from the source, sorted
+	Changed []string      `json:"changed"` // slash paths of the changed files, sorted
 }
 
-// The states of a patch or rule in a Report.
+// States of a patch or rule in a Report.
 const (
 	StateApplied   = "applied"
 	StateAlready   = "already applied"
 	StateNotNeeded = "not needed"
 	StateFailed    = "does not fit"
-	StateNone      = "nothing to do" // needed, and nothing of it is there, which the rule allows
-	StateNotTried  = "not tried"     // because a patch before it does not fit
+	StateNone      = "nothing to do" // needed, but without a matching place, as the rule allows
+	StateNotTried  = "not tried"     // an earlier patch does not fit
 )
 
-// PatchResult is what became of one *.patch file.
+// PatchResult is the result of one *.patch file.
 type PatchResult struct {
 	Range  string `json:"range"` // the <from>-<to> folder
 	File   string `json:"file"`
@@ -120,7 +123,7 @@ type PatchResult struct {
 	patch  *series.Patch
 }
 
-// RuleResult is what became of one rule.
+// RuleResult is the result of one rule.
 type RuleResult struct {
 	Range   string        `json:"range"`
 	Rule    string        `json:"rule"` // kind and name
@@ -128,16 +131,18 @@ type RuleResult struct {
 	To      string        `json:"to"`
 	State   string        `json:"state"`
 	Reason  string        `json:"reason,omitempty"`
-	Changed []rules.Place `json:"changed"` // places in the tree after its patches and the rules before
-	Already []rules.Place `json:"already"` // places that were To before
+	Changed []rules.Place `json:"changed"` // changed places in the tree, after its patches and earlier rules
+	Already []rules.Place `json:"already"` // places that already had the new code
 
 	rule  rules.Rule
-	files []string // that the rule looked at
+	files []string // files that the rule searched
 	errs  []error
 }
 
-// Apply writes the patched copy of the source. An error lists every rule that does not fit, or the hunks of the first
-// patch that do not; then nothing is written. The report of a failed Apply has the results until then.
+// Apply writes the patched sources if every needed change fits.
+//
+// The error lists every rule that does not fit, or the hunks of the first patch that does not fit. The report of a
+// failed Apply has the results so far.
 func Apply(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.CopyTo(ctx, r.Out); err != nil {
@@ -147,7 +152,7 @@ func Apply(ctx context.Context, r Request) (Report, error) {
 	})
 }
 
-// ApplyInPlace changes the source itself. On an error it is as it was.
+// ApplyInPlace changes the source itself. After an error, the source is unchanged.
 func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.WriteBack(r.Source); err != nil {
@@ -157,12 +162,12 @@ func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 	})
 }
 
-// Check does what Apply does without writing anything.
+// Check runs Apply without writing anything.
 func Check(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(*srctree.Tree) error { return nil })
 }
 
-// Diff returns what Apply would do as one unified diff in git's form, empty if that is nothing.
+// Diff returns the changes of Apply as one unified diff in git's format. The diff is empty if nothing changes.
 func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error) {
 	report, err = with(ctx, r, func(tree *srctree.Tree) error {
 		diff, err = series.DiffTree(tree)
@@ -171,7 +176,7 @@ func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error
 	return diff, report, err
 }
 
-// with computes the changes and calls do with them, if the series fits.
+// with computes the changes and calls do if the series fits.
 func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report, error) {
 	report := Report{Series: r.Series, Patches: []PatchResult{}, Rules: []RuleResult{}, Changed: []string{}}
 	ranges, err := Load(r.SeriesFS)
@@ -196,23 +201,23 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 	return report, do(tree)
 }
 
-// Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "patch/5"
 
-// Spec says what to patch.
+// Spec holds the arguments of the tool.
 type Spec struct {
 	Source     string `json:"source"`           // folder of the sources
 	SDKInclude string `json:"sdk_include"`      // the SDK's include/QNN folder
 	Series     string `json:"series"`           // the series' name, for the report
 	Rules      string `json:"rules"`            // the series' folder
-	Out        string `json:"out"`              // folder for the patched copy
+	Out        string `json:"out"`              // folder for the patched sources
 	Report     string `json:"report,omitempty"` // file for the report, in JSON
 }
 
-// Run is the tool: it writes a patched copy of a source tree, and says on stdout what it has done.
+// Run writes patched sources and prints the changes on stdout.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.Source == "" || s.Out == "" {
-		return errors.New("source and out are needed")
+		return errors.New("source or out: missing value")
 	}
 	name, rules, err := OpenSeries(s.Series + "=" + s.Rules)
 	if err != nil {
@@ -230,7 +235,7 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	return err
 }
 
-// OpenSeries opens a series that comes with hexmage, by its name, or name=folder.
+// OpenSeries opens a series by its name in hexmage, or by name=folder.
 func OpenSeries(arg string) (string, fs.FS, error) {
 	name, dir, own := strings.Cut(arg, "=")
 	if !own {
@@ -243,10 +248,10 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 		return "", nil, fmt.Errorf("series %s: %s is not a folder", name, dir)
 	}
 	root, err := filepath.EvalSymlinks(dir) // the folder itself is the caller's choice
-	return name, rooted.FS(root), err
+	return name, safepath.FS(root), err
 }
 
-// Places returns the number of places that rules changed.
+// Places returns the number of changed places.
 func (r Report) Places() (n int) {
 	for _, one := range r.Rules {
 		n += len(one.Changed)
@@ -254,7 +259,7 @@ func (r Report) Places() (n int) {
 	return n
 }
 
-// Changes returns the report without patches and rules that have nothing to do.
+// Changes returns the report without unused patches and rules.
 func (r Report) Changes() Report {
 	idle := []string{StateNotNeeded, StateNone, StateAlready}
 	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return slices.Contains(idle, p.State) })
@@ -262,7 +267,7 @@ func (r Report) Changes() Report {
 	return r
 }
 
-// Text shows a report to people, one line for each patch and rule and one for each place that was changed.
+// Text returns a report for a terminal: one line for each patch, rule and changed place.
 func (r Report) Text() string {
 	var b strings.Builder
 	line := func(rg, name, state, reason string) {

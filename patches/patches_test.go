@@ -233,7 +233,7 @@ func TestApplyErrors(t *testing.T) {
 			}
 		})
 	}
-	t.Run("cancelled", func(t *testing.T) {
+	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := patches.Apply(ctx, request(t, source, newHeader)); !errors.Is(err, context.Canceled) {
@@ -284,18 +284,18 @@ replace "e" {
 func TestLoadErrors(t *testing.T) {
 	rules := func(text string) fstest.MapFS { return fstest.MapFS{"1-2/rules.hcl": {Data: []byte(text)}} }
 	for want, fsys := range map[string]fstest.MapFS{
-		"is not named":              {"new/rules.hcl": {Data: []byte(own)}},
-		"both in 1-2 and in 2-3":    {"1-2/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}, "2-3/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}},
-		"0002-b.patch\" is no file": rules(own),
-		"must be C++ names":         rules("rename \"x\" {\n from = \"\"\n to = \"b\"\n files = [\"*\"]\n expect {\n max = 1\n }\n}"),
-		"Unsupported argument":      rules("rename \"x\" {\n form = \"\"\n}"),
-		"file does not exist":       {"1-2/readme.txt": {}},
+		"invalid name":                   {"new/rules.hcl": {Data: []byte(own)}},
+		"duplicate in 1-2 and 2-3":       {"1-2/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}, "2-3/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}},
+		"0002-b.patch\" is missing from": rules(own),
+		"must be C++ names":              rules("rename \"x\" {\n from = \"\"\n to = \"b\"\n files = [\"*\"]\n expect {\n max = 1\n }\n}"),
+		"Unsupported argument":           rules("rename \"x\" {\n form = \"\"\n}"),
+		"file does not exist":            {"1-2/readme.txt": {}},
 	} {
 		if _, err := patches.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load = %v, want %q", err, want)
 		}
 	}
-	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "There are: mllm, mllm-aot, mllm-v1; ") {
+	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "choose from mllm, mllm-aot, mllm-v1, ") {
 		t.Errorf("Shipped = %v", err)
 	}
 }
@@ -367,7 +367,7 @@ func TestRun(t *testing.T) {
 	dir := write(t, map[string]string{"1-2/rules.hcl": strings.Split(own, "patch ")[0]})
 	for want, s := range map[string]patches.Spec{
 		`rename "old": 0 places`: {Source: r.Source, Series: "own", Rules: dir, Out: filepath.Join(t.TempDir(), "o")},
-		"are needed":             {Series: "own", Rules: dir},
+		"missing value":          {Series: "own", Rules: dir},
 		"nowhere":                {Source: r.Source, Series: "a", Rules: "/nowhere", Out: "o"},
 	} {
 		if _, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, s); code != 1 || !strings.Contains(stderr, want) {
@@ -389,7 +389,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestToolVersion ties the tool's behaviour version to what it writes. When it fails because the tool now writes
+// TestToolVersion ties the tool's behavior version to what it writes. When it fails because the tool now writes
 // something else on purpose, raise the version and take the new digest.
 func TestToolVersion(t *testing.T) {
 	r := patches.Request{

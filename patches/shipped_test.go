@@ -122,8 +122,8 @@ func opPackage() map[string]string {
 	return files
 }
 
-// TestUpstreamShape: 10 calls in 3 files, and the commented line stays.
-func TestUpstreamShape(t *testing.T) {
+// TestMllmShape: 10 calls in 3 files, and the commented line stays.
+func TestMllmShape(t *testing.T) {
 	checkTenCalls(t, request(t, opPackage(), newHeader), "src/ops/")
 }
 

@@ -1,8 +1,8 @@
-# An ONNX graph or a language model (docs/emulator.md): --var graph=net.onnx --var samples=FOLDER (*.npz files with its
-# inputs by name), or --var model=Qwen3-0.6B (a Hugging Face folder or a GGUF). More: hexmage show module onnx-htp
-pipeline { description = "An ONNX graph or language model through Qualcomm's compiler and emulator, beside the CPU" }
+# An ONNX graph (--var graph=net.onnx --var samples=FOLDER) or a language model (--var model=NAME): docs/emulator.md
+pipeline { description = "An ONNX graph or language model through Qualcomm's compiler, beside the CPU" }
 profile "emulator" { default = true }
 profile "device" {}
+profile "simulated" {}
 target "SM8750" {}
 variable "model" { default = "tiny" }        # two layers with seeded weights; or smollm2, or a path
 variable "graph" { type = optional(string) } # example: a small one
@@ -34,6 +34,7 @@ module "net" {
   profiling   = var.profiling
 }
 output "contexts" { value = module.net.contexts }
+output "metrics" { value = module.net.metrics }
 output "placement" { value = module.net.placement }
 output "profile" { value = module.net.hot_nodes }
 output "table" { value = module.net.table }

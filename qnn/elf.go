@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// MachineHexagon is the machine of Hexagon's ELF files.
+// MachineHexagon is the machine number of Hexagon ELF files.
 const MachineHexagon = elf.EM_QDSP6
 
-// hexagonMach is the part of e_flags that is the arch, whose number it has as hexadecimal digits.
+// hexagonMach masks the bits of e_flags that hold the arch, as hexadecimal digits.
 const hexagonMach = 0x3ff
 
-// HexagonArch returns the arch that the e_flags of a Hexagon ELF file tell: 0x79 is v79.
+// HexagonArch returns the arch in the e_flags of a Hexagon ELF file: 0x79 is v79.
 func HexagonArch(flags uint32) string { return fmt.Sprintf("v%x", flags&hexagonMach) }
 
-// Systems that the libraries of a processor with an operating system are for.
+// Operating systems of CPU libraries.
 const (
 	Android = "android"
 	Linux   = "linux"
 )
 
-// System is the operating system that a file is for, by its loader and the libraries that it needs; "" where they do not say it.
+// System returns a file's operating system, based on its loader and needed libraries, or "".
 func System(machine elf.Machine, interpreter string, needed []string) string {
-	if machine == MachineHexagon { // the DSP's own
+	if machine == MachineHexagon { // the DSP has its own system
 		return ""
 	}
 	if strings.HasPrefix(interpreter, "/system/bin/linker") {
@@ -42,12 +42,12 @@ func System(machine elf.Machine, interpreter string, needed []string) string {
 	return ""
 }
 
-// Glibc tells whether a library is one that only Linux with the GNU C library has.
+// Glibc reports whether a library exists only on Linux with the GNU C library.
 func Glibc(lib string) bool {
 	return strings.HasPrefix(lib, "libc.so.") || strings.HasPrefix(lib, "ld-linux")
 }
 
-// HexagonFlags returns the e_flags of code for an arch, 0 for what is none.
+// HexagonFlags returns the e_flags of code for an arch, or 0 for an invalid name.
 func HexagonFlags(arch string) uint32 {
 	var flags uint32
 	for _, c := range strings.TrimPrefix(arch, "v") {

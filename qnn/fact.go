@@ -7,22 +7,22 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// Confidence of a fact. A contradiction of an inferred fact is a warning, of any other an error.
+// Confidence of a fact. Contradicting an inferred fact is a warning; contradicting any other fact is an error.
 const (
 	Documented = "documented" // by Qualcomm
 	Observed   = "observed"
 	Inferred   = "inferred"
-	Declared   = "declared" // by the user: a record of the workspace without a block fact, or a flag
+	Declared   = "declared" // by the user, in a flag or in a workspace record without a fact block
 )
 
-// Fact says of an attribute of a record where it is known from, and with which confidence.
+// Fact is the provenance of an attribute of a record.
 type Fact struct {
-	Attribute  string `hcl:"attribute,label"` // "min_sdk"; of an arch also "since.qairt"
-	Confidence string `hcl:"confidence"`      // documented, observed, inferred
-	Source     string `hcl:"source"`
+	Attribute  string `hcl:"attribute,label" json:"-"`     // "min_sdk"; for an arch also "since.qairt"
+	Confidence string `hcl:"confidence" json:"confidence"` // documented, observed, inferred
+	Source     string `hcl:"source" json:"source"`
 }
 
-// DefaultProvenance is the Fact of all shipped records of a kind that have none of their own.
+// DefaultProvenance is the Fact for shipped records of one kind. It applies to records without their own.
 type DefaultProvenance struct {
 	Kind       string `hcl:"kind,label"` // "soc", "arch"
 	Attribute  string `hcl:"attribute,label"`
@@ -30,37 +30,51 @@ type DefaultProvenance struct {
 	Source     string `hcl:"source"`
 }
 
-// Fact says how an attribute of a SoC's record is known.
-func (s *SoC) Fact(f *Facts, attribute string) Fact { return f.fact("soc", s.Facts, s.From, attribute) }
-
-// Fact says how an attribute of an arch's record is known.
-func (a *Arch) Fact(f *Facts, attribute string) Fact {
-	return f.fact("arch", a.Facts, a.From, attribute)
+// Fact returns the provenance of an attribute of a SoC's record.
+func (s *SoC) Fact(f *Facts, attribute string) Fact {
+	return f.fact(s.Facts, s.From, attribute, s.Basis, "soc")
 }
 
-// fact returns the record's own Fact of the attribute, else the default of the shipped records of its kind. An attribute
-// of a workspace's record is declared.
-func (f *Facts) fact(kind string, own []*Fact, from, attribute string) Fact {
+// Fact returns the provenance of an attribute of an arch's record.
+func (a *Arch) Fact(f *Facts, attribute string) Fact {
+	return f.fact(a.Facts, a.From, attribute, "arch")
+}
+
+// Fact returns the provenance of one attribute in a release's record. The attribute "digest" stands for the archive's
+// size and digests.
+func (s *SDK) Fact(f *Facts, r *Release, attribute string) Fact {
+	return f.fact(r.Facts, r.From, attribute, s.Name, "release")
+}
+
+// Default returns the provenance of an attribute in all records of a kind without their own Fact.
+func (f *Facts) Default(kind, attribute string) Fact { return f.fact(nil, "", attribute, kind) }
+
+// fact returns the record's own Fact of the attribute, or else the default of the first kind with one. Attributes of
+// a workspace's record are declared.
+func (f *Facts) fact(own []*Fact, from, attribute string, kinds ...string) Fact {
 	if x := find(own, func(x *Fact) bool { return x.Attribute == attribute }); x != nil {
 		return *x
 	}
 	if from != "" {
 		return Fact{attribute, Declared, from}
 	}
-	if g := find(f.Defaults, func(g *DefaultProvenance) bool { return g.Kind == kind && g.Attribute == attribute }); g != nil {
-		return Fact{attribute, g.Confidence, g.Source}
+	for _, kind := range kinds {
+		if g := find(f.Defaults, func(g *DefaultProvenance) bool { return g.Kind == kind && g.Attribute == attribute }); g != nil {
+			return Fact{attribute, g.Confidence, g.Source}
+		}
 	}
-	return Fact{attribute, Inferred, "the catalogue"}
+	return Fact{attribute, Inferred, "the catalog"}
 }
 
-// HasHTP tells whether an arch has an HTP; one that has no record is taken to have one.
+// HasHTP reports whether an arch has an HTP. It returns true for an arch without a record.
 func (f *Facts) HasHTP(arch string) bool {
 	a := f.FindArch(arch)
 	return a == nil || a.HasHTP()
 }
 
-// ToolsArches returns the Hexagon archs that a version of the Hexagon tools can build for, nil when that is not known. exact says that it
-// is what somebody wrote down of that version, and not what the archs' records say.
+// ToolsArches returns the archs that a version of the Hexagon tools builds for, or nil if unknown.
+//
+// The result exact is true if a record of the tools lists them, and false if the archs' records do.
 func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	if tools == "" {
 		return nil, false
@@ -79,7 +93,8 @@ func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	return f.Since("tools", tools), false
 }
 
-// Since returns the archs that a version of something that archs' records name ("tools", "qairt") is said to know.
+// Since returns the archs that a release supports, according to the archs' records. The name of is "tools" or an SDK's,
+// such as "qairt".
 func (f *Facts) Since(of, at string) []string {
 	var arches []string
 	for _, a := range f.Arches {
@@ -90,7 +105,7 @@ func (f *Facts) Since(of, at string) []string {
 	return arches
 }
 
-// Settle fills in what releases have from the archs' records, where nobody has said what is in them.
+// Settle adds archs from their records to releases that list none.
 func (f *Facts) Settle() {
 	for _, a := range f.Arches {
 		a.Doubtful = a.Fact(f, "since.tools").Confidence == Inferred
@@ -126,8 +141,8 @@ func (f *Facts) Settle() {
 	}
 }
 
-// since is what an arch's since says of such releases: the key, and the release's version that is to be compared. An SDK with compilers
-// in it knows the archs that those know.
+// since returns the key of an arch's Since that applies to the release, and the version to compare. An SDK with
+// compilers supports the archs of those compilers.
 func (r *Release) since(sdk string) (key, at string) {
 	if r.ToolsVersion != "" {
 		return "tools", r.ToolsVersion
@@ -135,15 +150,16 @@ func (r *Release) since(sdk string) (key, at string) {
 	return sdk, r.Version
 }
 
-// Without says on what it rests that a release does not have an arch which is not among its Arches.
+// Without returns the provenance of the fact that a release does not support an arch.
 func (f *Facts) Without(k Known, arch string) Fact {
 	if k.Exact {
-		return Fact{Confidence: Observed, Source: "what is in " + k.Name + " " + k.Version}
+		return Fact{Confidence: Observed, Source: "contents of " + k.Name + " " + k.Version}
 	}
 	if s := f.SDK(k.Name); s != nil {
 		for _, r := range s.Releases {
-			if r.Exact && version.Older(k.Version, r.Version) && !slices.Contains(r.Arches, arch) {
-				return Fact{Confidence: Observed, Source: k.Name + " " + r.Version + " is newer and does not have it"}
+			if r.Exact && OlderRelease(k.Version, r.Version) && !slices.Contains(r.Arches, arch) {
+				return Fact{Confidence: Observed, Source: k.Name + " " + r.Version + " is newer and does not have " +
+					"this feature"}
 			}
 		}
 	}
@@ -151,5 +167,5 @@ func (f *Facts) Without(k Known, arch string) Fact {
 	if a := f.FindArch(arch); a != nil && a.Since[key] != "" {
 		return a.Fact(f, "since."+key)
 	}
-	return Fact{Confidence: Inferred, Source: "no record says which release is the first that has " + arch}
+	return Fact{Confidence: Inferred, Source: "unknown first release with " + arch}
 }

@@ -1,6 +1,7 @@
 package qnn
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,15 +12,15 @@ import (
 	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
-// File is what is known of a library in a push set.
+// File describes a library in a push set.
 type File struct {
 	Name    string // on the device: "libQnnHtpV79Stub.so"
-	From    string // where it comes from, for people; may be ""
-	BuildID string // of the QNN SDK it belongs to, whole or cut short; "" when it has none
-	Arch    string // of a Hexagon library: "v79"
+	From    string // origin of the file, for messages; may be ""
+	BuildID string // build id of its QNN SDK, complete or shortened; "" if the file has none
+	Arch    string // "v79", for Hexagon libraries only
 }
 
-// PushSet says what of a push set will not work together. arch is the target's ("v79"), "" when it is not known.
+// PushSet returns the incompatibilities in a push set. The arch is the target's, such as "v79", or "" if unknown.
 func PushSet(files []File, arch string) []Finding {
 	var out []Finding
 	if f, ok := oneSDK(files); !ok {
@@ -28,16 +29,18 @@ func PushSet(files []File, arch string) []Finding {
 	for _, f := range files {
 		if f.Arch != "" && arch != "" && f.Arch != arch {
 			out = append(out, coded("push-arch", "push",
-				fmt.Sprintf("%s is built for Hexagon %s, the target has %s: its loader refuses it (0x80000406)", named(f), f.Arch, arch),
+				fmt.Sprintf("%s is built for Hexagon %s, but the target has %s, whose loader rejects the file "+
+					"(0x80000406)", named(f), f.Arch, arch),
 				"push the build for "+arch))
 		}
 	}
 	return out
 }
 
-// oneSDK compares the build ids. Stub, skel and backend do the same when they meet, and fail with "Stub lib id mismatch".
+// oneSDK compares the build ids. Stub, skel and backend do so when they connect, and fail with "Stub lib id
+// mismatch".
 func oneSDK(files []File) (Finding, bool) {
-	groups := map[string][]string{} // by the longest spelling of a build id
+	groups := map[string][]string{} // by the longest form of a build id
 	for _, f := range files {
 		if f.BuildID == "" {
 			continue
@@ -68,8 +71,9 @@ func oneSDK(files []File) (Finding, bool) {
 		each = append(each, id+" ("+strings.Join(names, ", ")+")")
 	}
 	return coded("push-one-sdk", "push",
-		"the libraries come from different QNN SDKs: "+strings.Join(each, "; ")+"; on the phone that is \"Stub lib id mismatch\", \"Skel lib id mismatch\" or error 1009",
-		"take backend, stub, skel and system library from one SDK, and build op packages with its headers"), false
+		"the libraries come from different QNN SDKs: "+strings.Join(each, "; ")+"; a phone rejects such libraries "+
+			"with \"Stub lib id mismatch\", \"Skel lib id mismatch\" or error 1009",
+		"use backend, stub, skel and system library of one SDK, and build op packages with the headers of this SDK"), false
 }
 
 func named(f File) string {
@@ -79,30 +83,30 @@ func named(f File) string {
 	return f.Name
 }
 
-// ContextBinary is what the header of a context binary says. What is empty is not known, and is not compared.
+// ContextBinary holds values from the header of a context binary. Empty fields are unknown and are not compared.
 type ContextBinary struct {
-	Name     string // for people
-	BuildID  string // of the SDK that made it
+	Name     string // for messages
+	BuildID  string // build id of the compiling SDK
 	CoreAPI  string // "2.32.0"
 	HTPAPI   string
-	Blob     string // version of the format
+	Blob     string // format version
 	Arch     string // "v79"
 	SoC      string // "SM8750"
 	SoCModel int
 	VTCMMB   int
 }
 
-// Runtime is what is to load a context binary: the SDK whose libraries are pushed, and the target.
+// Runtime describes the target that loads a context binary, and the SDK that the target's libraries come from.
 type Runtime struct {
-	Version string // of the SDK: "2.41.0.251128"
+	Version string // SDK version: "2.41.0.251128"
 	BuildID string
 	CoreAPI string
 	HTPAPI  string
-	Blob    string // newest format that it reads
+	Blob    string // newest format of context binaries that it reads
 	Target
 }
 
-// CheckContext says what keeps the runtime from loading the context binary, in the order in which QNN finds out.
+// CheckContext returns the reasons why the runtime cannot load the context binary, in the order of QNN's own checks.
 func CheckContext(c ContextBinary, r Runtime) []Finding {
 	var out []Finding
 	add := func(id, remedy, reason string, args ...any) {
@@ -112,33 +116,45 @@ func CheckContext(c ContextBinary, r Runtime) []Finding {
 	if runtime == "" {
 		runtime = buildid.Version(r.BuildID)
 	}
-	again := "compile the context again with QAIRT " + runtime + ", or push the libraries of a QAIRT that is at least as new as the context"
-	made := buildid.Version(c.BuildID)
+	again := "compile the context again with QAIRT " + runtime + ", or push the libraries of a QAIRT release that is " +
+		"not older than the context"
+	made, build, id := buildid.Version(c.BuildID), c.BuildID, cmp.Or(r.BuildID, r.Version)
+	if !dated.MatchString(id) {
+		build = made // without days, which cannot be compared
+	}
 	switch {
 	case version.Older(r.CoreAPI, c.CoreAPI):
-		add("context-newer", again, "%s was made with QNN API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.CoreAPI, runtime, r.CoreAPI)
+		add("context-newer", again, "%s needs QNN API %s, but the runtime %s has %s and cannot load the context "+
+			"(error 5000)", c.Name, c.CoreAPI, runtime, r.CoreAPI)
 	case version.Older(r.HTPAPI, c.HTPAPI):
-		add("context-newer", again, "%s was made with HTP API %s, the runtime %s has %s: it cannot load the context (error 5000)", c.Name, c.HTPAPI, runtime, r.HTPAPI)
+		add("context-newer", again, "%s needs HTP API %s, but the runtime %s has %s and cannot load the context "+
+			"(error 5000)", c.Name, c.HTPAPI, runtime, r.HTPAPI)
 	case version.Older(r.Blob, c.Blob):
-		add("context-newer", again, "%s is of context format %s, the runtime %s reads up to %s (error 5000)", c.Name, c.Blob, runtime, r.Blob)
+		add("context-newer", again, "%s has context format %s, but the runtime %s reads formats up to %s (error 5000)",
+			c.Name, c.Blob, runtime, r.Blob)
 	case version.Older(release(runtime), release(made)):
-		add("context-newer", again, "%s was made by QAIRT %s, the runtime is the older %s: it cannot load the context (error 5000)", c.Name, made, runtime)
-	case version.Older(short(runtime), made):
-		add("context-build", again, "%s was made by QAIRT %s, the runtime is %s, an older build of the same release: nobody has seen on a phone whether it loads the context", c.Name, made, runtime)
+		add("context-newer", again, "%s was made by QAIRT %s, and the older runtime %s cannot load the context "+
+			"(error 5000)", c.Name, made, runtime)
+	case !strings.HasPrefix(strings.TrimPrefix(id, "v")+".", made+".") && OlderRelease(id, build):
+		add("context-build", again, "%s was made by QAIRT %s, but the runtime is %s, an older build of the same "+
+			"release. This combination is not tested on phones", c.Name, build, id)
 	}
 	if c.Arch != "" && r.Arch != "" && c.Arch != r.Arch {
-		add("context-arch", "compile the context for the target", "%s is compiled for Hexagon %s, the target has %s: loading fails, or gives other results", c.Name, c.Arch, r.Arch)
+		add("context-arch", "compile the context for the target", "%s is compiled for Hexagon %s, but the target has "+
+			"%s, where loading fails or results differ", c.Name, c.Arch, r.Arch)
 	}
 	if c.VTCMMB > 0 && r.VTCMMB > 0 && c.VTCMMB > r.VTCMMB {
-		add("context-vtcm", fmt.Sprintf("compile the context with vtcm_mb = %d", r.VTCMMB), "%s wants %d MB of VTCM, the target has %d (error 5005)", c.Name, c.VTCMMB, r.VTCMMB)
+		add("context-vtcm", fmt.Sprintf("compile the context with vtcm_mb = %d", r.VTCMMB), "%s needs %d MB of VTCM, "+
+			"but the target has %d MB (error 5005)", c.Name, c.VTCMMB, r.VTCMMB)
 	}
 	if c.SoCModel > 0 && r.SoCModel > 0 && c.SoCModel != r.SoCModel {
-		add("context-soc", "compile the context for the target's SoC", "%s is compiled for soc_model %s, the target's is %s", c.Name, soc(c.SoCModel, c.SoC), soc(r.SoCModel, r.SoC))
+		add("context-soc", "compile the context for the target's SoC", "%s is compiled for soc_model %s, but the "+
+			"target has soc_model %s", c.Name, soc(c.SoCModel, c.SoC), soc(r.SoCModel, r.SoC))
 	}
 	return out
 }
 
-// soc is a SoC's number, with its name where that is known.
+// soc formats a SoC's number, with its name if it is known.
 func soc(model int, name string) string {
 	if name == "" {
 		return strconv.Itoa(model)
@@ -146,17 +162,9 @@ func soc(model int, name string) string {
 	return fmt.Sprintf("%d (%s)", model, name)
 }
 
-// release is the minor release that a version belongs to: "2.48" of "2.48.40.260702". It counts with the versions of QNN's interfaces.
+// release returns the minor release of a version: "2.48" for "2.48.40.260702". QNN's interface versions follow it.
 func release(v string) string {
 	major, rest, _ := strings.Cut(v, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	return strings.TrimSuffix(major+"."+minor, ".")
-}
-
-// short is the version without the day it was built.
-func short(v string) string {
-	if p := strings.SplitN(v, ".", 4); len(p) == 4 {
-		return strings.Join(p[:3], ".")
-	}
-	return v
 }

@@ -4,27 +4,26 @@ import "strings"
 
 // Severities of a finding.
 const (
-	SeverityError   = "error"   // it will fail
-	SeverityWarning = "warning" // it may fail, or not do what is expected
-	// SeverityNote is for what is good to know when versions are chosen, and no reason to interrupt who has chosen them: `hexmage compat`
-	// shows it, a plan does not.
+	SeverityError   = "error"   // the combination fails
+	SeverityWarning = "warning" // the combination may fail or misbehave
+	// SeverityNote marks information for choosing versions. `hexmage compat` prints it, but a plan does not.
 	SeverityNote = "note"
-	SeverityOff  = "off" // nobody wants to know
+	SeverityOff  = "off" // the finding is dropped
 )
 
-// Finding is a rule that is not kept.
+// Finding reports a broken rule.
 type Finding struct {
 	Rule       string `json:"rule"` // the rule's id: "qairt-arch"
 	Severity   string `json:"severity"`
-	Reason     string `json:"reason"`               // what does not go together, and what comes of it
-	Remedy     string `json:"remedy"`               // what to do
-	Source     string `json:"source,omitempty"`     // where that is known from
-	Confidence string `json:"confidence,omitempty"` // and how sure it is: Documented, Observed, Inferred, Declared
-	Doubt      bool   `json:"doubt,omitempty"`      // whether it works is unknown
+	Reason     string `json:"reason"`               // conflict and its effect
+	Remedy     string `json:"remedy"`               // next step
+	Source     string `json:"source,omitempty"`     // document or observation behind the rule
+	Confidence string `json:"confidence,omitempty"` // Documented, Observed, Inferred or Declared
+	Doubt      bool   `json:"doubt,omitempty"`      // a fact is unknown, so the combination may work
 	Argument   string `json:"argument,omitempty"`
 }
 
-// Text is the finding in one paragraph: reason, remedy, rule, and on what it rests.
+// Text returns reason, remedy, rule and provenance in one paragraph.
 func (f Finding) Text() string {
 	var b strings.Builder
 	b.WriteString(Sentence(f.Reason))
@@ -40,10 +39,10 @@ func (f Finding) Text() string {
 	return b.String()
 }
 
-// Error is Text: a finding can be returned as an error.
+// Error returns Text, so that a finding can be an error.
 func (f Finding) Error() string { return f.Text() }
 
-// Sentence makes a text one for people: a capital letter first, unless it begins with a name, and a full stop at the end.
+// Sentence capitalizes the first letter, unless the text begins with a name, and adds a full stop.
 func Sentence(s string) string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
 	if s == "" {
@@ -55,25 +54,25 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Info describes a rule that is code; rules that are data describe themselves.
+// Info describes a rule in Go code. Other rules are in the catalog's HCL files, with their descriptions.
 type Info struct {
 	ID, Severity, Summary, Source, Confidence string
 }
 
-// Coded are the rules that are code, in the order of their ids.
+// Coded returns the rules in Go code, in the order of their ids.
 func Coded() []Info {
 	return []Info{
 		{"context-arch", SeverityError, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad, Documented},
-		{"context-build", SeverityWarning, "a context binary is of no newer build than the runtime that loads it", "libQnnHtp.so of 2.48.0 takes a context of 2.48.40 as far as the device", Inferred},
+		{"context-build", SeverityWarning, "a context binary's build is not newer than that of the runtime that loads it", "libQnnHtp.so of 2.48.0 accepts a context of 2.48.40, up to device creation", Inferred},
 		{"context-newer", SeverityError, "a context binary is not newer than the runtime that loads it", sourceLoad, Documented},
 		{"context-soc", SeverityWarning, "a context binary is run on the SoC that it was compiled for", sourceLoad, Documented},
-		{"context-vtcm", SeverityError, "a context binary wants no more VTCM than the SoC has", "executorch#9084", Observed},
+		{"context-vtcm", SeverityError, "a context binary needs at most the SoC's VTCM", "executorch#9084", Observed},
 		{"push-arch", SeverityError, "DSP libraries of a push set are for the target's Hexagon arch", "QNN: errors 0x80000406, 1009", Observed},
 		{"push-one-sdk", SeverityError, "all QNN libraries of a push set come from one SDK", "QNN: stub and skel compare build ids", Observed},
 	}
 }
 
-const sourceLoad = "QNN: order of checks when a context is loaded"
+const sourceLoad = "QNN: order of checks when it loads a context"
 
 func coded(id, argument, reason, remedy string) Finding {
 	for _, i := range Coded() {

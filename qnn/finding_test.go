@@ -26,7 +26,7 @@ func TestPushSet(t *testing.T) {
 		"nothing known":       {files: []qnn.File{{Name: "runner"}, {Name: "a.so"}}},
 		"a stub of another":   {[]qnn.File{htp, {Name: "libQnnHtpV79Stub.so", From: "old/libQnnHtpV79Stub.so", BuildID: "v2.34.0.250424201103_119471"}}, "push-one-sdk", []string{"v2.34.0.250424201103_119471 (libQnnHtpV79Stub.so from old/libQnnHtpV79Stub.so)", "v2.41.0.251128145156_191518 (libQnnHtp.so)", "Stub lib id mismatch"}},
 		"cut short, of two":   {[]qnn.File{{Name: "a", BuildID: "v2.41.0.251128"}, {Name: "b", BuildID: "v2.42.0.251225135753_193295"}, {Name: "c", BuildID: "v2.42.0.251225"}}, "push-one-sdk", []string{"v2.41.0.251128 (a)", "v2.42.0.251225135753_193295 (b, c)"}},
-		"a skel for another":  {[]qnn.File{htp, {Name: "libQnnHtpV75Skel.so", Arch: "v75"}}, "push-arch", []string{"libQnnHtpV75Skel.so is built for Hexagon v75, the target has v79"}},
+		"a skel for another":  {[]qnn.File{htp, {Name: "libQnnHtpV75Skel.so", Arch: "v75"}}, "push-arch", []string{"libQnnHtpV75Skel.so is built for Hexagon v75, but the target has v79"}},
 		"many of another one": {[]qnn.File{htp, {Name: "1", BuildID: "v9.0.0.000000"}, {Name: "2", BuildID: "v9.0.0.000000"}, {Name: "3", BuildID: "v9.0.0.000000"}, {Name: "4", BuildID: "v9.0.0.000000"}, {Name: "5", BuildID: "v9.0.0.000000"}}, "push-one-sdk", []string{"(1, 2, 3, and 2 more)"}},
 	} {
 		found := qnn.PushSet(x.files, "v79")
@@ -67,6 +67,12 @@ func TestContext(t *testing.T) {
 		}, "context-newer"},
 		// Qualcomm's runtime of 2.48.0 does not refuse one of 2.48.40: steps/failures.TestVendorRuntime.
 		"a newer build of a release": {func(c *qnn.ContextBinary, _ *qnn.Runtime) { c.BuildID = "v2.41.40.251201000000_1" }, "context-build"},
+		"a patch that was built later than one with a higher number": {func(c *qnn.ContextBinary, r *qnn.Runtime) {
+			*c, *r = qnn.ContextBinary{BuildID: "v2.49.1.260821105127_1"}, qnn.Runtime{Version: "2.49.40.260810"}
+		}, "context-build"},
+		"a patch that was built earlier than one with a lower number": {func(c *qnn.ContextBinary, r *qnn.Runtime) {
+			*c, *r = qnn.ContextBinary{BuildID: "v2.49.40.260810104044"}, qnn.Runtime{Version: "2.49.1.260821"}
+		}, ""},
 		"only the build id known": {func(c *qnn.ContextBinary, r *qnn.Runtime) {
 			*r = qnn.Runtime{BuildID: "v2.37.0.250724000000_1"}
 		}, "context-newer"},
@@ -99,5 +105,27 @@ func TestText(t *testing.T) {
 		if got := (qnn.Finding{Rule: "r", Source: "s", Reason: c.reason, Remedy: c.remedy}).Text(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// Releases of one minor version are ordered by the day of their build, all others by number.
+func TestCompareReleases(t *testing.T) {
+	order := []string{"2.13.0.230725", "2.38.0.250901", "2.38.1.251113", "2.40.0.251030", "v2.49.0.260730134355", "2.49.40.260810",
+		"v2.49.1.260821105127_200413", "2.50.0.260828", "2.51.0.260929"}
+	for i, a := range order {
+		for j, b := range order {
+			if got := qnn.CompareReleases(a, b); (got < 0) != (i < j) || (got > 0) != (i > j) {
+				t.Errorf("%s and %s: %d", a, b, got)
+			}
+		}
+	}
+	// Without a day numbers decide, and what is not known is neither older nor newer.
+	if !qnn.OlderRelease("2.49.1.260821", "2.49.40") || qnn.OlderRelease("2.49.1.260821", "2.49.1") || qnn.OlderRelease("", "2.49") ||
+		qnn.OlderRelease("2.49", "") || qnn.CompareReleases("v2.48.0.260626120635", "2.48.0.260626") != 0 {
+		t.Error("thresholds")
+	}
+	sdk := &qnn.SDK{Releases: []*qnn.Release{{Version: "2.49.40.260810"}, {Version: "2.49.1.260821"}, {Version: "2.49.0.260730"}}}
+	if got := sdk.Sorted(); got[0].Version != "2.49.1.260821" || got[2].Version != "2.49.0.260730" {
+		t.Errorf("newest %s, oldest %s", got[0].Version, got[2].Version)
 	}
 }

@@ -1,8 +1,9 @@
-// Package qnn has what is true of Qualcomm's world, as types and comparisons: SoCs, Hexagon archs, releases of SDKs, and what goes
-// together and what does not of things that only files know (libraries of one push set, a context binary and the runtime that is to
-// load it).
+// Package qnn has types and comparisons for SoCs, Hexagon archs and SDK releases. It also checks whether files fit
+// together: the libraries of a push set, and a context binary with its runtime.
 //
-// One enters it with Facts, which package facts reads from HCL, and with PushSet and CheckContext. Rules about versions and targets are
-// data and are asked by package facts; both kinds of rules give Findings. The package opens no files, reads no HCL, and does not know
-// how an SDK is had, what a pipeline is, or what a phone says: so code that runs far from a workspace can use it.
+// Package facts reads Facts from HCL and evaluates the rules about versions and targets. PushSet and CheckContext
+// implement the coded rules and return Findings.
+//
+// The package opens no files and reads no HCL. It does not know downloads, pipelines or phones, so it needs no
+// workspace.
 package qnn

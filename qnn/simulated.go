@@ -1,11 +1,11 @@
 package qnn
 
-// Simulated is in what this project has written in place of a vendor's SDK, model or program, and in nothing of a vendor's. A profile
-// whose results are to be a vendor's refuses what has it.
+// Simulated marks the files that hexmage ships in place of Qualcomm's SDK, models and programs. Profiles with real SDKs
+// reject files with this mark.
 const Simulated = "hexmage simulated"
 
-// SimulatedContext begins the blob of a context that no vendor's compiler has made.
+// SimulatedContext begins the blob of a simulated context.
 const SimulatedContext = "HXMGCTX1"
 
-// SimulatedKey is the key under which the metadata of a .safetensors file says it.
+// SimulatedKey is the metadata key of the mark in a .safetensors file.
 const SimulatedKey = "simulated"

@@ -8,73 +8,99 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// Facts are the records of SoCs, archs and SDKs that somebody has put together.
+// Facts holds the catalog's records of SoCs, archs and SDKs.
 type Facts struct {
 	SoCs   []*SoC
 	Arches []*Arch
 	Others OtherSoCs
 	SDKs   []*SDK
-	// Defaults are the provenance of shipped records without one of their own.
+	// Defaults holds the provenance of shipped records that have no Fact of their own.
 	Defaults []*DefaultProvenance
-	// UnsupportedOps are operations that stay on the CPU.
+	// UnsupportedOps lists operations that stay on the CPU.
 	UnsupportedOps []*UnsupportedOp
-	// Precisions say in which types operations are taken.
+	// Precisions lists the accepted types of operations.
 	Precisions []*Precision
 }
 
-// SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
-// configuration files want, AndroidIDs are what a phone says in /sys/devices/soc0/soc_id.
+// SoC is the record of a system on a chip.
+//
+// Do not confuse its two numbers. SoCModel is the number in QNN's APIs and configuration files. AndroidIDs are the
+// numbers that a phone reports in /sys/devices/soc0/soc_id.
 type SoC struct {
-	Name            string   `hcl:"name,label"` // "SM8750"
-	MarketingName   string   `hcl:"marketing_name,optional"`
-	Arch            string   `hcl:"arch"` // Hexagon arch: "v79"
-	SoCModel        int      `hcl:"soc_model"`
-	VTCMMB          int      `hcl:"vtcm_mb,optional"`
-	AndroidIDs      []int    `hcl:"soc_ids,optional"`
-	MinSDK          string   `hcl:"min_sdk,optional"`          // first QAIRT SDK that knows it, as far as published: "2.37"
-	SeenSDK         string   `hcl:"seen_sdk,optional"`         // oldest QAIRT SDK that is known to know it, if no first is published
-	Aliases         []string `hcl:"aliases,optional"`          // other parts of the same model number
-	MissingFeatures []string `hcl:"missing_features,optional"` // features of its arch that it does not have
-	LPAI            string   `hcl:"lpai,optional"`             // version of its low-power AI core, where it has one
-	Bandwidth       float64  `hcl:"bandwidth_gbs,optional"`    // most that its memory can give, GB/s; 0: not published
-	Note            string   `hcl:"note,optional"`             // what is not sure
-	Facts           []*Fact  `hcl:"fact,block"`
-	From            string   // file of the workspace that has it; "" when it is shipped
+	// "SM8750"
+	Name          string `hcl:"name,label" json:"name"`
+	MarketingName string `hcl:"marketing_name,optional" json:"marketing_name,omitempty"`
+	// kind of the default facts for the record: "compiler"
+	Basis string `hcl:"basis,optional" json:"-"`
+	// Hexagon arch: "v79"
+	Arch       string `hcl:"arch" json:"arch"`
+	SoCModel   int    `hcl:"soc_model" json:"soc_model"`
+	VTCMMB     int    `hcl:"vtcm_mb,optional" json:"vtcm_mb,omitempty"`
+	AndroidIDs []int  `hcl:"soc_ids,optional" json:"soc_ids,omitempty"`
+	// first QAIRT SDK that supports it, if published: "2.37"
+	MinSDK string `hcl:"min_sdk,optional" json:"min_sdk,omitempty"`
+	// oldest QAIRT SDK observed to support it, if the first is not published
+	SeenSDK string `hcl:"seen_sdk,optional" json:"seen_sdk,omitempty"`
+	// other parts with the same model number
+	Aliases []string `hcl:"aliases,optional" json:"aliases,omitempty"`
+	// features of its arch that it lacks
+	MissingFeatures []string `hcl:"missing_features,optional" json:"missing_features,omitempty"`
+	// version of its low-power AI core, or ""
+	LPAI string `hcl:"lpai,optional" json:"lpai,omitempty"`
+	// peak memory bandwidth in GB/s; 0 if not published
+	Bandwidth float64 `hcl:"bandwidth_gbs,optional" json:"bandwidth_gbs,omitempty"`
+	// doubts about the record
+	Note  string  `hcl:"note,optional" json:"note,omitempty"`
+	Facts []*Fact `hcl:"fact,block" json:"-"`
+	// workspace file with the record; "" for a shipped record
+	From string `json:"-"`
 }
 
-// Arch is a record of a Hexagon arch: what its HTP can do, whatever the SDK, and which compilers and SDKs know it.
+// Arch is the record of a Hexagon arch: features of its HTP, independent of the SDK, and the compilers and SDKs that
+// support it.
 type Arch struct {
-	Name      string            `hcl:"name,label"`          // "v79"
-	HTP       *bool             `hcl:"htp,optional"`        // false: none; ask HasHTP
-	CompileAs string            `hcl:"compile_as,optional"` // an arch of which compilers know more: code for it is compiled for that one
-	Features  []string          `hcl:"features,optional"`   // of its HTP
-	Since     map[string]string `hcl:"since,optional"`      // first version said to know it, of "tools" (the Hexagon compilers), or of an SDK such as "qairt"
-	Seen      map[string]string `hcl:"seen,optional"`       // oldest version in which somebody has seen it, where that is a later one
-	ContextMB int               `hcl:"context_mb,optional"` // most that one context may take, in MiB; 0: not known
-	ProcessMB int               `hcl:"process_mb,optional"` // most that all contexts and buffers of a process may take
-	Note      string            `hcl:"note,optional"`       // what is not sure
-	Facts     []*Fact           `hcl:"fact,block"`
-	From      string            // file of the workspace that has it; "" when it is shipped
-	Doubtful  bool              // that compilers know it is inferred only; set by Settle
+	// "v79"
+	Name string `hcl:"name,label" json:"arch"`
+	// false if the arch has no HTP; call HasHTP instead of reading this field
+	HTP *bool `hcl:"htp,optional" json:"-"`
+	// another arch whose code also runs on this arch, and which more compilers support
+	CompileAs string `hcl:"compile_as,optional" json:"compile_as,omitempty"`
+	// features of its HTP
+	Features []string `hcl:"features,optional" json:"features,omitempty"`
+	// first supporting version of "tools" (the Hexagon compilers) or of an SDK such as "qairt"
+	Since map[string]string `hcl:"since,optional" json:"since,omitempty"`
+	// oldest version observed to support it, if later than Since
+	Seen map[string]string `hcl:"seen,optional" json:"seen,omitempty"`
+	// largest context in MiB; 0 if unknown
+	ContextMB int `hcl:"context_mb,optional" json:"context_mb,omitempty"`
+	// largest sum of a process's contexts and buffers in MiB
+	ProcessMB int `hcl:"process_mb,optional" json:"process_mb,omitempty"`
+	// doubts about the record
+	Note  string  `hcl:"note,optional" json:"note,omitempty"`
+	Facts []*Fact `hcl:"fact,block" json:"-"`
+	// workspace file with the record; "" for a shipped record
+	From string `json:"-"`
+	// whether compiler support is only inferred; Settle sets it
+	Doubtful bool `json:"-"`
 }
 
-// HasHTP tells whether the arch has an HTP: QNN reaches older ones through another backend.
+// HasHTP reports whether the arch has an HTP. QNN uses another backend on older archs.
 func (a *Arch) HasHTP() bool { return a.HTP == nil || *a.HTP }
 
-// Compiled is the arch that compilers are asked for.
+// Compiled returns the arch for the compiler's flags.
 func (a *Arch) Compiled() string { return cmp.Or(a.CompileAs, a.Name) }
 
-// OtherSoCs are numbers of SoCs of which no more is known: enough to say what a number is.
+// OtherSoCs holds the names and numbers of SoCs that have no record, so that messages can name them.
 type OtherSoCs struct {
-	Models     map[string]int `hcl:"models,optional"`  // soc_model by name
-	AndroidIDs map[string]int `hcl:"soc_ids,optional"` // Android soc_id by name
+	Models     map[string]int `hcl:"models,optional" json:"models"`   // soc_model by name
+	AndroidIDs map[string]int `hcl:"soc_ids,optional" json:"soc_ids"` // Android soc_id by name
 }
 
-// Target is what is built for.
+// Target is the SoC that a pipeline builds for.
 type Target struct {
 	SoC      string // "SM8750"
 	Arch     string // "v79"
@@ -82,13 +108,13 @@ type Target struct {
 	VTCMMB   int    // 8
 }
 
-// Target returns what a pipeline for the SoC builds for when it says no more.
+// Target returns the default target of a pipeline for the SoC.
 func (s *SoC) Target() *Target {
 	return &Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
 }
 
-// SoCFromKernelName returns the catalogue's name of a SoC that Linux names, in /sys/devices/soc0/machine of a board; most have the same in both. The kernel's
-// are those of its drivers/soc/qcom/socinfo.c.
+// SoCFromKernelName returns the catalog's name of a board's SoC. The parameter name is the kernel's name, in
+// /sys/devices/soc0/machine and in drivers/soc/qcom/socinfo.c. For most SoCs, both names are equal.
 func SoCFromKernelName(name string) string {
 	switch strings.ToUpper(name) {
 	case "X1E80100":
@@ -101,12 +127,12 @@ func SoCFromKernelName(name string) string {
 	return name
 }
 
-// FindArch returns the record of an arch, nil when there is none.
+// FindArch returns the record of an arch, or nil.
 func (f *Facts) FindArch(name string) *Arch {
 	return find(f.Arches, func(a *Arch) bool { return a.Name == name })
 }
 
-// CompiledAs returns the archs for which code is compiled as for that one.
+// CompiledAs returns the other archs that can run code for this arch.
 func (f *Facts) CompiledAs(arch string) (names []string) {
 	for _, a := range f.Arches {
 		if a.CompileAs == arch {
@@ -116,7 +142,7 @@ func (f *Facts) CompiledAs(arch string) (names []string) {
 	return names
 }
 
-// SDK returns the record of the SDK of that name, nil when there is none.
+// SDK returns the record of an SDK, or nil.
 func (f *Facts) SDK(name string) *SDK {
 	return find(f.SDKs, func(s *SDK) bool { return s.Name == name })
 }
@@ -128,7 +154,7 @@ func find[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
-// Features are what the SoC's HTP can do: its arch's features without those that it lacks.
+// Features returns the features of the SoC's HTP: the features of its arch, except the features that the SoC lacks.
 func (f *Facts) Features(s *SoC) []string {
 	var out []string
 	if a := f.FindArch(s.Arch); a != nil {
@@ -141,7 +167,7 @@ func (f *Facts) Features(s *SoC) []string {
 	return out
 }
 
-// FindSoC returns the record of the SoC or of an alias; upper and lower case are one.
+// FindSoC returns the record of a SoC or an alias, ignoring case.
 func (f *Facts) FindSoC(name string) (*SoC, error) {
 	var have []string
 	for _, s := range f.SoCs {
@@ -154,21 +180,24 @@ func (f *Facts) FindSoC(name string) (*SoC, error) {
 	}
 	for other, model := range f.Others.Models {
 		if strings.EqualFold(other, name) {
-			return nil, fmt.Errorf("%s is soc_model %d of QNN, and nobody has published which Hexagon arch it has, if any: `hexmage compat` lists the SoCs that are known; when you know its arch, add it by `hexmage init --soc %s --arch ARCH --soc-model %d`", other, model, other, model)
+			return nil, fmt.Errorf("SoC %s (soc_model %d) has no known Hexagon arch; to add the arch, run `hexmage "+
+				"init --soc %s --arch ARCH --soc-model %d`", other, model, other, model)
 		}
 	}
 	if n, err := strconv.Atoi(name); err == nil {
-		return nil, fmt.Errorf("a SoC is named, as in \"SM8750\", and %q is a number: %s", name, f.numbered(n))
+		return nil, fmt.Errorf("SoC %q is a number; use a name such as \"SM8750\". In the catalog, %s",
+			name, f.numbered(n))
 	}
 	sort.Strings(have)
-	hint := fmt.Sprintf("; `hexmage compat` lists the %d that are", len(have))
-	if near := nearest.Name(name, have); near != "" {
+	hint := fmt.Sprintf("; `hexmage compat` lists the %d known SoCs", len(have))
+	if near := suggest.Name(name, have); near != "" {
 		hint = ` (did you mean "` + near + `"?)`
 	}
-	return nil, fmt.Errorf("SoC %q is not in the catalogue%s; to add it: `hexmage init --soc %s --arch ARCH --soc-model N`, with its Hexagon (such as v81) and QNN's number of it", name, hint, name)
+	return nil, fmt.Errorf("SoC %q is not in the catalog%s. To add the SoC, run `hexmage init --soc %s --arch ARCH "+
+		"--soc-model N`, where ARCH is its Hexagon arch, such as v81, and N its soc_model", name, hint, name)
 }
 
-// numbered says what the number is, of those that people take for a SoC.
+// numbered identifies the SoC with the number, for numbers that people use as SoC names.
 func (f *Facts) numbered(n int) string {
 	var is []string
 	for _, s := range f.SoCs {
@@ -186,7 +215,7 @@ func (f *Facts) numbered(n int) string {
 		is = append(is, fmt.Sprintf("%d is the soc_model of %s", n, name))
 	}
 	if len(is) == 0 {
-		return "no SoC in the catalogue has it as its soc_model or its Android soc_id"
+		return "no SoC has this soc_model or Android soc_id"
 	}
 	return strings.Join(is, ", ")
 }
@@ -203,12 +232,12 @@ func numberedNames(m map[string]int, number int) []string {
 	return out
 }
 
-// WithAndroidID returns the name of the SoC whose Android soc_id that is, "" when none has it.
+// WithAndroidID returns the name of the SoC with that Android soc_id, or "".
 func (f *Facts) WithAndroidID(n int) string {
 	return f.with(n, f.Others.AndroidIDs, func(s *SoC) bool { return slices.Contains(s.AndroidIDs, n) })
 }
 
-// WithModel returns the name of the SoC whose soc_model that is, "" when none has it.
+// WithModel returns the name of the SoC with that soc_model, or "".
 func (f *Facts) WithModel(n int) string {
 	return f.with(n, f.Others.Models, func(s *SoC) bool { return s.SoCModel == n })
 }
@@ -223,7 +252,7 @@ func (f *Facts) with(n int, others map[string]int, has func(*SoC) bool) string {
 	return ""
 }
 
-// SortedSoCs returns the SoCs, those with the newest arch first, by name.
+// SortedSoCs returns the SoCs by arch, newest first, then by name.
 func (f *Facts) SortedSoCs() []*SoC {
 	out := slices.Clone(f.SoCs)
 	slices.SortStableFunc(out, func(a, b *SoC) int {

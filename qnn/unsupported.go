@@ -1,11 +1,11 @@
 package qnn
 
-// UnsupportedOp is an operation that the compilers for the HTP do not take, and what may stand in its place.
+// UnsupportedOp is an operation that the HTP compilers reject, with a replacement.
 type UnsupportedOp struct {
-	Op         string `hcl:"op,label" json:"op"`                  // "Cosh"; "*" is any
-	Format     string `hcl:"format" json:"format"`                // whose name it is: onnx, aten
-	Rank       int    `hcl:"rank,optional" json:"rank,omitempty"` // of a tensor that it takes or gives, at least
-	Change     string `hcl:"change" json:"change"`                // what to put in its place
+	Op         string `hcl:"op,label" json:"op"`                  // "Cosh"; "*" for any operation
+	Format     string `hcl:"format" json:"format"`                // namespace of the name: onnx, aten
+	Rank       int    `hcl:"rank,optional" json:"rank,omitempty"` // smallest rank of an input or output
+	Change     string `hcl:"change" json:"change"`                // the replacement
 	Confidence string `hcl:"confidence" json:"confidence"`        // documented, observed, inferred
 	Source     string `hcl:"source" json:"source"`
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// BenchmarkDevice measures one action: with adb's server and the simulated phone started for it and ended after it, as a whole
-// `hexmage build` does, and on a phone that runs already.
+// BenchmarkDevice measures one action. "whole" includes the start and end of adb's server and the simulated phone, as
+// in `hexmage run`. The other benchmark uses a running phone.
 func BenchmarkDevice(b *testing.B) {
 	root, err := os.MkdirTemp("", "store")
 	if err != nil {
@@ -50,7 +50,7 @@ func BenchmarkDevice(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	whole() // unpacks the image and makes adb's key
+	whole() // unpack the image and make adb's key
 	b.Run("start to finish", func(b *testing.B) {
 		for b.Loop() {
 			whole()

@@ -19,12 +19,12 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/ssh/sshtest"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
@@ -37,7 +37,7 @@ func dialBoard(t *testing.T, address string, o ssh.Options) *ssh.Board {
 	return b
 }
 
-// TestBoardRuns runs a plain program on a board, twice: the second time nothing is sent.
+// TestBoardRuns runs a simple program on a board twice. The second run sends nothing.
 func TestBoardRuns(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -93,7 +93,8 @@ func TestBoardRuns(t *testing.T) {
 	}
 }
 
-// TestBoardPush pushes a large file over a link that is cut in the middle, and small ones over one that is cut again and again.
+// TestBoardPush pushes a large file over a link that breaks in the middle, and small files over a link that breaks
+// repeatedly.
 func TestBoardPush(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -139,7 +140,8 @@ func TestBoardPush(t *testing.T) {
 	}
 }
 
-// TestBoardFull says of a board whose disk is full what is lacking, before anything is sent where it says how much is free.
+// TestBoardFull: the error for a board with a full disk names the missing space. If the board reports its free space,
+// nothing is sent.
 func TestBoardFull(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{Disk: 24 << 20})
@@ -147,14 +149,14 @@ func TestBoardFull(t *testing.T) {
 	run := &session.Session{Device: dev, Sums: push.Sums{Dir: t.TempDir()}}
 	to := filepath.Join(s.Home, "x")
 	p, err := run.Push(t.Context(), to, map[string]push.File{"f": onDisk(t, randomFile(t, 40<<20))}, nil)
-	if err == nil || p.Sent != 0 || link.Retryable(err) || !strings.Contains(err.Error(), "no space left on device: the push needs ") {
+	if err == nil || p.Sent != 0 || transport.Retryable(err) || !strings.Contains(err.Error(), "no space left on device: the push needs ") {
 		t.Errorf("%+v, %v", p, err)
 	}
 	small := onDisk(t, randomFile(t, 2<<20))
 	if _, err := run.Push(t.Context(), to, map[string]push.File{"f": small}, nil); err != nil {
 		t.Error(err)
 	}
-	out, err := link.Output(t.Context(), dev, "dd if=/dev/zero of=$HOME/fill bs=65536 2>&1; :", nil)
+	out, err := transport.Output(t.Context(), dev, "dd if=/dev/zero of=$HOME/fill bs=65536 2>&1; :", nil)
 	if err != nil || !strings.Contains(out, "No space") {
 		t.Fatalf("%q, %v", out, err)
 	}
@@ -164,7 +166,8 @@ func TestBoardFull(t *testing.T) {
 	}
 }
 
-// boardArg makes the test binary run something that does not end on a board: ADDRESS PROGRAM DIR. It says when that has begun.
+// boardArg makes the test binary run an endless program on a board: ADDRESS PROGRAM DIR. The binary prints a line
+// when the program has begun.
 const boardArg = "board"
 
 func boardProcess(args []string) int {
@@ -185,7 +188,8 @@ func boardProcess(args []string) int {
 	return 1
 }
 
-// TestBoardKilled kills a process that runs something on a board. Who comes next, from another host, gets the board, and what ran is ended.
+// TestBoardKilled kills a process that runs a program on a board. The next process, from another host, gets the
+// board, and the program is ended.
 func TestBoardKilled(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -236,9 +240,9 @@ func TestBoardKilled(t *testing.T) {
 	}
 }
 
-// runs tells whether this machine, which the board is, runs a command.
+// runs reports whether this machine, which is the board, runs a command.
 func runs(command string) bool {
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline") // a pattern that is right
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
 	for _, name := range names {
 		if b, err := os.ReadFile(name); err == nil && string(b) == command {
 			return true
@@ -247,7 +251,7 @@ func runs(command string) bool {
 	return false
 }
 
-// TestBoardOfPool lends a board as it lends phones, says why one cannot be used, and closes what it opened.
+// TestBoardOfPool: a pool lends boards like phones, reports why a board cannot be used, and closes its connections.
 func TestBoardOfPool(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -255,18 +259,18 @@ func TestBoardOfPool(t *testing.T) {
 		{Name: "bench", Serial: s.Address()},
 		{Name: "stranger", Serial: strings.Replace(s.Address(), "board@", "nobody@", 1)},
 	}
-	reach := pool.Reach{SSH: s.Options(t)}
+	reach := pool.Transports{SSH: s.Options(t)}
 	states := pool.States(t.Context(), devices, reach)
 	if states[0].Err != nil || states[0].Info.Machine == "" || states[1].Err == nil || !strings.Contains(states[1].Err.Error(), "Permission denied") {
 		t.Fatalf("%+v", states)
 	}
 	p, notes := pool.New(devices), ""
-	want := pool.Want{Reach: reach, Waiting: func(string) {}, Note: func(text string) { notes += text }}
+	want := pool.Selector{Transports: reach, Waiting: func(string) {}, Note: func(text string) { notes += text }}
 	l, err := p.Take(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := link.Output(t.Context(), l.Device, "echo $USER", nil); err != nil || out != sshtest.User+"\n" {
+	if out, err := transport.Output(t.Context(), l.Device, "echo $USER", nil); err != nil || out != sshtest.User+"\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	want.Serial = "bench"
@@ -282,7 +286,7 @@ func TestBoardOfPool(t *testing.T) {
 	l.Return()
 }
 
-// TestBoardExecutes runs an action on a board, by its address: an executor like any other. A debugger does not reach it.
+// TestBoardExecutes runs an action on a board by its address. Debugging a board is refused.
 func TestBoardExecutes(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -293,7 +297,7 @@ func TestBoardExecutes(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	err = b.device.Debug(t.Context(), &execute.Request{Action: a}, runner.Debugging{Server: stub, With: func(context.Context, runner.Stopped) error { return nil }})
-	if refused, ok := errors.AsType[*execute.Error](err); !ok || !refused.Refused || !strings.Contains(err.Error(), "on phones only") {
+	if refused, ok := errors.AsType[*execute.Error](err); !ok || !refused.Refused || !strings.Contains(err.Error(), "only on phones") {
 		t.Errorf("debugged: %v", err)
 	}
 }

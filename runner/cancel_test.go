@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone"
 )
 
-// quiet waits until nothing runs on the device but what ran before, and returns what does not end.
+// quiet waits until the device runs only the earlier processes, and returns the processes that do not end.
 func quiet(t *testing.T, s *session.Session, before string) (left string) {
 	t.Helper()
 	known := map[string]bool{}
@@ -37,7 +37,7 @@ func quiet(t *testing.T, s *session.Session, before string) (left string) {
 	return left
 }
 
-// processes lists those of the device, but for the one that lists them.
+// processes returns the device's processes, without the one that lists them.
 func processes(t *testing.T, s *session.Session) string {
 	t.Helper()
 	var all strings.Builder
@@ -49,9 +49,9 @@ func processes(t *testing.T, s *session.Session) string {
 	return all.String()
 }
 
-// TestCancelledPush ends pushes at many points. Whenever that is, no process stays on the device, no file has a name that its content does
-// not deserve, and the next push has all it needs.
-func TestCancelledPush(t *testing.T) {
+// TestCanceledPush cancels pushes at many points. No process stays on the device, no file has a wrong content, and
+// the next push works.
+func TestCanceledPush(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond = 60 << 20 })
 	s.Sums = push.Sums{Dir: t.TempDir()}
@@ -83,7 +83,7 @@ func TestCancelledPush(t *testing.T) {
 	}
 	for _, at := range []struct {
 		name string
-		done int64 // cancelled when so much is done
+		done int64 // bytes after which the push is canceled
 		wait time.Duration
 	}{
 		{"the first small file", 1, 0},
@@ -120,7 +120,7 @@ func TestCancelledPush(t *testing.T) {
 		t.Errorf("the large file is %q", got)
 	}
 
-	// A content that is put together from what the device has.
+	// The device assembles this content from stored parts.
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +142,8 @@ func TestCancelledPush(t *testing.T) {
 	}
 }
 
-// TestCancelledRun ends runs at every stage.
-func TestCancelledRun(t *testing.T) {
+// TestCanceledRun cancels runs at every stage.
+func TestCanceledRun(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
 	before := processes(t, s)

@@ -20,18 +20,19 @@ import (
 	"github.com/hexmage/hexmage/runner/pool"
 )
 
-// Phones on USB may take findWait to show up at a server that was just started, which is asked every findPoll.
+// A phone on USB may take up to findWait to appear at a server that was just started. hexmage polls every findPoll.
 const (
 	findWait = 3 * time.Second
 	findPoll = 100 * time.Millisecond
 )
 
-// reach says how the action's devices are reached.
-func (d *Device) reach(a *action.Action) pool.Reach {
-	return pool.Reach{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) { return d.client(ctx, a) }}
+// reach returns the transports to the action's devices.
+func (d *Device) reach(a *action.Action) pool.Transports {
+	return pool.Transports{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) { return d.client(ctx, a) }}
 }
 
-// client is the user's own adb server if that runs, else a private one: two servers cannot share one phone on USB.
+// client returns a client of the user's adb server if that server runs, else of a private one: two servers cannot
+// share one phone on USB.
 func (d *Device) client(ctx context.Context, a *action.Action) (*adb.Client, error) {
 	if d.o.Server != (pool.Server{}) {
 		c := adb.NewClient(d.o.Server.Network, d.o.Server.Address)
@@ -39,7 +40,7 @@ func (d *Device) client(ctx context.Context, a *action.Action) (*adb.Client, err
 		if err == nil {
 			return c, nil
 		}
-		if !d.o.Server.Local() { // no server here has its phones
+		if !d.o.Server.Local() { // a private server on this machine cannot reach its phones
 			return nil, d.o.Server.Silent(err)
 		}
 	}
@@ -50,7 +51,7 @@ func (d *Device) client(ctx context.Context, a *action.Action) (*adb.Client, err
 	return s.Client, nil
 }
 
-// size adds up the files below dir, as far as they can be seen.
+// size returns the total size of the files below dir. It skips files that it cannot read.
 func size(dir string) (sum int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil {
@@ -63,7 +64,7 @@ func size(dir string) (sum int64) {
 	return sum
 }
 
-// adbServer returns a private server, which is started unless it runs already.
+// adbServer returns the private server and starts it on first use.
 func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*adb.Server, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,8 +82,7 @@ func (d *Device) adbServer(ctx context.Context, a *action.Action, usb bool) (*ad
 	return s, nil
 }
 
-// shown waits until a server that was just started has found a phone and can use it: at first it lists phones as offline
-// or without authorization.
+// shown waits until a new server lists a usable phone: at first it lists phones as offline or without authorization.
 func shown(ctx context.Context, devices func(context.Context) ([]adb.Info, error)) {
 	for end := time.Now().Add(findWait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(findPoll) {
 		if all, err := devices(ctx); err != nil || slices.ContainsFunc(all, adb.Info.Usable) {
@@ -96,7 +96,7 @@ func (d *Device) startServer(ctx context.Context, a *action.Action, usb bool) (*
 	if at := a.Command.Platform[PropertyADB]; at != "" {
 		root, err := d.inputFolder(ctx, a, at)
 		if err != nil {
-			return nil, fmt.Errorf("the toolchain adb: %w", err)
+			return nil, fmt.Errorf("toolchain adb: %w", err)
 		}
 		if tools, err = d.o.Trees.Path(ctx, d.o.Store, root); err != nil {
 			return nil, err
@@ -119,10 +119,11 @@ func (d *Device) startServer(ctx context.Context, a *action.Action, usb bool) (*
 	return adb.Start(ctx, o)
 }
 
-// FindADB finds the program, and the libraries beside it, in a folder as Debian packages or Google's archive have it.
+// FindADB finds adb and its libraries in dir, which has the layout of the Debian packages or of Google's archive.
 func FindADB(dir string) (adb.Options, error) {
 	if dir == "" {
-		return adb.Options{}, errors.New("no adb: declare toolchain \"adb\" in the pipeline, or start an adb server")
+		return adb.Options{}, errors.New("adb not found; declare toolchain \"adb\" in the pipeline, or start an adb " +
+			"server")
 	}
 	var tried []string
 	for _, at := range []string{"usr/lib/android-sdk/platform-tools/adb", "platform-tools/adb", "usr/bin/adb", "adb", "adb.exe", "platform-tools/adb.exe"} {
@@ -141,10 +142,10 @@ func FindADB(dir string) (adb.Options, error) {
 		}
 		return o, nil
 	}
-	return adb.Options{}, fmt.Errorf("no adb in %s: looked for %s", dir, strings.Join(tried, ", "))
+	return adb.Options{}, fmt.Errorf("no adb in %s (expected %s)", dir, strings.Join(tried, ", "))
 }
 
-// inputFolder returns the digest of a folder among the action's inputs.
+// inputFolder returns the digest of the folder at among the action's inputs.
 func (d *Device) inputFolder(ctx context.Context, a *action.Action, at string) (digest.Digest, error) {
 	sub, err := merkle.Ref(a.InputRoot).Sub(ctx, execute.Inputs(d.o.Store, a), at)
 	if err != nil {

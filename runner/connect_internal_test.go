@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 )
 
-// TestShown: a server that was just started lists a phone before it can use the phone.
+// TestShown: a new server lists a phone before it can use the phone.
 func TestShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -13,25 +13,27 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 )
 
-// Debugging says how the command of an action is debugged.
+// Debugging configures a debug session for the command of an action.
 type Debugging struct {
-	// Server says how that device starts a program under a debug server.
+	// Server returns the debug server for a device.
 	Server func(devinfo.Info) (session.Server, error)
-	Port   int       // of this machine, for the debugger to connect to; 0: a free one
-	Output io.Writer // what the program prints, also to its standard error
-	// With is called while the program stands before its first instruction. When it returns, the program is ended.
+	Port   int       // port of this machine that the debugger connects to; 0: a free port
+	Output io.Writer // receives the program's standard output and standard error
+	// The function With runs while the program waits before its first instruction. When With returns, hexmage ends the
+	// program.
 	With func(context.Context, Stopped) error
 }
 
-// Stopped is a program that stands before its first instruction on a device.
+// Stopped is a program on a device that waits before its first instruction.
 type Stopped struct {
 	Device  devinfo.Info
-	Address string          // of the debug server on this machine: "127.0.0.1:5039"
-	Ended   <-chan struct{} // closed when the program has ended
+	Address string          // address of the debug server on this machine, such as "127.0.0.1:5039"
+	Ended   <-chan struct{} // closed when the program ends
 }
 
-// Debug has the action's command started under a debug server, on a device that fits its platform, with what Execute would push, set and give it. Nothing of it is
-// measured, and there is no result. The time limit of the command does not hold.
+// Debug starts the action's command under a debug server, on a device that fits the action's platform. Files,
+// environment and arguments are the same as in Execute. Debug does not measure or return a result, and ignores the
+// command's time limit.
 func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (err error) {
 	q, err := d.request(ctx, a.Action)
 	if err != nil {
@@ -53,14 +55,15 @@ func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (er
 	}
 	phone, ok := u.dev.(*adb.Device)
 	if !ok {
-		return &execute.Error{Op: "debug on " + u.info.String(), Err: errors.New("hexmage debugs programs on phones only, through adb"), Refused: true,
-			Remedy: "use a debugger on the board itself: hexmage device push brings the files there"}
+		return &execute.Error{Op: "debug on " + u.info.String(), Err: errors.New("hexmage debugs programs only on " +
+			"phones, through adb"), Refused: true,
+			Remedy: "run a debugger on the board; `hexmage device push` copies the files to the board"}
 	}
 	server, err := g.Server(u.info)
 	if err != nil {
 		return &execute.Error{Op: "debug on " + u.info.String(), Err: err, Refused: true}
 	}
-	var with error // what came of the debugger, which says itself what it was
+	var with error // error of the debugger; its text needs no prefix
 	err = s.Debug(ctx, q, server, func(ctx context.Context, socket string, ended <-chan struct{}) error {
 		local, err := phone.Forward(ctx, "tcp:"+strconv.Itoa(g.Port), socket)
 		if err != nil {

@@ -23,7 +23,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// debugged is a program that calls answer with the number on its standard input, a variable of its environment, and its first argument.
+// debugged is a program that calls answer with the number on its standard input, an environment variable, and its
+// first argument.
 const debugged = `static long call(long n, long a, long b, long c) {
   register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
   __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
@@ -47,7 +48,7 @@ void run(const long *stack) {
 __asm__(".globl _start\n_start: mov x0, sp\n and sp, x0, #-16\n b run\n");
 `
 
-// debuggedProgram compiles it, and returns its path.
+// debuggedProgram compiles debugged and returns its path.
 func debuggedProgram(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -63,7 +64,7 @@ func debuggedProgram(t *testing.T) string {
 	return filepath.Join(dir, "program")
 }
 
-// simulatedServer is in the place of Android's lldb-server, and takes its command line: it has qemu's stub do the work.
+// simulatedServer stands for Android's lldb-server. It takes the same command line, and starts qemu's stub.
 const simulatedServer = `#!/system/bin/sh
 [ "$1" = gdbserver ] && [ "$3" = -- ] || { echo "lldb-server: $*"; exit 64; }
 export QEMU_GDB="${2#unix://}" QEMU_UNSET_ENV=QEMU_GDB,QEMU_UNSET_ENV
@@ -75,8 +76,9 @@ func stub(devinfo.Info) (session.Server, error) {
 	return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 }
 
-// A real LLDB stops the program on the simulated phone at a function, and sees what of its input, environment and arguments came to it: by qemu's stub, and by the command line
-// of lldb-server, whose place a script of ours takes. Nothing of it is left on the phone.
+// LLDB stops the program on the simulated phone at a function, and reads the program's input, environment and
+// arguments. It connects to qemu's stub, which a script starts by lldb-server's command line. The run leaves no file
+// on the phone.
 func TestDebug(t *testing.T) {
 	t.Parallel()
 	program := debuggedProgram(t)
@@ -85,7 +87,7 @@ func TestDebug(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t, nil)
-	a := b.action(t, map[string]string{"push/program": string(content), "push/data": "data", "in.txt": "42\n"}, action.Command{ // not executable: the run makes it so
+	a := b.action(t, map[string]string{"push/program": string(content), "push/data": "data", "in.txt": "42\n"}, action.Command{ // not executable: the run makes it executable
 		Args: []string{"program", "it's"}, Env: map[string]string{"G": "in $HEXMAGE_ROOT"}, Outputs: []string{"stdout.txt", "results"},
 		Platform: map[string]string{action.PropertyStdin: "in.txt", action.PropertyStdout: "stdout.txt"},
 	})
@@ -130,7 +132,8 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// What goes wrong is told: a server that ends, a program that is not there, a debugger that fails; and the program ends with the debugger.
+// Debug returns errors of a server that ends, a missing program and a failing debugger. The program ends with the
+// debugger.
 func TestDebugFails(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -152,8 +155,8 @@ func TestDebugFails(t *testing.T) {
 		server func(devinfo.Info) (session.Server, error)
 		says   string
 	}{
-		{[]string{"./program"}, fails, "start ./program under the debug server: it ended with exit code 9"},
-		{[]string{"./absent"}, stub, "the program is not pushed"},
+		{[]string{"./program"}, fails, "cannot start ./program under the debug server: exit code 9"},
+		{[]string{"./absent"}, stub, "the program is not in the push set"},
 		{[]string{"./program"}, none, "there is no server"},
 	} {
 		if err := run(c.args, c.server, never); err == nil || !strings.Contains(err.Error(), c.says) {

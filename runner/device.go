@@ -19,70 +19,71 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/ssh"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Executor is the name by which actions ask for a device.
+// Executor is the platform property value of actions that need a device.
 const Executor = "device"
 
-// Names of Platform properties of actions for a device.
+// Platform properties of actions for a device.
 const (
-	PropertySoC      = "soc"       // the target's SoC, such as "SM8750"; a device with another one is refused
-	PropertyArch     = "arch"      // the target's Hexagon arch, such as "v79"; a device or a pushed Hexagon file with another one is refused
-	PropertySoCModel = "soc_model" // QNN's number of the target's SoC, such as "69", which configurations that are pushed have to agree with
-	PropertyVTCM     = "vtcm_mb"   // of the target: what is pushed may want no more
-	PropertyADB      = "adb"       // path in the exec root of the toolchain that has adb
-	PropertyImage    = "image"     // path in the exec root of a simulated phone's image: the device is the simulated one
-	PropertySerial   = "serial"    // the real device: its serial, the address of a board, or its name in the pool; with an image too, it is the user's choice over that
-	PropertySelect   = "select"    // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
+	PropertySoC      = "soc"       // the target's SoC, such as "SM8750"; hexmage rejects devices with another SoC
+	PropertyArch     = "arch"      // Hexagon arch, such as "v79"; hexmage rejects devices and files for another arch
+	PropertySoCModel = "soc_model" // QNN's number of the SoC, such as "69"; pushed configurations must have it
+	PropertyVTCM     = "vtcm_mb"   // VTCM of the target; pushed files must not ask for more
+	PropertyADB      = "adb"       // path of the adb toolchain in the exec root
+	PropertyImage    = "image"     // path of a simulated phone's image in the exec root: use the simulated phone
+	PropertySerial   = "serial"    // serial, address of a board, or name in the pool; overrides the image
+	PropertySelect   = "select"    // SoC of the real device, such as "SM8750"; default: the only connected device
 
-	PropertyRepetition = "repetition" // "1", "2", …: makes the same command another action, to be measured again
-	PropertyWarmup     = "warmup"     // how often the command runs before the run that counts
-	PropertyCooldown   = "cooldown"   // a Cooldown: how cool the device has to be before
+	PropertyRepetition = "repetition" // "1", "2", …: distinguishes repetitions of a command, so that each is measured
+	PropertyWarmup     = "warmup"     // number of runs before the measured run
+	PropertyCooldown   = "cooldown"   // a Cooldown: temperature to reach before the run
 	PropertyRecord     = "record"     // path of an output: the RunRecord, as JSON
-	PropertyLog        = "log"        // path of an output: what the device's log says of the NPU since the command began
+	PropertyLog        = "log"        // path of an output: the device's log about the NPU during the command
 )
 
-// PushDir is the folder of the exec root whose content goes to the device: "push/a/b" is "a/b" in the folder where the command starts.
-// Paths of outputs are relative to that folder.
+// PushDir is the folder in the exec root that hexmage pushes to the device. "push/a/b" becomes "a/b" in the command's
+// working directory, which is also the base of output paths.
 const PushDir = "push"
 
-// Options say how a Device works.
+// Options configure a Device.
 type Options struct {
 	Store  store.Blobs
-	Trees  *merkle.Trees // where images and adb are unpacked
+	Trees  *merkle.Trees // folder for unpacked images and adb
 	Fn     digest.Function
-	Dir    string      // an existing folder for what lasts as long as this process, on the store's file system
-	State  string      // a folder that stays between runs, for hashes, adb's key and disks of simulated phones; made when needed
+	Dir    string      // an existing folder for files of this process, on the store's file system
+	State  string      // folder for hashes, adb's key and disks of simulated phones between runs; created if missing
 	Serial string      // the user's choice of a real device; overrides the property
-	Server pool.Server // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
-	Pool   *pool.Pool  // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
-	Phones int         // how many simulated phones of an image may run at the same time; at least 1
-	ADB    string      // folder with the platform tools, for actions that bring none
-	Home   string      // the user's home folder: phones know the adb key in it; empty: a key in State
-	SSH    ssh.Options // how boards are reached
-	Log    io.Writer   // what simulated devices print, beside what goes with a failed action's output; nil discards it
-	// Simulate starts a simulated device; nil: there are none.
+	Server pool.Server // the user's adb server, tried first, usually at "127.0.0.1:5037"; zero: none
+	Pool   *pool.Pool  // the user's phones, for actions without a serial or with a name in the pool; may be nil
+	Phones int         // maximum number of simulated phones of an image that run at the same time; at least 1
+	ADB    string      // folder with the platform tools, for actions without an adb toolchain
+	Home   string      // the user's home folder with the adb key that phones know; empty: a key in State
+	SSH    ssh.Options // for boards
+	Log    io.Writer   // output of simulated devices, besides the output of failed actions; nil discards it
+	// Simulate starts a simulated device. It may be nil.
 	Simulate func(context.Context, SimulatedOptions) (Simulated, error)
 }
 
-// Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, a simulated phone) with the first
-// action and keeps it until Close. Execute may be called by many goroutines at once: each has a device for itself.
+// Device is an execute.Executor that runs actions on a device. It starts adb's server or a simulated phone when an
+// action first needs one, and keeps it until Close. Device is safe for concurrent use: each call of Execute has its own
+// device.
 type Device struct {
 	o   Options
-	tmp func() (string, error) // a folder below o.Dir, which Close removes
+	tmp func() (string, error) // returns a folder below o.Dir, which Close removes
 
 	phones phones
 
-	mu      sync.Mutex           // guards what follows, also while it is being started
+	mu      sync.Mutex           // guards servers, also while one is being started
 	servers map[bool]*adb.Server // by whether they look at USB
 }
 
-// New returns a Device. Nothing is started yet.
+// New returns a Device. It starts nothing.
 func New(o Options) *Device {
 	tmp := sync.OnceValues(func() (string, error) { return os.MkdirTemp(o.Dir, "device") })
 	return &Device{o: o, tmp: tmp, servers: map[bool]*adb.Server{}}
@@ -103,14 +104,16 @@ func (d *Device) Close() error {
 	return errors.Join(errs...)
 }
 
-// Execute runs the action on a device that fits its platform, and on another one of the pool if that dies.
+// Execute runs the action on a device that fits its platform. If a device of the pool dies, another one runs the
+// action.
 func (d *Device) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if a.Secrets != nil {
-		return nil, &execute.Error{Op: "run on a device", Refused: true, Err: errors.New("a device gets no secrets: its environment would be part of a command line there"),
-			Remedy: "do what needs the secret in a step of kind exec"}
+		return nil, &execute.Error{Op: "run on a device", Refused: true, Err: errors.New("a device cannot receive " +
+			"secrets, because they would be part of a command line"),
+			Remedy: "use the secret in a step of kind exec"}
 	}
 	q, err := d.request(ctx, a.Action)
 	if err != nil {
@@ -119,7 +122,7 @@ func (d *Device) Execute(ctx context.Context, a *execute.Request) (*action.Resul
 	return d.onOne(ctx, a, func(ctx context.Context, u *inUse) (*action.Result, error) { return d.runOn(ctx, a, q, u) })
 }
 
-// newFolder makes a folder that Close removes, if nobody did so before.
+// newFolder makes a folder that Close removes.
 func (d *Device) newFolder(name string) (string, error) {
 	dir, err := d.tmp()
 	if err != nil {
@@ -128,9 +131,9 @@ func (d *Device) newFolder(name string) (string, error) {
 	return os.MkdirTemp(dir, name)
 }
 
-// failed says what could not be done, and whether it may be tried again.
+// failed returns err as an execute.Error, which tells whether a retry may help.
 func failed(op string, err error) *execute.Error {
-	e := &execute.Error{Op: op, Err: err, Retryable: link.Retryable(err)}
+	e := &execute.Error{Op: op, Err: err, Retryable: transport.Retryable(err)}
 	if mismatch := (*devinfo.Mismatch)(nil); errors.As(err, &mismatch) { // the step's or the user's fault
 		e.Refused, e.Retryable = true, false
 	}
@@ -142,7 +145,7 @@ func failed(op string, err error) *execute.Error {
 	return e
 }
 
-// request reads from the action what is to be pushed and run.
+// request reads the files to push and the command from the action.
 func (d *Device) request(ctx context.Context, a *action.Action) (session.Request, error) {
 	q := session.Request{Files: map[string]push.File{}, Links: map[string]string{}, Args: a.Command.Args, Env: a.Command.Env}
 	own := []string{a.Command.Platform[action.PropertyStdout], a.Command.Platform[PropertyRecord], a.Command.Platform[PropertyLog], session.SamplesCSV, session.SamplesJSON, session.PhoneJSON} // which the device does not write
@@ -178,7 +181,7 @@ func (d *Device) request(ctx context.Context, a *action.Action) (session.Request
 // wanted reads a target from an action's platform.
 func wanted(platform map[string]string) qnn.Target {
 	w := qnn.Target{SoC: platform[PropertySoC], Arch: platform[PropertyArch]}
-	w.SoCModel, _ = strconv.Atoi(platform[PropertySoCModel]) // 0, where it is not said, is not checked
+	w.SoCModel, _ = strconv.Atoi(platform[PropertySoCModel]) // 0 is not checked
 	w.VTCMMB, _ = strconv.Atoi(platform[PropertyVTCM])
 	return w
 }

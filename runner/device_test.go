@@ -41,7 +41,7 @@ type bench struct {
 	image  *merkle.Dir
 }
 
-// emulate starts simulated phones that have such faults.
+// emulate starts simulated phones with the faults.
 func emulate(t testing.TB, faults phone.Faults) func(context.Context, runner.SimulatedOptions) (runner.Simulated, error) {
 	self := phonetest.Self(t)
 	return func(ctx context.Context, o runner.SimulatedOptions) (runner.Simulated, error) {
@@ -82,7 +82,7 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 	return b
 }
 
-// scan brings a folder into the store.
+// scan stores a folder.
 func (b *bench) scan(t testing.TB, dir string) *merkle.Dir {
 	t.Helper()
 	d, err := merkle.Scan(t.Context(), merkle.HashFiles(digest.BLAKE3), dir, merkle.ScanOptions{})
@@ -106,7 +106,7 @@ func (b *bench) scan(t testing.TB, dir string) *merkle.Dir {
 	return d
 }
 
-// action makes an action with the image at "device" and the files, which start with "x:" if they are programs.
+// action makes an action with the image at "device" and the files. "x:" at the start of a content marks a program.
 func (b *bench) action(t testing.TB, files map[string]string, c action.Command) *action.Action {
 	t.Helper()
 	root := &merkle.Dir{}
@@ -151,7 +151,7 @@ func (b *bench) read(t *testing.T, d digest.Digest) string {
 	return string(all)
 }
 
-// The simulated phone's processes are processes of this machine, too.
+// Processes of the simulated phone are processes of this machine.
 func TestDeviceConforms(t *testing.T) {
 	b := newBench(t, nil)
 	executetest.Run(t, "*runner.Device", func(t *testing.T) executetest.Setup {
@@ -169,7 +169,7 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 	var exec execute.Executor = b.device
 	script := "x:#!/system/bin/sh\ncat model/weights.bin\ncat\ngetprop ro.soc.model >results/soc.txt\nmkdir -p results/all/sub; echo 1 >results/all/sub/one\necho warn >&2\nexit $1\n"
 	a := b.action(t, map[string]string{
-		"push/run.sh": script, "push/model/weights.bin": "weights\n", "stdin.txt": "prompt\n", "unused.txt": "not pushed",
+		"push/run.sh": script, "push/model/weights.bin": "weights\n", "stdin.txt": "prompt\n", "unused.txt": "not in the push set",
 	}, action.Command{
 		Args: []string{"./run.sh", "3"}, Env: map[string]string{"X": "1"},
 		Outputs:  []string{"results/all", "results/soc.txt", "missing.txt", "stdout.txt"},
@@ -199,7 +199,7 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 	}
 }
 
-// TestDeviceLog has a program fail on the DSP, of which only the device's log tells.
+// TestDeviceLog runs a program that fails on the DSP. Only the device's log has the reason.
 func TestDeviceLog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -262,34 +262,34 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 		files map[string]string
 		args  []string
 		soc   string
-		want  []string // what the error says; none: no error
+		want  []string // parts of the error; empty: no error
 	}{
 		{name: "all is well", files: htp},
 		{name: "another SoC", soc: "SM8650", want: []string{"SM8750", "SM8650", "--serial"}},
 		{name: "Hexagon for another arch", files: with(map[string]string{"push/libOp.so": string(v75)}), want: []string{"libOp.so", "v75", "v79"}},
 		{name: "for the host", files: map[string]string{"push/run": "x:" + string(self)}, want: []string{"run:", "EM_X86_64", "aarch64"}},
-		{name: "no ELF", files: map[string]string{"push/libX.so": "not yet\n"}, want: []string{"libX.so", "no ELF"}},
+		{name: "no ELF", files: map[string]string{"push/libX.so": "not yet\n"}, want: []string{"libX.so", "not an ELF file"}},
 		{name: "pointers of Git LFS", files: map[string]string{"push/libX.so": "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "push/model.mllm": "version https://git-lfs.github.com/spec/v1\noid sha256:2\n"},
-			want: []string{"libX.so: a pointer of Git LFS", "model.mllm: a pointer of Git LFS", "git lfs pull"}},
-		{name: "damaged ELF", files: map[string]string{"push/libX.so": string(arm[:100])}, want: []string{"libX.so", "damaged"}},
+			want: []string{"libX.so: the file is a Git LFS pointer", "model.mllm: the file is a Git LFS pointer", "git lfs pull"}},
+		{name: "damaged ELF", files: map[string]string{"push/libX.so": string(arm[:100])}, want: []string{"libX.so", "corrupt"}},
 		{name: "mixed SDKs", files: with(map[string]string{"push/libQnnSystem.so": string(other)}), want: []string{"v2.40.0.251128145156 (libQnnSystem.so)", "v2.41.0.251128145156 (libQnnHtp.so, libQnnHtpV79Stub.so)"}},
-		{name: "a context of a newer SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.44.0.260225000000_1", 79)}), want: []string{"context.bin", "made by QAIRT 2.44.0, the runtime is the older 2.41.0"}},
-		{name: "a context for another arch", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 75)}), want: []string{"context.bin", "compiled for Hexagon v75, the target has v79"}},
+		{name: "a context of a newer SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.44.0.260225000000_1", 79)}), want: []string{"context.bin", "made by QAIRT 2.44.0, and the older runtime 2.41.0"}},
+		{name: "a context for another arch", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 75)}), want: []string{"context.bin", "compiled for Hexagon v75, but the target has v79"}},
 		{name: "a context of an older SDK", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.37.0.250724000000_1", 79)})},
 		{name: "no stub", files: with(map[string]string{"push/libQnnHtpV79Stub.so": ""}), want: []string{"libQnnHtpV79Stub.so", "push set"}},
-		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *blob.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, the target has 8 "}},
+		{name: "a context for more VTCM", files: with(map[string]string{"push/context.bin": contextOf(t, "v2.41.0.251128000000_1", 79, func(i *qnnctx.Info, _ *blob.Blob) { i.VTCM = 16 << 20 })}), want: []string{"context.bin", "16 MB of VTCM, but the target has 8 "}},
 		{name: "a length that the context has", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len", "32"}},
-		{name: "a length that it has not", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len=128"}, want: []string{"--ar_len 128", "only of 1 32"}},
+		{name: "a length that it has not", files: with(map[string]string{"push/context.bin": lengths}), args: []string{"true", "--ar_len=128"}, want: []string{"--ar_len 128", "Available: 1 32"}},
 		{name: "what the command names", files: map[string]string{"push/in/a.bin": "x", "push/run": "x:#!/bin/sh\n"}, args: []string{"./run", "-m", "in/a.bin", "--log", "log.txt", "-v", "--config=$HEXMAGE_ROOT/in/a.bin", "one.two"}},
 		{name: "what a command of the device names", args: []string{"true", "-m", "ro.soc.model"}},
-		{name: "what it names is not pushed", files: map[string]string{"push/in/a.bin": "x", "push/run": "x:#!/bin/sh\n"}, args: []string{"run", "-m", "a.bin"}, want: []string{"a.bin", "the command names it (-m a.bin)", "pushed are: in/a.bin"}},
+		{name: "a named file is not pushed", files: map[string]string{"push/in/a.bin": "x", "push/run": "x:#!/bin/sh\n"}, args: []string{"run", "-m", "a.bin"}, want: []string{"a.bin", "the command names this file (-m a.bin)", "Pushed files: in/a.bin"}},
 		{name: "settings of the target", files: map[string]string{"push/c.json": `{"devices": [{"soc_model": 69, "dsp_arch": "v79"}], "graphs": [{"vtcm_mb": 8}]}`}},
 		{name: "settings that are not the target's", files: map[string]string{"push/c.json": `{"devices": [{"soc_model": 618, "dsp_arch": "v75"}], "graphs": [{"vtcm_mb": 16}]}`},
-			want: []string{`devices[0].dsp_arch is "v75"`, "devices[0].soc_model is 618, the target's soc_model is 69", "Android's soc_id", "graphs[0].vtcm_mb is 16"}},
+			want: []string{`devices[0].dsp_arch is "v75"`, "devices[0].soc_model is 618, but the target's soc_model is 69", "Android's soc_id", "graphs[0].vtcm_mb is 16"}},
 		{name: "a compiler's settings", files: map[string]string{"push/a.json": `{"target_machine": {"htp_arch": "V75", "htp_chipset": "SM8650", "htp_vtcm_capability_in_mb": 8}}`},
-			want: []string{"target_machine.htp_arch", "target_machine.htp_chipset", `set it to "SM8750"`}},
+			want: []string{"target_machine.htp_arch", "target_machine.htp_chipset", `set the value to "SM8750"`}},
 		{name: "no settings", files: map[string]string{"push/a.json": `{"vtcm_mb": "much", "dsp_arch": 75, "soc_id": null}`, "push/b.json": "no JSON"}},
-		{name: "program not pushed", files: map[string]string{"push/a": "x"}, args: []string{"./runner"}, want: []string{"runner", "not pushed", "pushed are: a"}},
+		{name: "program not pushed", files: map[string]string{"push/a": "x"}, args: []string{"./runner"}, want: []string{"runner", "not in the push set", "Pushed files: a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.soc == "" {
@@ -321,7 +321,7 @@ func TestDeviceRefusesWhatWouldFail(t *testing.T) {
 			t.Errorf("%+v should be a refusal: the step's fault, not the engine's", e)
 		}
 		_, err = b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, map[string]string{"push/run": "x:" + string(needs(t, "libc.so.6"))}, action.Command{Args: []string{"true"}})})
-		if err == nil || !strings.Contains(err.Error(), "is built for Linux, and the device has no libc.so.6: it is Android; push the build for Android") {
+		if err == nil || !strings.Contains(err.Error(), "is built for Linux, but the device runs Android and has no libc.so.6; push the build for Android") {
 			t.Errorf("a program for Linux: %v", err)
 		}
 	})
@@ -352,7 +352,7 @@ func needs(t *testing.T, lib string) []byte {
 	return b
 }
 
-// TestTwoSystems: libraries for Linux and for Android are told apart, also before there is a device.
+// TestTwoSystems: hexmage tells libraries for Linux from libraries for Android, without a device, too.
 func TestTwoSystems(t *testing.T) {
 	t.Parallel()
 	file := func(lib string) push.File {
@@ -360,7 +360,7 @@ func TestTwoSystems(t *testing.T) {
 		return push.File{Size: int64(len(b)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }}
 	}
 	set, err := check.Together(t.Context(), map[string]push.File{"a.so": file("liblog.so"), "b.so": file("libc.so.6"), "c.so": file("libmine.so")}, qnn.Target{})
-	if err != nil || fmt.Sprint(set.Systems) != "[android linux]" || len(set.Problems) != 1 || !strings.Contains(set.Problems[0].Error(), "for Android (a.so) and for Linux (b.so) together") {
+	if err != nil || fmt.Sprint(set.Systems) != "[android linux]" || len(set.Problems) != 1 || !strings.Contains(set.Problems[0].Error(), "for Android (a.so) and for Linux (b.so), and") {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
@@ -370,7 +370,7 @@ func TestDeviceSelection(t *testing.T) {
 	s := phonetest.Server(t)
 	image := phonetest.Image(t, nil)
 	one, two := phonetest.Start(t, image, nil), phonetest.Start(t, image, nil)
-	reach := pool.Reach{Server: func(context.Context) (*adb.Client, error) { return s.Client, nil }}
+	reach := pool.Transports{Server: func(context.Context) (*adb.Client, error) { return s.Client, nil }}
 	pick := func(serial string) (string, error) {
 		d, err := reach.Open(t.Context(), pool.Device{Serial: serial})
 		if err != nil {
@@ -401,7 +401,7 @@ func TestDeviceSelection(t *testing.T) {
 	}
 }
 
-// TestRealDevice uses the simulated phone as if it were a phone that somebody connected by its address.
+// TestRealDevice uses the simulated phone as a real phone that a user connected by its address.
 func TestRealDevice(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)

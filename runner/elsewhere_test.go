@@ -16,15 +16,15 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/runner/link/linktest"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/ssh/sshtest"
+	"github.com/hexmage/hexmage/runner/transport"
+	"github.com/hexmage/hexmage/runner/transport/transporttest"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// TestLinkOverSSH holds a phone whose adb server is reached over ssh to what package link promises of devices.
+// TestLinkOverSSH runs the tests of package transporttest on a phone whose adb server is reached over ssh.
 func TestLinkOverSSH(t *testing.T) {
 	t.Parallel()
 	e, server, s := phonetest.Start(t, phonetest.Image(t, nil), nil), phonetest.Server(t), sshtest.Start(t, sshtest.Options{})
@@ -37,17 +37,18 @@ func TestLinkOverSSH(t *testing.T) {
 		return o.Connect(ctx, cable.Address(), server.Address())
 	})
 	device := client.Device(e.Addr())
-	linktest.Run(t, "adb.Device over ssh", device, cable.Cut)
-	if _, err := device.Forward(t.Context(), "tcp:0", "tcp:1"); err == nil || !strings.Contains(err.Error(), "would listen on its own computer") {
+	transporttest.Run(t, "adb.Device over ssh", device, cable.Cut)
+	if _, err := device.Forward(t.Context(), "tcp:0", "tcp:1"); err == nil || !strings.Contains(err.Error(), "would open the port there") {
 		t.Errorf("a forward: %v", err)
 	}
 	server.Close()
-	if _, err := client.Version(t.Context()); !errors.Is(err, link.ErrDropped) {
+	if _, err := client.Version(t.Context()); !errors.Is(err, transport.ErrDropped) {
 		t.Errorf("without the server: %v", err)
 	}
 }
 
-// TestPhonesElsewhere has a pool of four phones at the adb servers of two hosts. One host is lost in the middle: what ran there is run on the other's phones.
+// TestPhonesElsewhere has a pool of four phones at the adb servers of two hosts. When one host is lost, its actions
+// run on the other host's phones.
 func TestPhonesElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 4)
@@ -97,23 +98,23 @@ func TestPhonesElsewhere(t *testing.T) {
 	if workers["phone1"] == 0 || workers["phone3"] == 0 || workers["phone1"]+workers["phone2"]+workers["phone3"]+workers["phone4"] != 12 {
 		t.Errorf("%v", workers)
 	}
-	if !strings.Contains(warnings, "warning: the run on phone2 broke off") {
+	if !strings.Contains(warnings, "warning: the run on phone2 was interrupted") {
 		t.Errorf("the host that was lost is not told of:\n%s", warnings)
 	}
 	t.Log(workers, warnings)
 
-	// Nobody else reaches them: whose host key is not known, and whose server does not run.
+	// A host with an unknown host key, and a host without an adb server, are not reachable.
 	why := func(d pool.Device, o ssh.Options) error {
-		return pool.States(t.Context(), []pool.Device{d}, pool.Reach{SSH: o})[0].Err
+		return pool.States(t.Context(), []pool.Device{d}, pool.Transports{SSH: o})[0].Err
 	}
-	if err := why(l.devices[1], s.Options(t)); err == nil || !link.Retryable(err) || !strings.Contains(err.Error(), "Connection refused") {
+	if err := why(l.devices[1], s.Options(t)); err == nil || !transport.Retryable(err) || !strings.Contains(err.Error(), "Connection refused") {
 		t.Errorf("of a host that is lost: %v", err)
 	}
-	if err := why(l.devices[0], s.Sharing(t, s.Client(t, ""))); err == nil || link.Retryable(err) || !strings.Contains(err.Error(), "Host key verification failed") {
+	if err := why(l.devices[0], s.Sharing(t, s.Client(t, ""))); err == nil || transport.Retryable(err) || !strings.Contains(err.Error(), "Host key verification failed") {
 		t.Errorf("of an unknown host: %v", err)
 	}
 	l.servers[0].Close()
-	if err := why(l.devices[0], s.Options(t)); err == nil || !strings.Contains(err.Error(), "the adb server "+l.devices[0].Server.String()+" does not answer; run `adb start-server` there") {
+	if err := why(l.devices[0], s.Options(t)); err == nil || !strings.Contains(err.Error(), "the adb server "+l.devices[0].Server.String()+" does not answer (") || !strings.Contains(err.Error(), "; run `adb start-server` on the server's computer") {
 		t.Errorf("without a server: %v", err)
 	}
 }

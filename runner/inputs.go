@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/runner/push"
 )
 
-// file makes a file of the store one for the device. Its digest names it for ever, so its SHA-256 has to be found once only.
+// file returns a push.File for a file of the store. Its key is the digest, so its SHA-256 is computed once only.
 func (d *Device) file(ctx context.Context, f merkle.File) push.File {
 	return push.File{
 		Open: func() (io.ReadCloser, error) {
@@ -34,8 +34,8 @@ func (d *Device) file(ctx context.Context, f merkle.File) push.File {
 	}
 }
 
-// content is a file of the store. Read from its start it is verified. After a Seek it is not: the device computes the digest of what it has
-// put together, and if that is wrong, all of it is sent again, from the start.
+// content is a file of the store. It is verified if it is read from its start. It is not verified after a Seek: the
+// device hashes the file that it assembled, and after a mismatch the whole file is sent again.
 type content struct {
 	io.ReadCloser
 	from io.Reader
@@ -43,7 +43,7 @@ type content struct {
 
 func (c *content) Read(b []byte) (int, error) { return c.from.Read(b) }
 
-// Seek implements io.Seeker where the store can.
+// Seek implements io.Seeker if the store supports it.
 func (c *content) Seek(offset int64, whence int) (int64, error) {
 	s, ok := store.Unverified(c.ReadCloser)
 	if !ok {
@@ -57,11 +57,11 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 type streams struct {
 	stdin            func() (io.ReadCloser, error) // nil: empty
 	stdout, stderr   io.Writer
-	outHead, errHead *execute.Capped
-	file             *os.File // nil: standard output is no output
+	outHead, errHead *execute.HeadTailBuffer
+	file             *os.File // nil: standard output is not an output of the action
 }
 
-// standardInput returns what opens the standard input that the action names; nil: it is empty.
+// standardInput returns a function that opens the action's standard input, or nil if that is empty.
 func standardInput(ctx context.Context, blobs store.Blobs, a *execute.Request) (func() (io.ReadCloser, error), error) {
 	name := a.Command.Platform[action.PropertyStdin]
 	if name == "" {
@@ -77,8 +77,8 @@ func standardInput(ctx context.Context, blobs store.Blobs, a *execute.Request) (
 	return func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }, nil
 }
 
-// openStreams looks for the standard input that the action names, and opens below dir the file for its standard output. What is
-// printed shows as the action's progress, a line at a time.
+// openStreams opens the action's standard input, and below dir the file for its standard output. Each line of output
+// is reported as the action's progress.
 func openStreams(ctx context.Context, blobs store.Blobs, a *execute.Request, dir string) (*streams, error) {
 	in, err := standardInput(ctx, blobs, a)
 	if err != nil {
@@ -90,7 +90,7 @@ func openStreams(ctx context.Context, blobs store.Blobs, a *execute.Request, dir
 	s.stdout, s.stderr = io.MultiWriter(s.outHead, line), io.MultiWriter(s.errHead, line)
 	if name := a.Command.Platform[action.PropertyStdout]; name != "" {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("standard output: the path %s leads out of the run's folder", name)
+			return nil, fmt.Errorf("standard output: path %s is outside the run's folder", name)
 		}
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -104,7 +104,7 @@ func openStreams(ctx context.Context, blobs store.Blobs, a *execute.Request, dir
 	return s, nil
 }
 
-// close closes what is open; again it does nothing.
+// close closes the streams. A second call does nothing.
 func (s *streams) close() error {
 	s.outHead.Close()
 	s.errHead.Close()
@@ -116,17 +116,17 @@ func (s *streams) close() error {
 	return f.Close()
 }
 
-// lastLine reports the last line that was written to it as the action's progress. It is written to from one goroutine.
+// lastLine reports the last line that was written to it as the action's progress. It is not safe for concurrent use.
 type lastLine struct {
 	report   func(text string)
-	line     []byte // the start of one that is not complete
+	line     []byte // an incomplete line
 	reported time.Time
 }
 
-// Bounds of what lastLine does.
+// Limits of lastLine.
 const (
 	maxShownLine = 200                   // bytes
-	lineEvery    = 50 * time.Millisecond // faster nobody reads
+	lineEvery    = 50 * time.Millisecond // people cannot read faster
 )
 
 // Write never fails.

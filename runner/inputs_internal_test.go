@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
-// TestFilesOfTheStoreSeek: a large file goes on from where it was, again and again; reading up to there each time would take hours for gigabytes. Read
-// from its start it is verified.
+// TestFilesOfTheStoreSeek: a push resumes in a large file by Seek, because reading up to the offset each time takes
+// hours for gigabytes. A file that is read from its start is verified.
 func TestFilesOfTheStoreSeek(t *testing.T) {
 	blobs, err := disk.NewBlobs(t.TempDir())
 	if err != nil {

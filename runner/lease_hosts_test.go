@@ -25,11 +25,11 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// First arguments with which the test binary is a host of TestLeaseOfTwoHosts, and a process of one.
+// First arguments that make the test binary a host of TestLeaseOfTwoHosts, or a process of a host.
 const (
 	leaseHostArg   = "-lease-host"
 	leaseWorkerArg = "-lease-worker"
@@ -38,12 +38,13 @@ const (
 const (
 	leaseWorkers = 3 // of a host
 	holders      = "/data/local/tmp/holders"
-	buried       = 20 * time.Second // until it is known that a process is dead
+	buried       = 20 * time.Second // until other hosts know that a process is dead
 )
 
-// TestLeaseOfTwoHosts has two hosts, each with network and processes of its own, where three processes want one phone, again and again, and are killed at any
-// moment. Who has the lease writes its name onto the phone and looks who else is there: nobody may be who is alive. No link breaks, so nobody loses a lease
-// either. HEXMAGE_LEASES says how often.
+// TestLeaseOfTwoHosts has two hosts with their own networks and processes. Three processes of each repeatedly take
+// the lease of one phone, and are killed at any moment. A holder writes its name onto the phone and looks for other
+// names: no other living process may be there. No link breaks, so a living process never loses a lease.
+// HEXMAGE_LEASES is the number of repetitions.
 func TestLeaseOfTwoHosts(t *testing.T) {
 	t.Parallel()
 	want, err := strconv.Atoi(cmp.Or(os.Getenv("HEXMAGE_LEASES"), "150"))
@@ -93,7 +94,7 @@ func TestLeaseOfTwoHosts(t *testing.T) {
 			for s := bufio.NewScanner(out); s.Scan(); {
 				lines <- s.Text()
 			}
-			_ = cmd.Wait() // what went wrong was printed
+			_ = cmd.Wait() // it has printed its error
 		})
 	}
 	go func() { hosts.Wait(); close(lines) }()
@@ -124,7 +125,7 @@ func TestLeaseOfTwoHosts(t *testing.T) {
 	t.Logf("%d leases in %v: %v", got, time.Since(begin).Round(time.Second), by)
 }
 
-// relay carries what comes to a listener to an address.
+// relay forwards connections of a listener to an address.
 func relay(l net.Listener, network, address string) {
 	for {
 		in, err := l.Accept()
@@ -144,7 +145,7 @@ func relay(l net.Listener, network, address string) {
 	}
 }
 
-// leaseHost is a host: an adb server at the phone, and processes that want it. It ends with its input.
+// leaseHost is a host: an adb server with the phone, and processes that take the lease. It ends with its input.
 func leaseHost(args []string) int {
 	if err := leaseHostIn(args[0], args[1], args[2], args[3]); err != nil {
 		fmt.Println("host:", err)
@@ -201,7 +202,7 @@ func leaseHostIn(dir, path, library, name string) error {
 	return nil
 }
 
-// leaseLife runs a process for a while, and kills it. That it is dead is written down where all hosts see it.
+// leaseLife runs a process for a while, and kills it. It records the death where all hosts see it.
 func leaseLife(ctx context.Context, dir, server, serial, host, id string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -209,7 +210,7 @@ func leaseLife(ctx context.Context, dir, server, serial, host, id string) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(20+rand.IntN(3000))*time.Millisecond)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, leaseWorkerArg, dir, server, serial, host, id) // which kills
+	cmd := exec.CommandContext(ctx, self, leaseWorkerArg, dir, server, serial, host, id) // CommandContext kills it
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	err = cmd.Run()
 	if ctx.Err() == nil {
@@ -219,7 +220,7 @@ func leaseLife(ctx context.Context, dir, server, serial, host, id string) error 
 	return os.WriteFile(filepath.Join(dir, "dead", id), nil, 0o644)
 }
 
-// leaseWorker is a process that wants the phone, until it is killed.
+// leaseWorker is a process that takes the lease until it is killed.
 func leaseWorker(args []string) int {
 	dir, dev, id := args[0], adb.NewClient("unix", args[1]).Device(args[2]), args[4]
 	ctx := context.Background()
@@ -233,7 +234,7 @@ func leaseWorker(args []string) int {
 		case errors.Is(err, errNotAlone):
 			fmt.Println("violation:", id, err)
 			return 1
-		case err != nil && !link.Retryable(err):
+		case err != nil && !transport.Retryable(err):
 			fmt.Println("process:", id, err)
 			return 1
 		case err != nil:
@@ -246,14 +247,14 @@ func leaseWorker(args []string) int {
 
 var errNotAlone = errors.New("is not alone")
 
-// useAlone looks twice who is on the phone while it is there itself.
-func useAlone(ctx context.Context, dir string, dev link.Device, h *lease.Lease, id string) error {
+// useAlone uses the phone, and looks for other users twice.
+func useAlone(ctx context.Context, dir string, dev transport.Device, h *lease.Lease, id string) error {
 	own := holders + "/" + id
 	for _, script := range []string{
 		"mkdir -p " + holders + " && ls " + holders + " && mkdir " + own,
 		"ls " + holders + " && rmdir " + own,
 	} {
-		out, err := link.Script(ctx, dev, h.Fence()+script, nil)
+		out, err := transport.Script(ctx, dev, h.Fence()+script, nil)
 		if err != nil {
 			return h.Noticed(err)
 		}
@@ -264,7 +265,7 @@ func useAlone(ctx context.Context, dir string, dev link.Device, h *lease.Lease, 
 			if process, _, _ := strings.Cut(other, "."); process != id[:strings.Index(id, ".")] && !dead(dir, process) {
 				return fmt.Errorf("%w: %s is there, too, and lives", errNotAlone, other)
 			}
-			if _, err := link.Output(ctx, dev, "rmdir "+holders+"/"+other, nil); err != nil {
+			if _, err := transport.Output(ctx, dev, "rmdir "+holders+"/"+other, nil); err != nil {
 				return err
 			}
 		}
@@ -272,7 +273,7 @@ func useAlone(ctx context.Context, dir string, dev link.Device, h *lease.Lease, 
 	return nil
 }
 
-// dead tells whether a process has been killed: who killed it may be about to write that down.
+// dead reports whether a process was killed. It waits, because the record may be on its way.
 func dead(dir, id string) bool {
 	for end := time.Now().Add(buried); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, "dead", id)); err == nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// cable is a link to a phone that can be pulled.
+// cable is a link to a phone that can be cut.
 type cable struct {
 	net.Listener
 	phone string
@@ -70,7 +70,7 @@ func (c *cable) serve(in net.Conn) {
 	_, _ = io.Copy(in, out)
 }
 
-// pull cuts all that is connected, and keeps it so until plug.
+// pull cuts all connections and refuses new ones until plug.
 func (c *cable) pull() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *cable) plug() {
 	c.pulled = false
 }
 
-// twoHosts are two adb servers at one phone. The first is at the end of a cable.
+// twoHosts are two adb servers for one phone. The first one connects through a cable.
 func twoHosts(t *testing.T, change func(*phone.Options)) (c *cable, servers [2]*adb.Server, one, two *adb.Device) {
 	t.Helper()
 	e := phonetest.Start(t, phonetest.Image(t, nil), change)
@@ -101,7 +101,7 @@ func twoHosts(t *testing.T, change func(*phone.Options)) (c *cable, servers [2]*
 	return c, servers, servers[0].Device(c.Addr().String()), servers[1].Device(e.Addr())
 }
 
-// TestLease has two hosts want one device: neither knows of the other but by the device.
+// TestLease has two hosts that take the lease of one device. They do not know each other.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	_, servers, one, two := twoHosts(t, nil)
@@ -145,7 +145,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("the device says that %q uses it, and nobody does", got)
 	}
 	hold(two, nil).Release()
-	// Of a host that goes away without a word the lease ends with its link.
+	// If a host disappears, its lease ends with its link.
 	hold(one, nil)
 	servers[0].Close()
 	hold(two, func(string) {}).Release()
@@ -154,7 +154,7 @@ func TestLease(t *testing.T) {
 	}
 	left := func(command string) {
 		t.Helper()
-		if _, err := link.Output(t.Context(), two, "cd /data/local/tmp/hexmage && mkdir -p lease/x && cd lease/x && "+command, nil); err != nil {
+		if _, err := transport.Output(t.Context(), two, "cd /data/local/tmp/hexmage && mkdir -p lease/x && cd lease/x && "+command, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,12 +164,12 @@ func TestLease(t *testing.T) {
 	hold(two, nil).Release()
 	left("mkdir ../.new.y && mv ../x ../.old.z.1")
 	hold(two, nil).Release()
-	if out, err := link.Output(t.Context(), two, "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
+	if out, err := transport.Output(t.Context(), two, "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
 		t.Errorf("left: %q, %v", out, err)
 	}
 }
 
-// TestLeaseOverABrokenLink has the link of the only host break, time and again, during a push: it takes its lease again.
+// TestLeaseOverABrokenLink breaks the link of the only host repeatedly during a push. The host takes its lease again.
 func TestLeaseOverABrokenLink(t *testing.T) {
 	t.Parallel()
 	c, _, one, _ := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
@@ -192,12 +192,13 @@ func TestLeaseOverABrokenLink(t *testing.T) {
 	}
 }
 
-// TestLeaseThatIsLost has the link of the first host be broken for so long that the second takes the device: the first may not touch it again.
+// TestLeaseThatIsLost breaks the link of the first host until the second one takes the device. The first must not use
+// the device again.
 func TestLeaseThatIsLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		stays bool // the second still has the device when the first comes back
+		stays bool // the second still uses the device when the first comes back
 	}{{"while the second has it", true}, {"when the second is done", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +230,7 @@ func TestLeaseThatIsLost(t *testing.T) {
 				before = onDevice(t, between, "cd /data/local/tmp; find . -type f | sort | grep -v lease")
 				cord.plug()
 			})
-			if !errors.Is(err, lease.ErrLost) || !link.Retryable(err) || c.stays && !strings.Contains(err.Error(), "hexmage on ") {
+			if !errors.Is(err, lease.ErrLost) || !transport.Retryable(err) || c.stays && !strings.Contains(err.Error(), "hexmage on ") {
 				t.Errorf("the push of the first: %v", err)
 			}
 			if _, err := s.Run(t.Context(), session.Request{Args: []string{"touch", "/data/local/tmp/touched"}}); !errors.Is(err, lease.ErrLost) {
@@ -242,7 +243,7 @@ func TestLeaseThatIsLost(t *testing.T) {
 	}
 }
 
-// A folder that cannot be made is no lost lease.
+// A folder that cannot be made does not mean that the lease is lost.
 func TestFolderThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	dev := newSession(t, nil).Device

@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// record is what the action left of its run.
+// record returns the record of an action's run.
 func (b *bench) record(t *testing.T, r *action.Result) (got session.Record) {
 	t.Helper()
 	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == "run.json" })
@@ -35,8 +35,8 @@ func (b *bench) record(t *testing.T, r *action.Result) (got session.Record) {
 	return got
 }
 
-// A run that counts comes after its phone cooled down and the program ran before; all that is in the record. Time to cool is not the
-// program's.
+// The measured run comes after the cool-down and the warm-up runs, and the record has all of them. The cool-down does
+// not count for the time limit.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *runner.Options) { o.Simulate = emulate(t, phone.Faults{Celsius: 70}) })
@@ -80,12 +80,12 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := b.record(t, r).Cooldown; c.Reached || !strings.Contains(c.Warning, "did not cool down below 10 °C within 0s: ") || !strings.Contains(c.Warning, "measured all the same") {
+	if c := b.record(t, r).Cooldown; c.Reached || !strings.Contains(c.Warning, "did not cool below 10 °C within 0s: ") || !strings.Contains(c.Warning, "hexmage measured anyway") {
 		t.Errorf("a phone that stays hot: %+v", c)
 	}
 	for want, c := range map[string]thermal.Cooldown{
-		"did not cool down below 10 °C":                     {Celsius: 10, Required: true},
-		"the device has no thermal zone toaster-*; it has ": {Celsius: 40, Zones: []string{"toaster-*"}, Required: true},
+		"did not cool below 10 °C":                              {Celsius: 10, Required: true},
+		"the device has no thermal zone toaster-*. Available: ": {Celsius: 40, Zones: []string{"toaster-*"}, Required: true},
 	} {
 		_, err := measure("required", "0", cool(c))
 		e, ok := errors.AsType[*execute.Error](err)
@@ -95,7 +95,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// What the program prints shows while it runs, a line at a time, and all of it is in the result when its time is over.
+// Output appears as progress while the program runs, line by line. After a timeout the result has all of it.
 func TestOutputIsLive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -128,7 +128,7 @@ func TestOutputIsLive(t *testing.T) {
 	}
 }
 
-// What a program leaves running when it ends is ended, too.
+// The session ends processes that a program leaves behind.
 func TestNothingGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
@@ -137,7 +137,7 @@ func TestNothingGoesOn(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	left := ""
-	for range 50 { // a process that was killed is listed until the kernel is done with it
+	for range 50 { // a killed process is listed until the kernel has removed it
 		if left = onDevice(t, s, "ps -o args | grep '^sleep 4711'; ls /data/local/tmp/hexmage/run"); left == "" {
 			return
 		}
@@ -146,8 +146,8 @@ func TestNothingGoesOn(t *testing.T) {
 	t.Errorf("left on the device: %q", left)
 }
 
-// With a failure on a phone comes what its log said of the NPU since the run began, and not what it said before; and the crash dump that was
-// written meanwhile, if there is one and it may be read.
+// A failure on a phone comes with the log lines about the NPU since the start of the run. It also has the newest
+// crash dump since then, if it is readable.
 func TestFailureBringsThePhonesLog(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "not-hexagon")
@@ -165,7 +165,7 @@ func TestFailureBringsThePhonesLog(t *testing.T) {
 			b := newBench(t, func(o *runner.Options) { o.Serial = e.Addr() })
 			run := func(script string) string {
 				t.Helper()
-				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // busybox knows no fractions
+				time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // busybox's date has no fractions
 				r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, map[string]string{"push/client": "x:" + string(client)}, action.Command{Args: []string{"sh", "-c", script}})})
 				if err != nil || r.ExitCode != 9 {
 					t.Fatalf("%+v, %v", r, err)

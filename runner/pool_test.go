@@ -23,8 +23,8 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// summing is an AArch64 program for phonetest.Compile: it adds up the numbers up to its argument, sleeps for half a second, and prints
-// the sum.
+// summing is an AArch64 program for phonetest.Compile. It adds up the numbers up to its argument, sleeps for half a
+// second, and prints the sum.
 const summing = phonetest.Calls + `
 void run(long *stack) {
 	long pause[2] = { 0, 500000000 }, n = 0, sum = 0;
@@ -39,7 +39,7 @@ void run(long *stack) {
 }
 `
 
-// lab is a number of simulated phones at two adb servers.
+// lab has several simulated phones at two adb servers.
 type lab struct {
 	phones  []*phone.Device
 	disks   []string // folders of this machine
@@ -75,7 +75,7 @@ func (l *lab) running(t *testing.T, i int) {
 	}
 }
 
-// TestEightPhones runs 4 sequence lengths × 3 repetitions on eight phones, of which one dies in the middle.
+// TestEightPhones runs 4 sequence lengths × 3 repetitions on eight phones. One phone dies in the middle.
 func TestEightPhones(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 8)
@@ -124,7 +124,7 @@ func TestEightPhones(t *testing.T) {
 			t.Errorf("%s did %d of the runs", d.Name, workers[d.Name])
 		}
 	}
-	if strings.Count(warnings, "warning: the run on "+dead+" broke off") != 1 || strings.Count(warnings, "cannot be used") > 1 {
+	if strings.Count(warnings, "warning: the run on "+dead+" was interrupted") != 1 || strings.Count(warnings, "hexmage cannot use device") > 1 {
 		t.Errorf("the dead phone is not named once:\n%s", warnings)
 	}
 	t.Log(workers, warnings)
@@ -150,10 +150,10 @@ func TestPoolErrors(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for _, want := range []string{
-		"no device works; devices.hcl has:", "gone  " + gone.Addr() + "  ", "Connection refused",
+		"no usable device. Devices in devices.hcl:", "gone  " + gone.Addr() + "  ", "Connection refused",
 		"unplugged  R5CX123    it is not connected to the adb server",
-		"lonely  R5CX124    the adb server unix:", "run `adb start-server` there",
-		"other  " + l.phones[0].Addr() + "  SM8650  it has the SoC SM8750, devices.hcl says SM8650",
+		"lonely  R5CX124    the adb server unix:", "run `adb start-server` on the server's computer",
+		"other  " + l.phones[0].Addr() + "  SM8650  the SoC is SM8750, but devices.hcl says SM8650",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q:\n%v", want, err)
@@ -165,13 +165,13 @@ func TestPoolErrors(t *testing.T) {
 	}
 }
 
-// TestPoolsOfOneLab has two pools, which know nothing of each other, use the same two phones.
+// TestPoolsOfOneLab: two pools use the same two phones, and do not know each other.
 func TestPoolsOfOneLab(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 2)
 	one, other := pool.New(l.devices), pool.New(l.devices)
 	said := make(chan string, 1)
-	w := pool.Want{Waiting: func(text string) { said <- text }, Note: func(text string) { t.Error(text) }}
+	w := pool.Selector{Waiting: func(text string) { said <- text }, Note: func(text string) { t.Error(text) }}
 	first, err := one.Take(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestPoolsOfOneLab(t *testing.T) {
 	first.Return()
 }
 
-// TestDeadlyProgram kills every phone that it gets.
+// TestDeadlyProgram runs a program that kills each phone.
 func TestDeadlyProgram(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 4)
@@ -229,7 +229,7 @@ func TestDeadlyProgram(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	failed, ok := errors.AsType[*execute.Error](err)
-	if !ok || !strings.Contains(err.Error(), "run on 3 phones, one after another: each broke off") || !strings.Contains(failed.Remedy, "--serial") {
+	if !ok || !strings.Contains(err.Error(), "run on 3 phones in turn: each run was interrupted") || !strings.Contains(failed.Remedy, "--serial") {
 		t.Errorf("%v", err)
 	}
 }
@@ -262,7 +262,7 @@ func TestSelectBySoC(t *testing.T) {
 			t.Errorf("%s: %q, %v", soc, got, err)
 		}
 	}
-	if _, err := run(map[string]string{}); err == nil || !strings.Contains(err.Error(), "2 devices are connected: choose one with --serial") {
+	if _, err := run(map[string]string{}); err == nil || !strings.Contains(err.Error(), "2 devices are connected; choose one with --serial") {
 		t.Errorf("no choice: %v", err)
 	}
 	if _, err := run(map[string]string{runner.PropertySelect: "SM8850"}); !errors.Is(err, devinfo.ErrNoDevice) || !strings.Contains(err.Error(), six.Addr()+"  device") || !strings.Contains(err.Error(), "SM8650") {
@@ -272,12 +272,12 @@ func TestSelectBySoC(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := run(map[string]string{runner.PropertySelect: "SM8750"})
-	if err == nil || !strings.Contains(err.Error(), "2 devices with the SoC SM8750 are connected: choose one with --serial") || !strings.Contains(err.Error(), twin.Addr()) {
+	if err == nil || !strings.Contains(err.Error(), "2 devices with the SoC SM8750 are connected; choose one with --serial") || !strings.Contains(err.Error(), twin.Addr()) {
 		t.Errorf("two: %v", err)
 	}
 }
 
-// TestEmulatedPhonesSideBySide has two actions at a time: each must be on a phone of its own.
+// TestEmulatedPhonesSideBySide runs two actions at a time, each on its own phone.
 func TestEmulatedPhonesSideBySide(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *runner.Options) { o.Phones = 2 })
@@ -306,7 +306,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 	}
 }
 
-// TestPhoneIsGivenBackOnCancel stops an action that waits for a phone and one that has it.
+// TestPhoneIsGivenBackOnCancel cancels an action that waits for a phone, and one that uses it.
 func TestPhoneIsGivenBackOnCancel(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 1)

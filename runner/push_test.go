@@ -23,7 +23,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// sizes are those of TestPush. HEXMAGE_PUSH_MB=1024 makes the file that large.
+// sizes are the file sizes of TestPush. HEXMAGE_PUSH_MB=1024 sets the size.
 func sizes(t *testing.T) (file int64) {
 	mb := os.Getenv("HEXMAGE_PUSH_MB")
 	if mb == "" {
@@ -36,11 +36,11 @@ func sizes(t *testing.T) (file int64) {
 	return n << 20
 }
 
-// inFlight is lost at most when the link breaks for the first time: the adb server and the kernel's buffers take megabytes at once. Later at most
-// one part is on its way.
+// inFlight is the maximum loss at the first break: the adb server and the kernel buffer megabytes. Later breaks lose
+// at most one part.
 const inFlight = 12 << 20
 
-// randomFile writes a file that cannot be compressed.
+// randomFile writes a file that does not compress.
 func randomFile(t *testing.T, size int64) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func randomFile(t *testing.T, size int64) string {
 	return name
 }
 
-// onDisk is a push.File of a file, as it is now.
+// onDisk returns a push.File with the current content of a file.
 func onDisk(t *testing.T, name string) push.File {
 	t.Helper()
 	st, err := os.Stat(name)
@@ -102,8 +102,8 @@ func change(t *testing.T, name string, size int64) {
 	}
 }
 
-// TestPush: over a link that breaks again and again a file arrives, and little is sent twice. When nothing has changed, nothing is sent; when little has,
-// little is sent. All pushes use the real adb server, and the test compares them with the real adb push.
+// TestPush: a file arrives over a link that breaks repeatedly, and little is sent twice. An unchanged file sends
+// nothing, a small change sends little. All pushes use the real adb server; the test compares with the real adb push.
 func TestPush(t *testing.T) {
 	for _, drop := range []int64{4e6, 20e6} {
 		t.Run(fmt.Sprintf("breaks every %d MB", drop/1e6), func(t *testing.T) { testPush(t, sizes(t), drop) })
@@ -137,7 +137,7 @@ func testPush(t *testing.T, size, drop int64) {
 			t.Fatalf("%s: %v, %+v", what, err, p)
 		}
 		if p.Missing == 0 {
-			// it was looked at when it arrived
+			// the content was verified when it arrived
 		} else if got := onDevice(t, s, "sha256sum </data/local/tmp/x/model.bin"); !strings.HasPrefix(got, sumOf(t, name)) {
 			t.Fatalf("%s: the file arrived damaged", what)
 		}
@@ -169,7 +169,7 @@ func testPush(t *testing.T, size, drop int64) {
 		t.Errorf("push after a change of 1 %%: %+v; want less than 3 %% of %d bytes sent", p, size)
 	}
 
-	// The official program, on a link that does not break: it would not survive one that does.
+	// The official program gets a stable link, because it does not survive a break.
 	well := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	if err := server.Connect(t.Context(), well.Addr()); err != nil {
 		t.Fatal(err)

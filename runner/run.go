@@ -15,10 +15,10 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/thermal"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 // session checks the request against the device in use, and returns a session there.
@@ -26,7 +26,7 @@ func (d *Device) session(ctx context.Context, a *execute.Request, q session.Requ
 	error) {
 	want := wanted(a.Command.Platform)
 	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.native())); err != nil {
-		passing := link.Retryable(err)
+		passing := transport.Retryable(err)
 		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !passing,
 			Retryable: passing}
 	}
@@ -45,11 +45,11 @@ func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Reques
 	limit := a.TimeLimit()
 	watch := newStopwatch(limit, func() { stop(&execute.TimeoutError{Limit: limit}) })
 	defer watch.pause()
-	var printed execute.Capped
+	var printed execute.HeadTailBuffer
 	u.log.divert(&printed)
 	defer u.log.divert(nil)
 	if u.log == nil {
-		q.Log = session.LogOfFailure // a simulated phone's own log has more
+		q.Log = session.LogOfFailure // the log of a simulated phone has more details
 	}
 	r, err := d.run(ctx, a, q, s, u.info, watch)
 	if err == nil && r.ExitCode != 0 {
@@ -61,7 +61,7 @@ func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Reques
 	return r, err
 }
 
-// run runs the request and brings its outputs into the store.
+// run runs the request and stores its outputs.
 func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request, s *session.Session, info devinfo.Info, watch *stopwatch) (*action.Result, error) {
 	var err error
 	if q.PullDir, err = d.newFolder("pull"); err != nil {
@@ -107,7 +107,7 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 	}
 	if hot, ok := errors.AsType[*thermal.CooldownError](err); ok {
 		return nil, &execute.Error{Op: "measure on " + info.String(), Err: hot, Refused: true,
-			Remedy: "let the phone rest, take it off its charger, or give `cooldown` more time or a higher temperature"}
+			Remedy: "unplug the charger, or set a longer time or a higher temperature in `cooldown`"}
 	}
 	if err != nil {
 		return nil, failed("run on "+info.String(), err)
@@ -117,12 +117,12 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 	}
 	if name := a.Command.Platform[PropertyRecord]; name != "" {
 		if err := session.RecordOf(info, res, cooled).Write(q.PullDir, name); err != nil {
-			return nil, &execute.Error{Op: "write down what is known of the run", Err: err}
+			return nil, &execute.Error{Op: "write the run record", Err: err}
 		}
 	}
 	if slices.Contains(a.Command.Outputs, session.PhoneJSON) {
 		if err := (session.Phone{SoC: info.SoC, Simulated: info.Simulated}).Write(q.PullDir); err != nil {
-			return nil, &execute.Error{Op: "write down which phone it was", Err: err}
+			return nil, &execute.Error{Op: "write the phone's description", Err: err}
 		}
 	}
 	if name := a.Command.Platform[PropertyLog]; name != "" {
@@ -145,8 +145,8 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 	return r, nil
 }
 
-// measure has the request do what the action's platform says of measuring. While the device cools down, the time limit of the command
-// does not run. Where a cool-down is asked for, cooled is how it went, once the request ran.
+// measure sets up the request for the measurements that the action's platform asks for. The time limit of the command
+// does not run during a cool-down. cooled is nil without a cool-down, and is filled in while the request runs.
 func measure(a *execute.Request, q *session.Request, s *session.Session, watch *stopwatch) (cooled *thermal.Cooled, err error) {
 	p := a.Command.Platform
 	q.Thermal = p[PropertyRecord] != ""
@@ -156,7 +156,7 @@ func measure(a *execute.Request, q *session.Request, s *session.Session, watch *
 	if w := p[PropertyWarmup]; w != "" {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n > MaxWarmup {
-			return nil, fmt.Errorf("%s warm-up runs: want a number up to %d", w, MaxWarmup)
+			return nil, fmt.Errorf("invalid number of warm-up runs %s; use a number up to %d", w, MaxWarmup)
 		}
 		q.Warmup = n
 	}
@@ -179,5 +179,5 @@ func measure(a *execute.Request, q *session.Request, s *session.Session, watch *
 	return cooled, nil
 }
 
-// MaxWarmup is how many warm-up runs there may be.
+// MaxWarmup is the maximum number of warm-up runs.
 const MaxWarmup = 1000

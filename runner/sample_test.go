@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 )
 
-// peak is a value of the summary, 0 if it has none.
+// peak returns a value of the summary, or 0.
 func peak(s *sample.Series, name string) float64 {
 	for _, v := range s.Summary() {
 		if v.Name == name {
@@ -38,13 +38,14 @@ func TestSamples(t *testing.T) {
 		}
 		return res
 	}
-	// What keeps a core busy does so for as long as samples are taken: also where others want the machine, it gets to run between two of them.
+	// The loop keeps a core busy as long as samples are taken. On a busy machine it still runs between two of them.
 	res := run(50*time.Millisecond, `(while :; do :; done) & x=$(head -c 8000000 /dev/zero | tr '\0' x); sleep 0.7; kill $!; exit 3`)
 	got := res.Samples
 	if got == nil || len(got.Rows) < 8 || got.Note != "" || got.Interval != 50*time.Millisecond {
 		t.Fatalf("samples: %+v", got)
 	}
-	// PSS is read at other moments than RSS, and while the shell forks each of the two has half of what they share.
+	// PSS and RSS are read at different times. While the shell forks, each of the two processes has half of the
+	// shared pages.
 	if rss, pss := peak(got, "peak_rss"), peak(got, "peak_pss"); rss < 8 || rss > 100 || pss < 4 || pss > rss*5/4 {
 		t.Errorf("a shell with 8 MB in a variable had RSS %v MB, PSS %v MB", rss, pss)
 	}
@@ -75,7 +76,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Samples are taken where the device executes no program that is pushed.
+// Sampling works on a device that cannot execute pushed programs.
 func TestSamplesWithoutAProgram(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
@@ -91,14 +92,14 @@ func TestSamplesWithoutAProgram(t *testing.T) {
 	}
 }
 
-// The sampler does not outlive the link over which it speaks.
+// The sampler ends with its link.
 func TestSamplesOverALinkThatBreaks(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, func(o *phone.Options) { o.DropAfterBytes = 256 << 10 })
 	in, input := io.Pipe()
-	go func() { // once samples are taken
+	go func() { // after the first samples
 		for range 100 {
-			out, err := link.Output(t.Context(), s.Device, "ps -o args | grep -c 'hexmage-sample[s]'", nil)
+			out, err := transport.Output(t.Context(), s.Device, "ps -o args | grep -c 'hexmage-sample[s]'", nil)
 			if err == nil && strings.TrimSpace(out) != "0" {
 				break
 			}
@@ -110,10 +111,10 @@ func TestSamplesOverALinkThatBreaks(t *testing.T) {
 		Args:  []string{"sh", "-c", "cat >/dev/null; sleep 1000"},
 		Stdin: func() (io.ReadCloser, error) { return in, nil }, SampleEvery: sample.MinInterval,
 	})
-	if !link.Retryable(err) {
+	if !transport.Retryable(err) {
 		t.Fatalf("the link was to break: %v", err)
 	}
-	// The device notices by itself that the link broke, and may take a moment for that.
+	// The device may need a moment to notice that the link broke.
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := onDevice(t, s, "ps -o args | grep -E 'hexmage-sample[s]|sleep 100[0]'; ls /data/local/tmp/hexmage/run")
 		if left == "" {

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// usersServer starts the real adb server as a user has it: nobody starts it again. It returns a client of it, and a function that kills it.
+// usersServer starts a real adb server that does not restart, like a user's. It returns a client and a function that
+// kills the server.
 func usersServer(t *testing.T) (*adb.Client, func()) {
 	t.Helper()
 	o := phonetest.ServerOptions(t)
@@ -42,13 +43,13 @@ func usersServer(t *testing.T) (*adb.Client, func()) {
 		if err == nil {
 			return c, kill
 		}
-		if !errors.Is(err, link.ErrDropped) || time.Now().After(end) {
+		if !errors.Is(err, transport.ErrDropped) || time.Now().After(end) {
 			t.Fatal(err)
 		}
 	}
 }
 
-// killing calls a function once something was written to it.
+// killing calls a function at the first write.
 type killing struct {
 	bytes.Buffer
 	kill func()
@@ -59,13 +60,13 @@ func (k *killing) Write(b []byte) (int, error) {
 	return k.Buffer.Write(b)
 }
 
-// A user's adb server that ends while files are pushed, or while the command runs, is what is told, and the device is not to blame.
+// If the user's adb server ends during a push or a command, the error names the server, not the device.
 func TestServerEnds(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	check := func(t *testing.T, err error) {
 		t.Helper()
-		if !link.Retryable(err) || !strings.Contains(err.Error(), "no adb server answers at ") {
+		if !transport.Retryable(err) || !strings.Contains(err.Error(), "no adb server answers at ") {
 			t.Errorf("the error is %v", err)
 		}
 	}

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(phonetest.Main(m))
 }
 
-// file is a push.File with the content, that counts how often it is read.
+// file returns a push.File with the content. It counts how often the content is read.
 func file(content string, executable bool) push.File {
 	return push.File{
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil },
@@ -63,7 +63,7 @@ func newSession(t *testing.T, change func(*phone.Options)) *session.Session {
 // onDevice returns a command's output on the device.
 func onDevice(t *testing.T, s *session.Session, command string) string {
 	t.Helper()
-	out, err := link.Output(t.Context(), s.Device, command, nil)
+	out, err := transport.Output(t.Context(), s.Device, command, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,8 @@ exit 5
 	}
 }
 
-// What mllm's programs leave beside them, and load unseen the next time, is not there the next time: a context of an older model.
+// Files that mllm's programs write beside themselves and load in the next run, such as a context of an older model,
+// are gone in the next run.
 func TestOlderContextIsGone(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
@@ -142,7 +143,7 @@ func TestUnchangedFilesAreNotPushed(t *testing.T) {
 		f.Key = "test:" + content
 		open := f.Open
 		f.Open = func() (io.ReadCloser, error) {
-			mu.Lock() // several files are sent at once
+			mu.Lock() // several files may be sent at once
 			defer mu.Unlock()
 			reads[name]++
 			return open()
@@ -173,7 +174,7 @@ func TestUnchangedFilesAreNotPushed(t *testing.T) {
 	if moved := run(); moved != 5 {
 		t.Errorf("after a change of one file %d bytes were pushed, want 5", moved)
 	}
-	// What was cut short, or is gone, is pushed again.
+	// A truncated or missing content is pushed again.
 	onDevice(t, s, "cd /data/local/tmp/hexmage/cas && chmod 755 * && for f in *; do echo x >$f; done")
 	if moved := run(); moved != 8 {
 		t.Errorf("after the store was damaged %d bytes were pushed, want 8", moved)
@@ -222,10 +223,10 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 	}
 }
 
-// TestPushOverALinkThatBreaksUnderLoad: such a link carries a push in small parts, and hexmage tells what may help.
+// TestPushOverALinkThatBreaksUnderLoad: the push continues in small parts, and hexmage prints a hint.
 func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 	t.Parallel()
-	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond, o.DropAboveBytes = 24e6, 2e6 }) // also a busy machine sends more than 2.5 MB in a second
+	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond, o.DropAboveBytes = 24e6, 2e6 }) // busy machines send over 2.5 MB a second, too
 	data := make([]byte, 12e6)
 	_, _ = rand.NewChaCha8([32]byte{3}).Read(data)
 	var out bytes.Buffer
@@ -237,7 +238,7 @@ func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 		t.Errorf("it arrived damaged: %q, want %q", out.String(), want)
 	}
 	t.Logf("%+v", res.Pushed)
-	if p := res.Pushed; p.Dropped < 2 || p.Dropped > 12 || !strings.Contains(p.Notice(), "a better link over Wi-Fi") {
+	if p := res.Pushed; p.Dropped < 2 || p.Dropped > 12 || !strings.Contains(p.Notice(), "try Wi-Fi") {
 		t.Errorf("%+v: want a link that breaks at most once for each part", p)
 	}
 }
@@ -254,7 +255,7 @@ func TestFullDevice(t *testing.T) {
 	if err := run(5<<20, "a"); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(6<<20, "b"); err != nil { // only fits when the first is removed
+	if err := run(6<<20, "b"); err != nil { // fits only if the first is removed
 		t.Errorf("contents of earlier runs were not removed to make room: %v", err)
 	}
 	err := run(9<<20, "c")
@@ -263,12 +264,12 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
-// Whenever a run is cancelled, before its command starts, while it starts or long after, nothing of it is left: a shell that has yet to
-// become the command finds its folder gone.
+// A canceled run leaves no process and no file, whenever it is canceled. A shell that has yet to become the command
+// does not find its folder.
 func TestCancelKillsTheCommand(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
-	mine := strconv.Itoa(100_000 + os.Getpid()) // seconds: the simulated phone shows other tests' commands, too
+	mine := strconv.Itoa(100_000 + os.Getpid()) // seconds; unique, because the phone shows commands of other tests, too
 	for i := range 40 {
 		after := time.Duration(i) * 10 * time.Millisecond
 		if i == 0 {
@@ -281,7 +282,7 @@ func TestCancelKillsTheCommand(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if left := onDevice(t, s, "ps -o args | grep -E '^(sh -c )?sleep "+mine+"'; ls /data/local/tmp/hexmage/run"); left != "" {
-			t.Fatalf("cancelled after %s, left on the device: %q", after, left)
+			t.Fatalf("canceled after %s, left on the device: %q", after, left)
 		}
 	}
 }
@@ -297,7 +298,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"environment": {Args: []string{"x"}, Env: map[string]string{"A;rm -rf /": "x"}},
 		"link":        {Args: []string{"x"}, Links: map[string]string{"a": "b\nx - c"}},
 	} {
-		if _, err := s.Run(t.Context(), q); err == nil || link.Retryable(err) {
+		if _, err := s.Run(t.Context(), q); err == nil || transport.Retryable(err) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

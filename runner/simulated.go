@@ -19,33 +19,33 @@ import (
 	"github.com/hexmage/hexmage/runner/devinfo"
 )
 
-// Simulated is a simulated device that runs.
+// Simulated is a running simulated device.
 type Simulated interface {
-	Addr() string          // where it speaks adb: "127.0.0.1:5555"
-	Done() <-chan struct{} // closed when it has ended
-	Close() error          // ends it
+	Addr() string          // address of its adb daemon: "127.0.0.1:5555"
+	Done() <-chan struct{} // closed when the device ends
+	Close() error          // ends the device
 }
 
-// SimulatedOptions say how to start one.
+// SimulatedOptions configure a simulated device.
 type SimulatedOptions struct {
-	Image string    // folder, made by step "simulated_phone"
-	Dir   string    // an empty folder for its root
-	Data  string    // its /data; empty: one of its own
-	Log   io.Writer // what it prints
+	Image string    // folder made by step "simulated_phone"
+	Dir   string    // an empty folder for the device's root
+	Data  string    // folder of the device's /data; empty: a new one
+	Log   io.Writer // output of the device
 }
 
-// lacking is an error that says what this machine lacks, and what to do.
+// lacking is an error that names what this machine lacks, and a remedy.
 type lacking interface{ Lacks() (what, remedy string) }
 
-// handset is a simulated device that runs, or is being started.
+// handset is a simulated device that runs or is being started.
 type handset struct {
 	Simulated // nil while it is being started
 	log       *deviceLog
-	release   func() // its disk
+	release   func() // frees its disk
 
 	image  digest.Digest
-	number int  // among those of the image: from 1
-	busy   bool // an action has it
+	number int  // from 1, among the phones of the image
+	busy   bool // in use by an action
 }
 
 func (p *handset) dead() bool {
@@ -57,14 +57,14 @@ func (p *handset) dead() bool {
 	}
 }
 
-// phones are the simulated devices of a Device. No other process knows them, so they need no leases. Pools of actions
-// limit their number.
+// phones are the simulated devices of a Device. They need no leases, because other processes do not know them. Pools
+// of actions limit their number.
 type phones struct {
 	mu  sync.Mutex
 	all []*handset
 }
 
-// take returns a phone of the image that is free and lives, else a new one, without a Simulated.
+// take returns a free, living phone of the image, or a new one without a Simulated.
 func (s *phones) take(image digest.Digest) *handset {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *phones) take(image digest.Digest) *handset {
 	return p
 }
 
-// giveBack lets others have the phone, or, when it is dead or never lived, its place.
+// giveBack frees the phone. It removes a phone that is dead or was never started.
 func (s *phones) giveBack(p *handset) {
 	gone := p.Simulated == nil || p.dead()
 	if gone && p.release != nil {
@@ -108,7 +108,7 @@ func (s *phones) giveBack(p *handset) {
 	}
 }
 
-// close ends them all. No action has one any more.
+// close ends all phones. No action may use one.
 func (s *phones) close() (errs []error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,14 +122,14 @@ func (s *phones) close() (errs []error) {
 	return errs
 }
 
-// useEmulated returns a phone of the image at the path among the action's inputs, and starts one if none is free.
+// useEmulated returns a phone of the image at the path at among the action's inputs. It starts one if none is free.
 func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string, n *notes) (*inUse, error) {
 	if d.o.Simulate == nil {
-		return nil, errors.New("there are no simulated devices here")
+		return nil, errors.New("this build of hexmage cannot start simulated devices")
 	}
 	image, err := d.inputFolder(ctx, a.Action, at)
 	if err != nil {
-		return nil, fmt.Errorf("the simulated phone's image: %w", err)
+		return nil, fmt.Errorf("cannot read the image of the simulated phone: %w", err)
 	}
 	s, err := d.adbServer(ctx, a.Action, false)
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string,
 	return u, err
 }
 
-// usePhone starts the phone if it is new.
+// usePhone connects to the phone, and starts it if it is new.
 func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *notes) (*inUse, error) {
 	if p.Simulated == nil {
 		if err := d.startPhone(ctx, p); err != nil {
@@ -155,13 +155,13 @@ func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *not
 	}
 	u := &inUse{dev: s.Device(p.Addr()), log: p.log, release: func() { d.phones.giveBack(p) }}
 	u.lost = func(err error) {
-		text := "its link works again"
+		text := "the connection works again"
 		if p.dead() {
-			text = "it has ended, and another one is started"
+			text = "the phone exited, and hexmage starts another one"
 		} else if err := u.dev.Reconnect(ctx); err != nil {
 			text = err.Error()
 		}
-		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again; %s", u.info, err, text))
+		n.add(fmt.Sprintf("the run on %s was interrupted (%v), and hexmage repeats the run: %s", u.info, err, text))
 		d.phones.giveBack(p)
 	}
 	var err error
@@ -202,12 +202,12 @@ func (d *Device) startPhone(ctx context.Context, p *handset) error {
 	return nil
 }
 
-// maxDisk is how large a simulated phone's disk may be when it starts. A larger one is emptied.
+// maxDisk is the maximum size of a simulated phone's disk at start, in bytes. A larger disk is emptied.
 const maxDisk = 8 << 30
 
-// disk returns a folder that is a simulated phone's disk. There are as many as phones may run, and they are kept
-// between runs, as a phone's is. Only one phone can have each: one of another process that finds none free gets an
-// empty one, which goes away with it.
+// disk returns a folder that serves as a simulated phone's disk. Like a phone's disk, it is kept between runs, and
+// one phone uses it at a time. If other processes use all Phones disks, disk returns an empty one that release
+// removes.
 func (d *Device) disk(root string) (data string, release func(), err error) {
 	for i := 1; i <= max(1, d.o.Phones); i++ {
 		data = filepath.Join(d.o.State, "simulated", fmt.Sprintf("data-%d", i))
@@ -227,11 +227,11 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 	return data, func() { os.RemoveAll(root) }, os.Mkdir(data, 0o755)
 }
 
-// lockWait is for a lock that is free. A process that has it keeps it as long as its phone.
+// lockWait is enough to take a lock that is free. A process that has the lock keeps it as long as its phone.
 const lockWait = 300 * time.Millisecond
 
-// LockDisk makes this process the only user of a simulated phone's disk, by a lock file beside it. If another process
-// has the disk, the error is a context.DeadlineExceeded.
+// LockDisk makes this process the only user of a simulated phone's disk. It locks a file beside the disk. If another
+// process uses the disk, the error is a context.DeadlineExceeded.
 func LockDisk(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err
@@ -241,8 +241,8 @@ func LockDisk(name string) (unlock func(), err error) {
 	return atomicfile.Lock(ctx, name)
 }
 
-// deviceLog takes what a simulated device prints, and while an action runs on it gives a copy to that. A nil
-// deviceLog is that of a real device, which prints nothing here.
+// deviceLog receives the output of a simulated device. While an action runs on the device, the action gets a copy.
+// Real devices have a nil deviceLog.
 type deviceLog struct {
 	next io.Writer // may be nil
 
@@ -250,7 +250,7 @@ type deviceLog struct {
 	now io.Writer
 }
 
-// Write never fails: a device must not stop because of its log.
+// Write never fails: a failing log must not stop the device.
 func (l *deviceLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -262,7 +262,7 @@ func (l *deviceLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// divert gives a copy of what comes from here on to w, or to nobody.
+// divert sends a copy of all later output to w, which may be nil.
 func (l *deviceLog) divert(w io.Writer) {
 	if l == nil {
 		return
@@ -272,7 +272,7 @@ func (l *deviceLog) divert(w io.Writer) {
 	l.now = w
 }
 
-// withLog adds what the device printed to what the command did.
+// withLog appends the device's log to the command's standard error.
 func withLog(stderr, log []byte) []byte {
 	log = bytes.TrimSpace(log)
 	if len(log) == 0 {
@@ -281,14 +281,14 @@ func withLog(stderr, log []byte) []byte {
 	return slices.Concat(stderr, []byte("[device log]\n"), log, []byte("\n"))
 }
 
-// stopwatch ends something after a time that can be stopped meanwhile.
+// stopwatch calls a function after a time limit. It can be paused.
 type stopwatch struct {
 	timer *time.Timer
 	left  time.Duration
 	since time.Time
 }
 
-// newStopwatch calls end when the limit is over; without a limit never.
+// newStopwatch calls end after limit. Without a limit, it never calls end.
 func newStopwatch(limit time.Duration, end func()) *stopwatch {
 	if limit <= 0 {
 		return &stopwatch{}

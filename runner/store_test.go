@@ -14,14 +14,15 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// pushArg makes the test binary push a file: SOCKET SERIAL STATE FILE. It says when it has the device's lease.
+// pushArg makes the test binary push a file: SOCKET SERIAL STATE FILE. It prints a line when it has the device's
+// lease.
 const pushArg = "push"
 
 func pushProcess(args []string) int {
@@ -49,8 +50,8 @@ func pushProcess(args []string) int {
 
 const cas = "/data/local/tmp/hexmage/cas"
 
-// TestTwoProcesses has one process push while another waits for the device, and kills the first with no warning. The other goes on
-// where the first was.
+// TestTwoProcesses kills a process that pushes, while another one waits for the device. The other continues where the
+// first was.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.SlowBytesPerSecond = 12 << 20 })
@@ -81,7 +82,7 @@ func TestTwoProcesses(t *testing.T) {
 	await("the first has the device", func() bool { return said() == "leased\n" })
 	two, others := start()
 	await("the first is in the midst of it", func() bool {
-		out, err := link.Output(t.Context(), s.Device, "stat -c %s "+cas+"/.*.part 2>/dev/null || echo 0", nil)
+		out, err := transport.Output(t.Context(), s.Device, "stat -c %s "+cas+"/.*.part 2>/dev/null || echo 0", nil)
 		return err == nil && len(strings.TrimSpace(out)) >= len("4000000")
 	})
 	if got := others(); got != "" {
@@ -107,7 +108,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestPushIsResumed pushes what another session left half done.
+// TestPushIsResumed continues a partial push of another session.
 func TestPushIsResumed(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
@@ -124,7 +125,7 @@ func TestPushIsResumed(t *testing.T) {
 	if want := int64(len(data) - 15<<20); err != nil || p.Sent != want {
 		t.Errorf("%+v, %v; want %d bytes sent, from the last whole part", p, err, want)
 	}
-	// What is left is not what it should be: it is told by the digest, and sent anew.
+	// A corrupt partial file is detected by its digest and sent again.
 	left("rm -f " + name + "; yes | head -c 9000000 >." + name + ".part")
 	p, err = send()
 	if err != nil || p.Sent < int64(len(data)) {
@@ -135,7 +136,7 @@ func TestPushIsResumed(t *testing.T) {
 	}
 }
 
-// TestSmallFilesSent: what a push says that it sent is the size of the contents, without the headers of their archive.
+// TestSmallFilesSent: Sent is the size of the contents, without the headers of their archive.
 func TestSmallFilesSent(t *testing.T) {
 	t.Parallel()
 	files := map[string]push.File{"a": file("seven b", false), "b": file("eight by", false)}
@@ -145,7 +146,7 @@ func TestSmallFilesSent(t *testing.T) {
 	}
 }
 
-// TestCorruptedByte has one bit change on the way.
+// TestCorruptedByte flips one bit during the transfer.
 func TestCorruptedByte(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, func(o *phone.Options) { o.CorruptByte = 9 << 20 })
@@ -159,7 +160,7 @@ func TestCorruptedByte(t *testing.T) {
 	}
 }
 
-// TestFileThatChanges: what is read again is not what was hashed. The device notices, and it is said whose fault it is.
+// TestFileThatChanges: a file changes after it was hashed. The device notices, and the error names the file.
 func TestFileThatChanges(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
@@ -176,7 +177,7 @@ func TestFileThatChanges(t *testing.T) {
 		return open()
 	}
 	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": f}, nil)
-	if err == nil || !strings.Contains(err.Error(), "did it change just now?") || p.Sent > p.Size {
+	if err == nil || !strings.Contains(err.Error(), "another program may have changed the file") || p.Sent > p.Size {
 		t.Errorf("%+v, %v; want an error about the file here, after one try", p, err)
 	}
 	if got := onDevice(t, s, "ls "+cas); got != "" {
@@ -193,8 +194,8 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		for _, n := range names {
 			files[n] = file(strings.Repeat(n, 3<<20), false)
 		}
-		defer onDevice(t, s, "rm -rf /data/local/tmp/x") // or the links would keep what is removed from the store
-		// Some devices' ls sorts by seconds: what was used before now was used a while ago.
+		defer onDevice(t, s, "rm -rf /data/local/tmp/x") // else the links keep evicted contents on the disk
+		// Some devices' ls sorts by seconds, so earlier uses must be some seconds ago.
 		onDevice(t, s, "cd /data/local/tmp/hexmage/used 2>/dev/null || exit 0; for f in $(ls -t); do i=$((i + 1)); touch -t 2001010000.$((50 - i)) $f; done")
 		return s.Push(t.Context(), "/data/local/tmp/x", files, nil)
 	}
@@ -213,7 +214,7 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 	}
 	before := onDevice(t, s, "ls "+cas)
 	p, err := send("e", "f", "g", "h")
-	if err == nil || p.Sent != 0 || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "remove files") {
+	if err == nil || p.Sent != 0 || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "Remove other files") {
 		t.Errorf("what can never fit: %+v, %v", p, err)
 	}
 	if after := onDevice(t, s, "ls "+cas); after != before {
@@ -227,7 +228,7 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsRemoved puts links where hexmage's own folders should be.
+// TestNothingElseIsRemoved puts links in place of hexmage's own folders.
 func TestNothingElseIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
@@ -247,7 +248,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 		}
 	}
 	onDevice(t, s, "rm -rf "+root)
-	// A program may leave links in its folder: they are removed, not what they name.
+	// Cleaning removes links that a program leaves in its folder, not their targets.
 	res, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", "ln -s /data/precious a; ln -s .. b; mkdir c && chmod 555 c"}})
 	if err != nil || res.ExitCode != 0 {
 		t.Fatal(res, err)
@@ -275,13 +276,13 @@ func TestPushPaths(t *testing.T) {
 	}
 }
 
-// TestPartsThatCannotBeHad changes a file that the device has, or so it seems.
+// TestPartsThatCannotBeHad changes a stored content on the device, or its list of parts.
 func TestPartsThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		before string // run on the device before the second push
-		during string // run when the device has listed its parts
+		during string // run after the device has listed its parts
 	}{
 		{name: "a blob that is gone", during: "rm -f " + cas + "/*"},
 		{name: "a damaged blob", before: "cd " + cas + " && for f in *; do printf x | dd of=$f bs=1 seek=1000 conv=notrunc && touch -d @1000000000 $f; done"},
@@ -297,7 +298,7 @@ func TestPartsThatCannotBeHad(t *testing.T) {
 				f := onDisk(t, name)
 				told := 0
 				p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{to: f}, func(int64, int64) {
-					if told++; told == 1 && during != "" { // it is known what is to be copied, and nothing was yet
+					if told++; told == 1 && during != "" { // the plan is made, and no part was copied
 						onDevice(t, s, during)
 					}
 				})
@@ -321,7 +322,7 @@ func TestPartsThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// TestManySmallFiles pushes more files than there are streams, and one that changes on its way.
+// TestManySmallFiles pushes many files, and one that changes during the push.
 func TestManySmallFiles(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.CorruptByte = 300_000 })
@@ -348,7 +349,7 @@ func TestManySmallFiles(t *testing.T) {
 		t.Fatalf("%+v, %v; progress ended at %d of %d", p, err, last, total+noise.Size)
 	}
 	if once := noise.Size + total; p.Sent <= once || p.Sent > once+noise.Size {
-		t.Errorf("%d bytes travelled; want all of %d once, and one file again", p.Sent, once)
+		t.Errorf("%d bytes traveled; want all of %d once, and one file again", p.Sent, once)
 	}
 	want := onDevice(t, s, `cd /data/local/tmp/hexmage/cas && for f in *; do s=$(sha256sum $f); [ "${s%% *}" = $f ] || echo wrong; done; ls -A | wc -l`)
 	if want != "61\n" {

@@ -12,45 +12,45 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/ssh"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// inUse is a device that one action has for itself.
+// inUse is a device with one action as its only user.
 type inUse struct {
-	dev     link.Device
-	log     *deviceLog // nil: of a real device
+	dev     transport.Device
+	log     *deviceLog // nil for a real device
 	info    devinfo.Info
-	held    *lease.Lease // nil: no other process knows it
+	held    *lease.Lease // nil if other processes do not know the device
 	release func()
-	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no
-	// other device to go on with.
+	// lost replaces release after the device, its link or its adb server went away. It is nil if there cannot be
+	// another device.
 	lost func(err error)
-	wait time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
+	wait time.Duration // for the device to come back if it goes away during a push; 0: as long as a person may need
 }
 
-// native is the device, if it runs programs for AArch64 itself; else nil: what runs them there has its libraries
+// native returns the device if it runs AArch64 programs itself, else nil: an emulator of AArch64 has its libraries
 // elsewhere.
-func (u *inUse) native() link.Device {
+func (u *inUse) native() transport.Device {
 	if u.info.Machine != "" && u.info.Machine != "aarch64" {
 		return nil
 	}
 	return u.dev
 }
 
-// othersWait is inUse.wait where there are other phones to go on with.
+// othersWait is inUse.wait if the pool has other phones.
 const othersWait = 10 * time.Second
 
-// maxLost is the number of phones on which an action may break off. The action itself is then the likely cause.
+// maxLost is the number of lost phones after which hexmage blames the action.
 const maxLost = 3
 
-// notes tell the user about phones that failed during an action.
+// notes are warnings about phones that failed during an action.
 type notes []string
 
 func (n *notes) add(text string) { *n = append(*n, text) }
 
-// warn puts the notes as warnings before the output of the command: builds show warnings.
+// warn puts the notes as warnings before the command's standard error, because builds show warnings.
 func (n notes) warn(r *action.Result) *action.Result {
 	if len(n) == 0 {
 		return r
@@ -80,18 +80,18 @@ func (d *Device) onOne(ctx context.Context, a *execute.Request,
 			u.release()
 			return n.warn(r), nil
 		}
-		if ctx.Err() != nil || !link.Retryable(err) || u.lost == nil {
+		if ctx.Err() != nil || !transport.Retryable(err) || u.lost == nil {
 			u.release()
 			return nil, err
 		}
 		u.lost(err)
 		if lost >= maxLost {
-			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost),
-				Err: fmt.Errorf("each broke off; the last: %w", err), Retryable: true,
-				Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: " +
-					"hexmage device log --all"}
+			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones in turn", lost),
+				Err: fmt.Errorf("each run was interrupted; last error: %w", err), Retryable: true,
+				Remedy: "the program may restart phones; run it on one phone with --serial, and read `hexmage device " +
+					"log --all`"}
 		}
-		a.Report(0, 0, u.info.String()+" went away; hexmage looks for another phone")
+		a.Report(0, 0, u.info.String()+" disconnected; hexmage looks for another phone")
 	}
 }
 
@@ -110,16 +110,16 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse,
 			if soc == "" {
 				soc = p[PropertySoC]
 			}
-			return d.useOfPool(ctx, a, pool.Want{Serial: serial, SoC: soc}, n)
+			return d.useOfPool(ctx, a, pool.Selector{Serial: serial, SoC: soc}, n)
 		}
 	}
 	dev, err := d.reach(a.Action).Open(ctx, pool.Device{Serial: serial, SoC: soc})
 	if err != nil && serial != "" {
-		if !ssh.Is(serial) { // whose errors have it
+		if !ssh.Is(serial) { // errors of package ssh have the address
 			err = fmt.Errorf("device %s: %w", serial, err)
 		}
 		if d.o.Pool != nil {
-			err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
+			err = fmt.Errorf("%w\nDevices in devices.hcl: %s", err, d.o.Pool.Names())
 		}
 	}
 	if err != nil {
@@ -141,15 +141,15 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse,
 }
 
 // useOfPool takes a device of the pool.
-func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Want, n *notes) (*inUse, error) {
-	w.Reach = d.reach(a.Action)
+func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Selector, n *notes) (*inUse, error) {
+	w.Transports = d.reach(a.Action)
 	w.Waiting, w.Note = func(text string) { a.Report(0, 0, text) }, n.add
 	l, err := d.o.Pool.Take(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) {
-		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again", l.Info.Name, err))
+		n.add(fmt.Sprintf("the run on %s was interrupted (%v), and hexmage repeats the run", l.Info.Name, err))
 		l.Lost(err)
 	}}
 	if d.o.Pool.Len() > 1 {

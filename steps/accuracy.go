@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Accuracy are the arguments of kind accuracy.
+// Accuracy holds the arguments of kind accuracy.
 type Accuracy struct {
 	Reference          step.Path            `arg:"reference,required"`
 	Outputs            map[string]step.Path `arg:"outputs,required"`
@@ -28,23 +28,26 @@ func accuracySchema() step.Schema {
 	return step.Schema{
 		Summary: "Compares outputs of graphs with a reference: tokens, cosine, largest error, SQNR, perplexity.",
 		ArgDocs: map[string]string{
-			"reference":     "Outputs of `onnx_run` or `htp_emulate` that the others are compared with.",
-			"outputs":       "Outputs by name, for the same prompt or samples. Rows are sorted by name, 2 before 10.",
-			"min_cosine":    "Minimum mean cosine to the reference. The table's note names the first below it.",
-			"contexts":      "Contexts of `htp_context` by the same names: the table shows their sizes and nodes.",
-			"compile_times": "Times of `htp_context` by the same names.",
-			"times":         "Times of `onnx_run` or `htp_emulate` by the same names.",
-			"cpu_outputs": "Outputs of `onnx_run` with the same quantized graphs, by the same names. " +
-				"If a context's outputs differ, the compiler changed the graph silently, and the row says WRONG.",
+			"reference": "Outputs of `onnx_run` or `htp_emulate` to compare the others with.",
+			"outputs": "Outputs by name, for the same prompt or samples. Rows are sorted by name, 2 " +
+				"before 10.",
+			"min_cosine": "Minimum mean cosine to the reference. The table's note names the first output " +
+				"below the minimum.",
+			"contexts": "Contexts of `htp_context`, by the names in `outputs`. The table shows their " +
+				"sizes and nodes.",
+			"compile_times": "Compile times of `htp_context`, by the names in `outputs`.",
+			"times":         "Run times of `onnx_run` or `htp_emulate`, by the names in `outputs`.",
+			"cpu_outputs": "Outputs of `onnx_run` for the quantized graphs, by the names in `outputs`. If a " +
+				"context's outputs differ, the compiler changed the graph silently, and the row says WRONG.",
 			"match_threshold":     "Minimum mean cosine between `outputs` and `cpu_outputs`.",
-			"truncated_outputs":   "Outputs of truncated models, which have the first layers alone, by the same names.",
+			"truncated_outputs":   "Outputs of truncated models (the first layers only), by the names in `outputs`.",
 			"truncated_reference": "Outputs of the truncated float model.",
-			"tokenizer": "Graphs of `onnx_llm`, whose tokenizer decodes a device's outputs, which have no " +
-				"words.",
+			"tokenizer": "Folder of `onnx_llm` with the tokenizer that decodes a device's outputs. A " +
+				"device returns token numbers only.",
 			"title": "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
-			step.File("table", "One row per name, after the reference's (JSON)."),
+			step.File("table", "One row for the reference, then one row per name (JSON)."),
 			step.Value("rows", "The numbers by name: { lpbq = { words, tokens, equal, cosine, cosine_min, "+
 				"difference_max, sqnr_db, argmax_equal, perplexity, cpu_cosine, npu_nodes, cpu_nodes, … } }."),
 			step.Value("mismatches", "Names whose cosine to `cpu_outputs` is below `match_threshold`."),
@@ -58,11 +61,11 @@ func accuracySchema() step.Schema {
 	}
 }
 
-// Plan plans the comparison, one action for all names.
+// Plan plans one comparison action for all names.
 func (c Accuracy) Plan(p *step.Plan) {
 	if c.TruncatedReference.IsSet() != (len(c.TruncatedOutputs) > 0) {
 		p.Fail("truncated_reference", "Incomplete truncated model",
-			"truncated_outputs: compared with truncated_reference. Set both, or neither.")
+			"truncated_outputs: compared with truncated_reference. Set both or neither.")
 	}
 	given := args{"reference": c.Reference, "min_cosine": c.MinCosine, "match_threshold": c.MatchThreshold,
 		"title": c.Title, "truncated_reference": c.TruncatedReference, "tokenizer": c.Tokenizer}
@@ -72,7 +75,7 @@ func (c Accuracy) Plan(p *step.Plan) {
 		of := map[string]step.Path{}
 		for _, name := range slices.Sorted(maps.Keys(named[arg])) {
 			if _, ok := c.Outputs[name]; !ok {
-				p.Fail(arg, "Nothing to compare", "%s has %q, outputs does not. Add it to outputs.", arg, name)
+				p.Fail(arg, "Nothing to compare", "%s: %q is missing from outputs. Add it to outputs.", arg, name)
 			}
 			of[name] = named[arg][name]
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/hexmage/hexmage/model/audit"
 )
 
-// Audit are the arguments of kind audit.
+// Audit holds the arguments of kind audit.
 type Audit struct {
 	Model  step.Path `arg:"model,required"`
 	Config step.Path `arg:"config,required"`
@@ -14,16 +14,16 @@ type Audit struct {
 
 func auditSchema() step.Schema {
 	return step.Schema{
-		Summary: "Compares a quantized .mllm with its config.json, and finds what mllm's ahead-of-time programs " +
-			"leave out or make worse silently.",
+		Summary: "Compares a quantized .mllm file with its config.json. Reports losses that mllm's ahead-of-time " +
+			"programs do not report.",
 		ArgDocs: map[string]string{
 			"model":  "The .mllm file (v2).",
-			"config": "The model's config.json. A matrix whose shape is not what it says is an error.",
+			"config": "The model's config.json. A matrix with another shape than the config's is an error.",
 		},
 		Outputs: []step.OutputSpec{
-			step.Value("found", "For checks: { biases, bias_most, widest, widest_at }: the number of biases that are "+
-				"not zero, which mllm's compilers leave out, and the largest value among them; the largest ratio of "+
-				"the range that the inputs of q and k are quantized with to their own range, and where."),
+			step.Value("found", "For checks: { biases, bias_most, widest, widest_at }. biases: number of nonzero "+
+				"biases, which mllm's compilers leave out. bias_most: the largest of them. widest: largest ratio of "+
+				"an input's quantized range to its own range, among the inputs of q and k. widest_at: its place."),
 		},
 		Example: `step "audit" "qwen3" {
   model  = step.convert.qwen3.outputs.model
@@ -32,7 +32,7 @@ func auditSchema() step.Schema {
 	}
 }
 
-// Plan plans the look.
+// Plan plans the comparison.
 func (a Audit) Plan(p *step.Plan) {
 	s := audit.Spec{Model: a.Model.InRoot(), Config: a.Config.InRoot(), Out: "found.json"}
 	look := step.Tool(p, "", "compare the model with its config", audit.Tool, s).In(a.Model.Input(), a.Config.Input())

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 )
 
-// Context are the arguments of kind context.
+// Context holds the arguments of kind context.
 type Context struct {
 	Model    step.Path `arg:"model,required"`
 	Config   step.Path `arg:"config,required"`
@@ -24,21 +24,21 @@ type Context struct {
 
 func contextSchema() step.Schema {
 	return step.Schema{
-		Summary: "Compiles a model ahead of time into a context binary for the target.",
+		Summary: "Compiles a model into a context binary for the target.",
 		ArgDocs: map[string]string{
 			"model":  "The .mllm file (v2).",
-			"config": "The model's config.json: Hugging Face's with linear_block_size.",
+			"config": "The model's config.json from Hugging Face, with linear_block_size added.",
 			"compiler": "The ahead-of-time compiler: one of mllm's for qwen3, qwen2 and llama, such as " +
-				"mllm-qwen3-aot-sha-c, or the simulation's.",
+				"mllm-qwen3-aot-sha-c, or the simulated one.",
 			"signed_pd": "Whether to run in a signed protection domain.",
-			"memory_gb": "Memory that compiling needs, of the pool memory_gb; mllm's compiler needs 64 for a real " +
-				"model.",
+			"memory_gb": "Memory in GB that the compilation takes from the pool memory_gb. mllm's compiler needs 64 " +
+				"for a real model.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("context", "The context binary."),
 			step.File("aot_config", "The compiler's config, generated from the target."),
-			step.File("config", "The model's config.json with the keys that mllm's compiler and runner read and "+
-				"Hugging Face's lacks."),
+			step.File("config", "The model's config.json with the keys that mllm's compiler and runner need and "+
+				"Hugging Face leaves out."),
 		},
 		Toolchains: []string{"qairt"},
 		Example: `step "context" "qwen3" {
@@ -49,7 +49,7 @@ func contextSchema() step.Schema {
 	}
 }
 
-// Plan has both configs written, and then the compiler run with mllm's flags.
+// Plan plans an action that writes both configs, and one that runs the compiler with mllm's flags.
 func (c Context) Plan(p *step.Plan) {
 	t := target(p, "A context is compiled for one SoC.")
 	qairt := p.Toolchain("qairt")
@@ -63,7 +63,7 @@ func (c Context) Plan(p *step.Plan) {
 	aotConfig, config := configs.Out(s.Out), configs.Out(s.ModelOut)
 
 	program := c.Compiler.InRoot()
-	lib := qairt.Output.Path() + "/lib/x86_64-linux-clang/" // mllm joins the library's name to it: the slash is needed
+	lib := qairt.Output.Path() + "/lib/x86_64-linux-clang/" // mllm appends the library's name: the slash is needed
 	args := []string{program, "-m", c.Model.InRoot(), "-c", s.ModelOut, "--aot_config", s.Out, "--qnn_env_path", lib}
 	out := aotconfig.FixedOutput(path.Base(program))
 	if out == "" {
@@ -86,13 +86,13 @@ func (c Context) Plan(p *step.Plan) {
 	p.File("config", config)
 }
 
-// facts says what the rules have to know.
+// facts adds the step's facts for the rules.
 func (c Context) facts(q *question) bool {
 	q.say("signed_pd", cty.BoolVal(c.SignedPD))
 	return true
 }
 
-// simulated tells whether the compiler is the simulation's: in a toolchain that is one.
+// simulated reports whether the compiler comes from a simulated toolchain.
 func (c Context) simulated(p *step.Plan) bool {
 	o, ok := c.Compiler.Output()
 	if !ok || o.Kind != addrs.Toolchain {

@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/model/convert"
 )
 
-// Convert are the arguments of kind convert.
+// Convert holds the arguments of kind convert.
 type Convert struct {
 	Model step.Path `arg:"model,required"`
 	convert.Spec
@@ -16,11 +16,10 @@ type Convert struct {
 
 func convertSchema() step.Schema {
 	return step.Schema{
-		Summary: "Converts safetensors or a PyTorch checkpoint to .mllm, in a fixed order.",
+		Summary: "Converts safetensors or a PyTorch checkpoint to .mllm, in a fixed tensor order.",
 		ArgDocs: map[string]string{
-			"model": "Folder with model.safetensors, whole or in parts, or a file: .safetensors, or .pth, .pt or " +
-				".bin with the state dict of one model. A checkpoint is read in toolchain `onnx`, which runs nothing " +
-				"of it.",
+			"model": "Folder with model.safetensors, whole or in parts, or one file: .safetensors, or .pth, .pt or " +
+				".bin with the state dict of one model. Toolchain `onnx` reads a checkpoint and runs no code from it.",
 			"name":   "Name of the model in the file's header.",
 			"format": "Version of the file format.",
 		},

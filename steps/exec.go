@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Exec are the arguments of kind exec: it runs a command, which starts in the exec root. All its paths are relative to
-// that.
+// Exec holds the arguments of kind exec, which runs a command in the exec root. All paths are relative to the exec
+// root.
 type Exec struct {
 	Argv     []string `arg:"argv,required,nonull"`
 	Shell    bool     `arg:"shell"`
@@ -23,7 +23,7 @@ type Exec struct {
 	command
 }
 
-// command has the arguments of all kinds that run a command of the user's.
+// command holds the arguments that all kinds with a user's command share.
 type command struct {
 	Inputs           []string `arg:"inputs"` // null elements come from steps that do not exist
 	Stdin            *string  `arg:"stdin"`
@@ -35,38 +35,38 @@ type command struct {
 
 func commandDocs(docs map[string]string) map[string]string {
 	maps.Copy(docs, map[string]string{
-		"inputs": "More inputs: files and folders of the workspace (each appears at its own path), results of " +
-			"fileset(), outputs of steps.",
-		"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
-		"ok_exit_codes": "Exit codes, beside 0, that are not failures. hexmage caches such a result like any other.",
-		"checkpoint": "A folder, relative to the exec root, in which the command keeps its progress. If the command " +
-			"fails or is killed, its next run finds the folder there; see [Long steps](#long-steps).",
-		"disable_aslr": "Whether the command has its memory at the same addresses in each run, as with `setarch " +
-			"-R`: for programs that sort by address. If a container forbids it, the command runs all the same, and " +
-			"`--verify` says so.",
-		"nondeterministic_because": "Why two runs may write different bytes, such as \"it writes the time\". Then " +
-			"`--verify` shows the difference, and does not fail. It is not part of the cache key.",
+		"inputs": "More inputs: files and folders of the workspace (each appears at its own path), " +
+			"results of fileset(), outputs of steps.",
+		"stdin": "File of the workspace or of a step that becomes standard input.",
+		"ok_exit_codes": "Exit codes other than 0 that count as success. hexmage caches these results " +
+			"like others.",
+		"checkpoint": "Folder, relative to the exec root, in which the command keeps its progress. If " +
+			"the command fails or is killed, its next run finds the folder; see [Long steps](#long-steps).",
+		"disable_aslr": "Whether the command gets the same memory addresses in each run, as with " +
+			"`setarch -R`. For programs that sort by address. If a container forbids it, the command still runs, and " +
+			"`--verify` reports it.",
+		"nondeterministic_because": "Why two runs may write different bytes, such as \"it writes the time\". " +
+			"`--verify` then shows a difference without failing. Not part of the cache key.",
 	})
 	return docs
 }
 
-// DefaultPath is PATH of a command whose env does not set it.
+// DefaultPath is the PATH of a command whose env does not set one.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 func execSchema() step.Schema {
 	return step.Schema{
 		Summary: "Runs a command. It starts in the exec root, which holds the step's inputs and nothing else.",
 		ArgDocs: commandDocs(map[string]string{
-			"argv": "The program and its arguments; no shell reads them. Outputs and toolchains that they refer to " +
-				"become inputs, and so does a program of the workspace (`./tools/gen`). A name without a slash is a " +
-				"program of this machine.",
-			"shell": "With `true`, argv is one text, which `/bin/sh -eu` runs: it ends at the first command that " +
-				"fails, and an unset variable is an error.",
-			"depfile": "A file that the command writes, in which it names what it read, as compilers do (`gcc -MD " +
-				"-MF a.d`). Then a changed file in a folder among the inputs runs the step again only if it was " +
-				"read; see [Depfiles](#depfiles).",
-			"programs": "Programs of this machine that the command starts beside argv[0]. If the file of one " +
-				"changes, the step runs again; `hexmage plan` says which are missing.",
+			"argv": "The program and its arguments, without a shell. Outputs, toolchains and workspace programs " +
+				"(`./tools/gen`) in argv become inputs. A name without a slash is a program of this machine.",
+			"shell": "Whether argv is one string that `/bin/sh -eu` runs. The script ends at the first command " +
+				"that fails, and an unset variable is an error.",
+			"depfile": "File in which the command lists the files that it read, as compilers do (`gcc -MD -MF " +
+				"a.d`). A changed file in an input folder then runs the step again only if the command read it; see " +
+				"[Depfiles](#depfiles).",
+			"programs": "Programs of this machine that the command starts besides argv[0]. If one of their files " +
+				"changes, the step runs again. `hexmage plan` lists missing programs.",
 			"network": "Whether the command may use the network.",
 		}),
 		OwnOutputs: true,
@@ -79,7 +79,7 @@ func execSchema() step.Schema {
 	}
 }
 
-// Plan makes one action.
+// Plan plans one action.
 func (x Exec) Plan(p *step.Plan) { x.plan(p) }
 
 func (x Exec) plan(p *step.Plan) *step.Action {
@@ -94,8 +94,8 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 	a := p.Action("", "", e.argv()...)
 	for i, arg := range a.Args {
 		if strings.Contains(arg, "\x00") {
-			p.Fail("argv", "NUL character", "argv[%d] of %s has a NUL character (U+0000), which no program can be given. "+
-				"Remove it.", i, p.At)
+			p.Fail("argv", "NUL character", "argv[%d] of %s contains a NUL character (U+0000), which programs cannot "+
+				"receive. Remove the character.", i, p.At)
 		}
 	}
 	a.SetEnv(map[string]string{"PATH": DefaultPath}).SetEnv(p.Env)
@@ -106,16 +106,16 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 		a.Set(property, text)
 	}
 	if _, ok := p.Secrets[action.PropertySecret+"PATH"]; ok {
-		p.Fail("env", "No secret", "PATH of %s is where programs are found, which is part of the key. Use a value "+
-			"that is not sensitive.", p.At)
+		p.Fail("env", "Sensitive PATH", "PATH of %s: a secret cannot be part of the cache key. Use a value that is "+
+			"not sensitive.", p.At)
 	}
 	for _, own := range []string{"HOME", "TMPDIR", "HEXMAGE_ROOT", "HEXMAGE_SELF"} {
 		_, env := p.Env[own]
 		_, hidden := p.Secrets[action.PropertySecret+own]
 		_, file := p.Secrets[action.PropertySecretFile+own]
 		if env || hidden || file {
-			p.Fail("env", "Every action has this variable", "env of %s sets %s, which hexmage sets for each action. "+
-				"Set it in the command: argv = [\"env\", \"%s=…\", …].", p.At, own, own)
+			p.Fail("env", "Reserved variable", "env of %s: hexmage itself sets %s for each action. Set the variable "+
+				"in the command: argv = [\"env\", \"%s=…\", …].", p.At, own, own)
 		}
 	}
 	for _, in := range x.Inputs {
@@ -156,9 +156,9 @@ func (x Exec) plan(p *step.Plan) *step.Action {
 type execPlan struct {
 	*Exec
 	p      *step.Plan
-	used   map[string]bool // paths of outputs that arguments were made from
+	used   map[string]bool // paths of outputs in the arguments
 	inputs []action.Input
-	taken  map[string]bool // their paths
+	taken  map[string]bool // paths of inputs
 }
 
 func (e *execPlan) add(in action.Input) {
@@ -168,12 +168,12 @@ func (e *execPlan) add(in action.Input) {
 	}
 }
 
-// input takes a path of an output that is used, or of the workspace, and returns where it appears.
+// input adds an output or a workspace path as input, and returns its path in the exec root.
 func (e *execPlan) input(arg, name string) string {
 	clean := path.Clean(name)
 	for at := clean; at != "." && at != "/"; at = path.Dir(at) {
 		if e.used[at] {
-			return clean // it is there by its own use
+			return clean // already an input
 		}
 	}
 	why := step.Unexpanded(name)
@@ -182,12 +182,12 @@ func (e *execPlan) input(arg, name string) string {
 		e.p.Fail(arg, "Unexpanded path", "%q of %s: %s.", name, e.p.At, why)
 		return ""
 	case name == "" || clean == ".." || strings.HasPrefix(clean, "../"):
-		e.p.Fail(arg, "Not an input", "%q of %s is no path inside the workspace. Use an absolute path for what is "+
-			"elsewhere.", name, e.p.At)
+		e.p.Fail(arg, "Not an input", "%q of %s: path outside the workspace. Use an absolute path for a file "+
+			"outside.", name, e.p.At)
 		return ""
 	case strings.HasPrefix(clean, "steps/") || strings.HasPrefix(clean, "toolchains/"):
-		e.p.Fail(arg, "Not an input", "%q of %s: steps/ and toolchains/ of the exec root hold outputs. Refer to the "+
-			"output itself, such as step.patch.ops.outputs.dir.", name, e.p.At)
+		e.p.Fail(arg, "Not an input", "%q of %s: hexmage places outputs in steps/ and toolchains/. Refer to the "+
+			"output, such as step.patch.ops.outputs.dir.", name, e.p.At)
 		return ""
 	}
 	at := clean
@@ -203,7 +203,7 @@ func (e *execPlan) input(arg, name string) string {
 	return at
 }
 
-// program makes a relative program an input, if it is in none.
+// program makes a relative program an input, unless an input contains it.
 func (e *execPlan) program(argv []string) {
 	if len(argv) == 0 || !strings.Contains(argv[0], "/") {
 		return
@@ -214,7 +214,7 @@ func (e *execPlan) program(argv []string) {
 	}
 	for i := range e.inputs {
 		if p := e.inputs[i].Path; p != "" && (name == p || strings.HasPrefix(name, p+"/")) {
-			// A depfile does not tell what the program has beside itself.
+			// A depfile does not list the files that the program needs beside itself.
 			e.inputs[i].Whole = e.Depfile != "" && p != name && !e.inputs[i].Shared
 			return
 		}
@@ -222,23 +222,22 @@ func (e *execPlan) program(argv []string) {
 	e.input("argv", argv[0])
 }
 
-// argv returns what is run: argv itself, or the shell with it as its script.
+// argv returns the command line: argv, or the shell with argv[0] as its script.
 func (e *execPlan) argv() []string {
 	argv, shell := e.Argv, e.Shell
 	switch {
 	case len(argv) == 0:
-		e.p.Fail("argv", "An empty command", "argv of %s is empty. Its first element is the program, or with shell = "+
-			"true the script.", e.p.At)
+		e.p.Fail("argv", "Empty command", "argv of %s: empty. Add the program as first element, or the script with "+
+			"shell = true.", e.p.At)
 	case !shell && len(argv) == 1 && isScript(argv[0]):
-		e.p.Fail("argv", "A script without a shell", "%q of %s would be the name of a program: argv is a list of "+
-			"words. Set shell = true for a script, or write each word on its own: argv = [%q, …].",
+		e.p.Fail("argv", "Script without a shell", "%q of %s: looks like a script, but argv is a list of words. Set "+
+			"shell = true, or write each word as an element: argv = [%q, …].",
 			argv[0], e.p.At, strings.Fields(argv[0])[0])
 	case shell && len(argv) > 1:
-		e.p.Fail("argv", "A script and more", "With shell = true, argv of %s is one text, the script; here it has "+
-			"%d. Leave shell out if these are the words of one command. To give the script a value, use env = { NAME "+
-			"= … } and \"$NAME\".", e.p.At, len(argv))
+		e.p.Fail("argv", "Several scripts", "argv of %s has %d strings, but shell = true takes one string, the "+
+			"script. To pass a value to the script, use env = { NAME = … } and \"$NAME\".", e.p.At, len(argv))
 	case shell && strings.TrimSpace(argv[0]) == "":
-		e.p.Fail("argv", "An empty script", "argv[0] of %s is the script that the shell runs, and has nothing in it.",
+		e.p.Fail("argv", "Empty script", "argv[0] of %s is an empty script. Write at least one command.",
 			e.p.At)
 	case shell:
 		return []string{"/bin/sh", "-eu", "-c", argv[0]}
@@ -246,29 +245,29 @@ func (e *execPlan) argv() []string {
 	return argv
 }
 
-// isScript tells whether what should be the name of a program is several words, or more than words.
+// isScript reports whether the program's name has several words, or characters of the shell.
 func isScript(s string) bool {
-	if strings.HasPrefix(s, "<") { // stands for a value that is not known yet
+	if strings.HasPrefix(s, "<") { // a placeholder: the value is not known yet
 		return false
 	}
 	words := strings.Fields(s)
 	return len(words) > 1 && !strings.Contains(words[0], "/") || len(words) == 1 && strings.ContainsAny(s, "|&;<>$`")
 }
 
-// depfile returns the path of the depfile.
+// depfile returns the checked path of the depfile.
 func (e *execPlan) depfile() string {
 	if e.Depfile == "" {
 		return ""
 	}
 	clean := path.Clean(e.Depfile)
 	if !filepath.IsLocal(clean) || clean == "." || e.taken[clean] {
-		e.p.Fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that "+
-			"the command writes below the folder in which it starts.", e.Depfile, e.p.At)
+		e.p.Fail("depfile", "Invalid depfile path", "%q of %s is not an output path. Use the relative path of a file "+
+			"that the command writes, below the exec root.", e.Depfile, e.p.At)
 	}
 	return clean
 }
 
-// checkpoint has the action keep a folder.
+// checkpoint sets the folder that the action keeps when it fails.
 func (e *execPlan) checkpoint(a *step.Action) {
 	if e.Checkpoint == "" {
 		return
@@ -279,15 +278,15 @@ func (e *execPlan) checkpoint(a *step.Action) {
 	}
 	switch {
 	case !filepath.IsLocal(clean) || clean == ".":
-		e.p.Fail("checkpoint", "Not the path of a folder", "%q of %s must be a relative path, with /, of a folder "+
-			"below that in which the command starts.", e.Checkpoint, e.p.At)
+		e.p.Fail("checkpoint", "Invalid checkpoint path", "%q of %s: not a path below the exec root. Use a relative "+
+			"path of a folder.", e.Checkpoint, e.p.At)
 	case slices.ContainsFunc(e.inputs, func(in action.Input) bool { return overlaps(in.Path) }) ||
 		slices.ContainsFunc(a.Outputs, func(o action.Output) bool { return overlaps(o.Path) }):
-		e.p.Fail("checkpoint", "A checkpoint among inputs or outputs", "%q of %s is in, or around, an input or "+
-			"output. Name a folder that only this command uses.", e.Checkpoint, e.p.At)
+		e.p.Fail("checkpoint", "Checkpoint overlaps an input or output", "%q of %s: overlaps an input or output. "+
+			"Name a folder that only this command uses.", e.Checkpoint, e.p.At)
 	case len(e.p.Secrets) > 0:
-		e.p.Fail("checkpoint", "A checkpoint beside secrets", "%s has secrets in env, and what it leaves in %q would "+
-			"stay on the disk. Let a step without secrets do the long work.", e.p.At, e.Checkpoint)
+		e.p.Fail("checkpoint", "Checkpoint with secrets", "%s: env has secrets, and the files in %q would stay on "+
+			"the disk. Move the long work to a step without secrets.", e.p.At, e.Checkpoint)
 	}
 	a.Set(action.PropertyCheckpoint, clean)
 }

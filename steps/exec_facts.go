@@ -13,11 +13,11 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// maxConfig bounds a Makefile or config that is looked into, in bytes.
+// maxConfig is the size limit of a Makefile or config that facts reads, in bytes.
 const maxConfig = 1 << 20
 
-// facts looks at a command for what the rules know of: make with the goals of an op package's Makefile, numbers of
-// SoCs, configs of mllm's compiler. Pipelines have thousands of commands, and next to none with anything of it.
+// facts finds facts for the rules in a command: make with the goals of an op package's Makefile, SoC numbers, and
+// configs of mllm's compiler. Pipelines have thousands of commands, and few have such facts.
 func (x Exec) facts(q *question) bool {
 	text := strings.Join(x.Argv, " ")
 	if !strings.Contains(text, "htp_v") && !strings.Contains(text, "soc_") && !strings.Contains(text, ".json") {
@@ -33,7 +33,7 @@ func (x Exec) facts(q *question) bool {
 	return true
 }
 
-// make looks at a command that runs make for an op package. A Makefile that a step "makefile" has written knows every
+// make finds the facts of a command that runs make for an op package. A Makefile of a step "makefile" covers every
 // arch.
 func (x Exec) make(q *question, text string) {
 	arches := regexp.MustCompile(`\bhtp_v(\d\d)\b`).FindAllStringSubmatch(text, -1)
@@ -49,10 +49,10 @@ func (x Exec) make(q *question, text string) {
 			mllm = mllm || o.Kind == "git" || o.Kind == "fetch" || o.Kind == "patch"
 		}
 	}
-	// Of sources that are not there yet only this one package is known.
+	// Of sources that do not exist yet, facts recognizes only this package.
 	mllm = mllm && strings.Contains(text, "LLaMAPackage")
 	var makefile string
-	for _, in := range x.Inputs { // make sees no other
+	for _, in := range x.Inputs { // make sees only the inputs
 		at := q.p.Path("inputs", in).Host()
 		if at == "" {
 			continue
@@ -82,7 +82,7 @@ func (x Exec) make(q *question, text string) {
 	q.texts("tools_wanted", slices.Sorted(maps.Keys(tools)))
 }
 
-// assignment returns what a Makefile assigns to a variable.
+// assignment returns the value that a Makefile assigns to a variable.
 func assignment(makefile, name string) (value string, ok bool) {
 	m := regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|override)[ \t]+)?` + regexp.QuoteMeta(name) +
 		`[ \t]*[:?+]*=[ \t]*([^\n#]*)`).FindStringSubmatch(makefile)
@@ -92,8 +92,8 @@ func assignment(makefile, name string) (value string, ok bool) {
 	return strings.TrimSpace(m[1]), true
 }
 
-// aotConfigs reads configs of mllm's compiler that a command is given. What the command writes itself is not there yet,
-// and a file of that name in the workspace is another.
+// aotConfigs reads configs of mllm's compiler among the arguments. It skips files that the command writes: they do not
+// exist yet, and a workspace file of that name is another file.
 func (x Exec) aotConfigs(q *question, text string) {
 	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" '\"=;", c) })
 	for _, word := range append(words, x.Inputs...) {

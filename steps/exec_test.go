@@ -46,7 +46,7 @@ func TestExec(t *testing.T) {
 		"network":       cty.True,
 		"ok_exit_codes": cty.ListVal([]cty.Value{cty.NumberIntVal(1)}),
 	})
-	r.Uses = []step.Use{step.UseOf(cty.GetAttrPath("argv").IndexInt(0), llvm), step.UseOf(cty.GetAttrPath("argv").IndexInt(2), src), step.UseOf(cty.GetAttrPath("inputs").IndexInt(1), src)}
+	r.Uses = []step.OutputRef{step.OutputRefOf(cty.GetAttrPath("argv").IndexInt(0), llvm), step.OutputRefOf(cty.GetAttrPath("argv").IndexInt(2), src), step.OutputRefOf(cty.GetAttrPath("inputs").IndexInt(1), src)}
 	r.Toolchains = map[string]step.Toolchain{"llvm": {Output: llvm, Attrs: cty.EmptyObjectVal}}
 	r.Env = map[string]string{"A": "b"}
 	r.Outputs = []step.DeclaredOutput{{Name: "o", Class: action.File, Path: "a.o"}, {Name: "t", Class: action.Tree, Path: "out"}, {Name: "v", Class: action.Value, Path: "v.json"}}
@@ -87,20 +87,20 @@ func TestExecRefuses(t *testing.T) {
 		args map[string]cty.Value
 		want string
 	}{
-		{map[string]cty.Value{"argv": cty.ListValEmpty(cty.String)}, "Its first element is the program"},
+		{map[string]cty.Value{"argv": cty.ListValEmpty(cty.String)}, "Add the program as first element"},
 		{map[string]cty.Value{"argv": null}, "argv[1] of step.exec.a is null"},
-		{map[string]cty.Value{"argv": execTexts("../prepare")}, "no path inside the workspace"},
-		{map[string]cty.Value{"argv": execTexts("steps/x/prepare")}, "Refer to the output itself"},
-		{map[string]cty.Value{"argv": execTexts("echo hi > out/x")}, `Set shell = true for a script, or write each word on its own: argv = ["echo", …]`},
+		{map[string]cty.Value{"argv": execTexts("../prepare")}, "path outside the workspace"},
+		{map[string]cty.Value{"argv": execTexts("steps/x/prepare")}, "Refer to the output, such as"},
+		{map[string]cty.Value{"argv": execTexts("echo hi > out/x")}, `Set shell = true, or write each word as an element: argv = ["echo", …]`},
 		{map[string]cty.Value{"argv": execTexts("ls|wc")}, "Set shell = true"},
-		{map[string]cty.Value{"argv": execTexts("echo", "hi"), "shell": cty.True}, "Leave shell out if these are the words of one command"},
-		{map[string]cty.Value{"argv": execTexts(" \n"), "shell": cty.True}, "has nothing in it"},
-		{map[string]cty.Value{"argv": execTexts("x"), "depfile": cty.StringVal("../a.d")}, "must be a relative path"},
-		{map[string]cty.Value{"argv": execTexts("x"), "depfile": cty.StringVal("/a.d")}, "must be a relative path"},
-		{map[string]cty.Value{"argv": execTexts("x"), "depfile": cty.StringVal("src/"), "inputs": execTexts("src")}, "must be a relative path"},
-		{map[string]cty.Value{"argv": execTexts("x"), "inputs": execTexts("..")}, "no path inside the workspace"},
-		{map[string]cty.Value{"argv": execTexts("x"), "inputs": execTexts("")}, "no path inside the workspace"},
-		{map[string]cty.Value{"argv": execTexts("x"), "stdin": cty.StringVal("toolchains/x")}, "Refer to the output itself"},
+		{map[string]cty.Value{"argv": execTexts("echo", "hi"), "shell": cty.True}, "shell = true takes one string, the script"},
+		{map[string]cty.Value{"argv": execTexts(" \n"), "shell": cty.True}, "is an empty script"},
+		{map[string]cty.Value{"argv": execTexts("x"), "depfile": cty.StringVal("../a.d")}, "is not an output path"},
+		{map[string]cty.Value{"argv": execTexts("x"), "depfile": cty.StringVal("/a.d")}, "is not an output path"},
+		{map[string]cty.Value{"argv": execTexts("x"), "depfile": cty.StringVal("src/"), "inputs": execTexts("src")}, "is not an output path"},
+		{map[string]cty.Value{"argv": execTexts("x"), "inputs": execTexts("..")}, "path outside the workspace"},
+		{map[string]cty.Value{"argv": execTexts("x"), "inputs": execTexts("")}, "path outside the workspace"},
+		{map[string]cty.Value{"argv": execTexts("x"), "stdin": cty.StringVal("toolchains/x")}, "Refer to the output, such as"},
 		{map[string]cty.Value{"argv": execTexts("x"), "ok_exit_codes": number(256)}, "from 0 to 255"},
 		{map[string]cty.Value{"argv": execTexts("x"), "ok_exit_codes": number(-1)}, "from 0 to 255"},
 	} {

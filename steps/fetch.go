@@ -16,7 +16,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Fetch are the arguments of kind fetch: it downloads a file, and unpacks it if asked, or several files into a folder.
+// Fetch holds the arguments of kind fetch. The kind downloads one file and can unpack it, or downloads several files
+// into a folder.
 type Fetch struct {
 	URL         string            `arg:"url,required"`
 	Mirrors     []string          `arg:"mirrors"`
@@ -32,28 +33,27 @@ type Fetch struct {
 
 func fetchSchema() step.Schema {
 	return step.Schema{
-		Summary: "Downloads a file, or several files into one folder. Each has a digest. An interrupted download " +
-			"resumes where it stopped.",
+		Summary: "Downloads one file, or several files into one folder. Each file has a digest. An interrupted " +
+			"download resumes.",
 		ArgDocs: map[string]string{
 			"url":     "Address of the file: https, http or file. With `files`, address of the folder.",
 			"mirrors": "More addresses of the same file or folder, tried in order.",
 			"sha256":  "Digest of the file: 64 hexadecimal digits.",
-			"files": "In place of `sha256`: digests of several files by their names below `url`, such as " +
-				"those of a model. A hub shows them; `sha256sum FILE` prints them.",
+			"files": "Digests of several files by their names below `url`, such as a model's files. Replaces " +
+				"`sha256`. Model hubs show the digests; `sha256sum FILE` prints them.",
 			"size":         "Size of the file in bytes, if known.",
-			"unpack":       "Whether the file is an archive (zip, tar.*, deb) to be unpacked into outputs.dir.",
+			"unpack":       "Whether to unpack the file, an archive (zip, tar.*, deb), into outputs.dir.",
 			"strip_prefix": "Folder of the archive whose content becomes outputs.dir.",
 			"executable":   "Whether outputs.file is a program.",
-			"user_agent":   "User agent of the request, for servers that refuse programs.",
-			"header": "A line of the request with a secret: a block `header \"Authorization\"` with `variable " +
-				"= \"token\"` and `prefix = \"Bearer \"` takes it from HEXMAGE_VAR_token. It goes to the url's host, " +
-				"or to hosts, and into no key, file or log.",
+			"user_agent":   "User agent of the request, for servers that reject programs.",
+			"header": "Request header with a secret. A block `header \"Authorization\"` with `variable = " +
+				"\"token\"` and `prefix = \"Bearer \"` reads it from HEXMAGE_VAR_token. hexmage sends it to the " +
+				"url's host, or to hosts, and stores it in no key, file or log.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "file", Class: action.File, Optional: true, Doc: "The file as it was downloaded; null with " +
-				"`files`."},
-			step.Tree("dir", "The content of the archive; with `files` the folder; else a folder with the file under "+
-				"its own name."),
+			{Name: "file", Class: action.File, Optional: true, Doc: "The downloaded file; null with `files`."},
+			step.Tree("dir", "The content of the archive. With `files`: the folder. Otherwise: a folder with the "+
+				"file under its own name."),
 		},
 		Example: `step "fetch" "qwen" {
   url = "https://example.com/Qwen1.5-1.8B-Chat/resolve/main"
@@ -65,16 +65,16 @@ func fetchSchema() step.Schema {
 	}
 }
 
-// Plan plans the downloads, and the unpacking.
+// Plan plans the downloads and the unpacking.
 func (f Fetch) Plan(p *step.Plan) {
 	switch {
 	case f.Files != nil && (f.SHA256 != "" || f.Unpack || f.StripPrefix != "" || f.Executable || f.Size > 0):
-		p.Fail("files", "One file only", "sha256, unpack, strip_prefix, executable and size are for one file. Remove "+
-			"them, or remove files.")
+		p.Fail("files", "Arguments for one file", "files: sha256, unpack, strip_prefix, executable and size are for "+
+			"one file. Remove them, or remove files.")
 	case f.Files != nil:
 		f.several(p)
 	case f.SHA256 == "":
-		p.Fail("sha256", "Missing digest", "Set sha256 for one file, or files for several.")
+		p.Fail("sha256", "Missing digest", "sha256: missing. Set sha256 for one file, or files for several.")
 	default:
 		f.single(p)
 	}
@@ -105,7 +105,7 @@ func (f Fetch) single(p *step.Plan) {
 	p.Tree("dir", out.In(file.As("archive")).OutTree(treeDir))
 }
 
-// several plans a download for each file of a folder.
+// several plans a download for each file, and the folder.
 func (f Fetch) several(p *step.Plan) {
 	folders := append([]string{f.URL}, f.Mirrors...)
 	for i, at := range folders {
@@ -114,25 +114,26 @@ func (f Fetch) several(p *step.Plan) {
 			argument = "mirrors"
 		}
 		if u := address(p, argument, at); u != nil && (u.RawQuery != "" || u.Fragment != "") {
-			p.Fail(argument, "Not a folder's address", "%q has a query or a fragment. Use the address of a folder, "+
+			p.Fail(argument, "Invalid folder address", "%q: has a query or a fragment. Use the address of a folder, "+
 				"or sha256 for one file.", at)
 		}
 	}
 	if len(f.Files) == 0 {
-		p.Fail("files", "No files", "files is empty. Add a name and a digest.")
+		p.Fail("files", "No files", "files: empty. Add a name and a digest.")
 	}
 	var dir []action.Input
 	for _, name := range slices.Sorted(maps.Keys(f.Files)) {
 		sum := digestOf(p, "files", f.Files[name])
 		if !filepath.IsLocal(name) || name != path.Clean(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
-			p.Fail("files", "Not a name", "%q is not a path below the folder.", name)
+			p.Fail("files", "Invalid file name", "%q: not a path below the folder. Use a relative path.", name)
 		}
 		if p.Failed() {
 			continue
 		}
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) { // of a relative path, so that it ends
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) { // ends, because name is relative
 			if _, ok := f.Files[dir]; ok {
-				p.Fail("files", "A file and a folder", "%q is a file, and %q is below it.", dir, name)
+				p.Fail("files", "File and folder with one name", "%q cannot be a file, because %q is below it. "+
+					"Remove one of the two.", dir, name)
 			}
 		}
 		var urls []string
@@ -144,34 +145,34 @@ func (f Fetch) several(p *step.Plan) {
 	p.Tree("dir", dir...)
 }
 
-// download adds the download of a file, and returns it.
+// download adds a download action and returns its output.
 func (f Fetch) download(p *step.Plan, name, base string, urls []string, sum string) action.Input {
 	get := fetch(p, name, "fetch "+base, sources.Spec{Kind: sources.KindFile, Name: base, URLs: urls, Size: f.Size,
 		SHA256: sum, UserAgent: f.UserAgent, Executable: f.Executable, Headers: f.Headers, Out: "file"})
-	online(get, "fetch") // it keeps downloads in the cache
+	online(get, "fetch") // keeps downloads in the cache
 	return get.Out("file")
 }
 
-// address is that of a file or folder to download, or fails.
+// address parses the address of a file or folder, and fails the plan if it is invalid.
 func address(p *step.Plan, argument, at string) *url.URL {
 	u, err := url.Parse(at)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-		p.Fail(argument, "Not an address", "%q is none of https://, http:// and file://.", at)
+		p.Fail(argument, "Invalid address", "%q: not an address. Begin it with https://, http:// or file://.", at)
 	}
 	return u
 }
 
-// digestOf is a SHA-256 digest as sources want it, or fails.
+// digestOf returns a SHA-256 digest in lower case, and fails the plan if it is invalid.
 func digestOf(p *step.Plan, argument, text string) string {
 	sum := strings.ToLower(text)
 	if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
-		p.Fail(argument, "Not a digest", "%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` "+
-			"prints a file's.", text)
+		p.Fail(argument, "Invalid digest", "%q: not a SHA-256 digest (64 hexadecimal digits). Print it with "+
+			"`sha256sum FILE`.", text)
 	}
 	return sum
 }
 
-// fetch adds an action that gets or unpacks something. apt-get and its helpers are in its PATH.
+// fetch adds an action that downloads or unpacks. Its PATH has apt-get and the programs that apt-get starts.
 func fetch(p *step.Plan, name, description string, spec sources.Spec) *step.Action {
 	noLogin(p, spec.URLs...)
 	if spec.Wheel != nil {
@@ -183,40 +184,40 @@ func fetch(p *step.Plan, name, description string, spec sources.Spec) *step.Acti
 	return a
 }
 
-// noLogin refuses addresses with a login in them: they would be in the action's key, in the cache and in documents of
-// runs. The line is not shown.
+// noLogin rejects addresses that contain a login: it would be in the action's key, in the cache and in exported runs.
+// The diagnostic hides the source line.
 func noLogin(p *step.Plan, addrs ...string) {
 	for _, addr := range addrs {
 		u, err := url.Parse(addr)
 		if err != nil || u.User == nil {
 			continue
 		}
-		// A user alone may be a token of an http server.
+		// On an http server a user name alone may be a token.
 		if _, password := u.User.Password(); password || strings.HasPrefix(u.Scheme, "http") {
-			p.Fail("", "A login in an address", "An address at %s has a login in it, which would be in keys and in "+
-				"the cache. Move it to ~/.netrc: machine %s login … password …", u.Host, u.Hostname())
+			p.Fail("", "Login in an address", "The address at %s contains a login, which would be stored in the "+
+				"cache. Move the login to ~/.netrc: machine %s login … password …", u.Host, u.Hostname())
 			return
 		}
 	}
 }
 
-// online lets an action use the network, and the machine for the reason that is said.
+// online gives an action the network and access to this machine, for the given reason.
 func online(a *step.Action, why string) {
 	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why)
 	a.Set(action.PropertyPool, action.DownloadsPool+"=1")
 }
 
-// Download is how much an action would download, in bytes, beside what the folder of downloads has; 0 where it is not
-// known, or nothing.
-func Download(s action.Spec, downloads string) int64 {
+// Download returns the number of bytes that an action would download, and their origin. It does not count files in the
+// downloads folder. It returns 0 if the size is unknown.
+func Download(s action.Spec, downloads string) (bytes int64, from string) {
 	if s.Platform[action.PropertyTool] != string(sources.Tool) {
-		return 0
+		return 0, ""
 	}
 	for _, in := range s.Inputs {
 		var spec sources.Spec
 		if in.Path == tool.ArgsFile && in.Content != nil && json.Unmarshal(in.Content.Data, &spec) == nil {
-			return spec.Download(downloads)
+			return spec.Download(downloads), spec.Origin()
 		}
 	}
-	return 0
+	return 0, ""
 }

@@ -32,7 +32,7 @@ import (
 
 func fetchWorkspace(t *testing.T) steps.Workspace {
 	t.Helper()
-	c, diags := steps.Catalogue(nil)
+	c, diags := steps.Catalog(nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -40,7 +40,7 @@ func fetchWorkspace(t *testing.T) steps.Workspace {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return steps.Workspace{Catalogue: func() *toolchains.Catalogue { return c }, Lock: l}
+	return steps.Workspace{Catalog: func() *toolchains.Catalog { return c }, Lock: l}
 }
 
 func toolchainKind(t *testing.T) step.Kind { return fetchWorkspace(t).Kinds()[addrs.Toolchain] }
@@ -249,12 +249,12 @@ func TestToolchainPlanErrors(t *testing.T) {
 		soc           string
 		summary, says string
 	}{
-		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
+		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalog"},
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown release", says: `did you mean "r28b"`},
 		"no simulation": {tool: "ndk", profile: "simulated", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
-		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},
-		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "without one"},
+		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "is not available"},
+		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "neither the catalog nor"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := fetchRequest(k, addrs.Toolchain, x.tool, x.profile, x.args)
@@ -300,7 +300,7 @@ func TestOtherProcessor(t *testing.T) {
 		r := fetchRequest(k, addrs.Toolchain, "htp_host", "emulator", nil)
 		r.CPULevel = level
 		p, diags := k.Plan(r)
-		if diags.HasErrors() || len(p.Missing) != want || want == 1 && !strings.Contains(p.Missing[0], "x86-64 Linux only, and this machine is arm64-dotprod: use an x86-64 machine or container, or another profile, such as --profile simulated") {
+		if diags.HasErrors() || len(p.Missing) != want || want == 1 && !strings.Contains(p.Missing[0], "only on x86-64 Linux, but this machine is arm64-dotprod; use an x86-64 machine or container, or --profile simulated") {
 			t.Errorf("%s: missing %q, %v", level, p.Missing, diags)
 		}
 	}

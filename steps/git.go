@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// Git are the arguments of kind git: the files of one commit of a repository.
+// Git holds the arguments of kind git, which checks out the files of one commit.
 type Git struct {
 	URL step.Path `arg:"url,required"`
 	git.Spec
@@ -21,12 +21,11 @@ func gitSchema() step.Schema {
 		ArgDocs: map[string]string{
 			"url": "Address of the repository (https, http, ssh, git), or the path of one on this " +
 				"machine (its folder, or its .git folder).",
-			"commit": "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something " +
-				"else tomorrow.",
-			"sub": "Take only this folder of the repository.",
+			"commit": "Full commit id: 40 hexadecimal digits. A branch or tag can move.",
+			"sub":    "Only this folder of the repository.",
 			"submodules": "Whether to take the files of submodules too, at the commits that the commit names. " +
-				"Without it their folders are empty, as are those whose update is none.",
-			"submodule_paths": "Take only the submodules at these paths of the repository, and all that are in them.",
+				"Without it, their folders are empty. Submodules with `update = none` stay empty.",
+			"submodule_paths": "Only the submodules at these paths of the repository, with all submodules in them.",
 		},
 		Outputs: []step.OutputSpec{step.Tree("dir", "The files of the commit, without .git.")},
 		Example: `step "git" "mllm" {
@@ -43,8 +42,8 @@ func (g Git) Plan(p *step.Plan) {
 	addr, s := g.URL.String(), g.Spec
 	s.Commit = strings.ToLower(s.Commit)
 	if len(s.Commit) != 40 || strings.Trim(s.Commit, "0123456789abcdef") != "" {
-		p.Fail("commit", "Not a commit", "%q is no whole commit id. `git ls-remote %s` prints those of branches and "+
-			"tags.", g.Commit, addr)
+		p.Fail("commit", "Incomplete commit id", "%q is not a full commit id. To print the ids of branches and tags, "+
+			"run `git ls-remote %s`.", g.Commit, addr)
 		return
 	}
 	if noLogin(p, addr); p.Failed() {

@@ -13,14 +13,14 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// floats are the types of weights that hexmage's quantizer takes.
+// floats returns the weight types that hexmage's quantizer reads.
 func floats() []safetensors.DType {
 	return []safetensors.DType{safetensors.BF16, safetensors.F16, safetensors.F32}
 }
 
-// model reads a model of the workspace and reports what the step does not take. A model that is missing keeps the plan
-// from running only: this machine lacks it. For a model that another step makes it returns false: that step's tree
-// exists later, and then the program checks it.
+// model reads a model of the workspace and reports properties that the step does not support. If the model is missing,
+// the plan stays valid but cannot run on this machine. For a model of another step, model returns false, and the step's
+// program checks it later.
 func (q *question) model(from step.Path, n hf.Needs) (hf.Folder, bool) {
 	at := from.Host()
 	if at == "" {
@@ -37,7 +37,7 @@ func (q *question) model(from step.Path, n hf.Needs) (hf.Folder, bool) {
 	return f, len(problems) == 0
 }
 
-// facts looks at a model of the workspace.
+// facts checks a model of the workspace and adds its facts.
 func (m Quantize) facts(q *question) bool {
 	if at := m.Model.Host(); at != "" {
 		q.refuseSimulated("model", at+"/config.json")
@@ -52,7 +52,7 @@ func (m Quantize) facts(q *question) bool {
 	}
 	if f, ok := q.model(m.Model, n); ok {
 		b := fit.MLLM(f.Model, n.BlockSize, int64(m.MaxLength))
-		if !native { // mllm's train.py writes other files and takes other memory
+		if !native { // mllm's train.py writes other files and needs other memory
 			b.File, b.Quantizer = 0, 0
 		}
 		q.fits(m.Model.Host(), b)
@@ -60,8 +60,8 @@ func (m Quantize) facts(q *question) bool {
 	return true
 }
 
-// fits reports what the machine lacks to quantize a model and to compile it, and tells the rules what the device has
-// to load.
+// fits reports insufficient memory for quantizing and compiling a model, and gives the rules the sizes that the device
+// loads.
 func (q *question) fits(at string, b fit.Bounds) {
 	q.p.OutputBytes(b.File)
 	q.loads(b.Context, b.Process)
@@ -71,23 +71,23 @@ func (q *question) fits(at string, b fit.Bounds) {
 	has := q.w.Memory()
 	lacks := func(program string, n int64) {
 		if has > 0 && n > has {
-			q.p.Missing(fmt.Sprintf("%s: %s takes at least %s of memory for this model, and this machine has %s: "+
-				"use a larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
+			q.p.Missing(fmt.Sprintf("%s: %s needs at least %s of memory for this model, but this machine has %s; use "+
+				"a larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
 		}
 	}
-	if q.p.Profile == toolchains.ProfileEmulator { // in others mllm's compiler runs, and its step has memory_gb
+	if q.p.Profile == toolchains.ProfileEmulator { // other profiles run mllm's compiler, whose step has memory_gb
 		lacks("Qualcomm's compiler", b.Compiler)
 	}
 	lacks("hexmage's quantizer", b.Quantizer)
 }
 
-// loads says the size of the largest context and of all that a process on the DSP maps, in bytes.
+// loads adds the sizes of the largest context and of all that a process on the DSP maps, in bytes.
 func (q *question) loads(largest, process int64) {
 	q.say("context_mb", cty.NumberIntVal(largest>>20))
 	q.say("process_mb", cty.NumberIntVal(process>>20))
 }
 
-// floats looks at a model of the workspace that a step writes in floats, with its first layers or all.
+// floats checks a model of the workspace that a step exports in floats, with all layers or the first ones.
 func (q *question) floats(model step.Path, layers *int, also ...hf.Form) {
 	n := hf.Needs{Types: append(floats(), safetensors.F64), Also: also}
 	if f, ok := q.model(model, n); ok && f.Form == hf.Weights {

@@ -2,7 +2,7 @@ package steps
 
 import "github.com/hexmage/hexmage/internal/step"
 
-// HTPEmulate are the arguments of kind htp_emulate.
+// HTPEmulate holds the arguments of kind htp_emulate.
 type HTPEmulate struct {
 	Context   step.Path `arg:"context,required"`
 	Profiling string    `arg:"profiling" oneof:"basic detailed optrace"`
@@ -11,26 +11,26 @@ type HTPEmulate struct {
 
 func htpEmulateSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs contexts on Qualcomm's emulator of the HTP for x86, not at a phone's speed. A language model " +
+		Summary: "Runs contexts on Qualcomm's HTP emulator for x86, more slowly than a phone. A language model " +
 			"answers a prompt.",
 		ArgDocs: saidDocs(map[string]string{
-			"context": "Folder of `htp_context`. If one context has several graphs of no language model, the folder " +
-				"of one: `emulator/GRAPH`.",
+			"context": "Folder of `htp_context`. If one context has several graphs and is not a language model, " +
+				"the folder of one graph: `emulator/GRAPH`.",
 			"profiling": "Level of a QNN profile: `basic` for the whole graph, `detailed` per node, `optrace` for " +
-				"Qualcomm's viewer, with a context compiled with `optrace = true`.",
+				"Qualcomm's viewer. `optrace` needs a context compiled with `optrace = true`.",
 		}),
-		Outputs: append(saidOutputs(), step.Tree("profile", "With `profiling` per graph GRAPH.csv, which "+
-			"`npu_profile` reads, and GRAPH_qnn.log, for Qualcomm's viewer; else empty. Cycles and times are not a "+
+		Outputs: append(saidOutputs(), step.Tree("profile", "With `profiling`, for each graph: GRAPH.csv for "+
+			"`npu_profile`, and GRAPH_qnn.log for Qualcomm's viewer. Otherwise empty. Cycles and times are not a "+
 			"device's.")),
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example: `step "htp_emulate" "lpbq" {
   context = step.htp_context.lpbq.outputs.dir
-  prompt  = "What is the capital of France?"
+  prompt  = "Name the capital of France."
 }`,
 	}
 }
 
-// Plan plans the run. "guarded" runs the program in a process of its own.
+// Plan plans the run. The program "guarded" runs the graphs in a separate process.
 func (h HTPEmulate) Plan(p *step.Plan) {
 	given, of := h.program(p, h.Context)
 	given["program"] = of

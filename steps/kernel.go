@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/oppackage/kerneltest"
 )
 
-// KernelTest are the arguments of kind kernel_test.
+// KernelTest holds the arguments of kind kernel_test.
 type KernelTest struct {
 	opSource
 	Archs   []string          `arg:"archs"`
@@ -26,19 +26,16 @@ func kernelTestSchema() step.Schema {
 		Summary: "Runs ops' Hexagon code on the simulated DSP, and compares it with the ops' reference branches.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source": "Folder of the package: an output of another step, or a folder of the workspace.",
-			"archs": "Hexagon archs to build for and to simulate. Default: those whose HTP runs weights of 4 " +
+			"archs": "Hexagon archs to build for and to simulate. Default: all whose HTP runs weights of 4 " +
 				"bits in blocks.",
-			"sources": "Only these sources of ops (paths in the package, which may have * and ?), with a " +
-				"generated interface. " +
-				"Default: the whole package.",
-			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: " +
-				"toolchain.hexagon's.",
-			"case": "A call of the op that the label names, once for each of seeds (default: [1]). Parameters are " +
-				"inputs after the others. " +
-				"A tensor has stored numbers, data (one for each element, or one for all), or random ones with " +
-				"real values between low and high. " +
-				"An output's element may differ from the reference by max_abs, or by max_ulp steps of its type " +
-				"(default: 0).",
+			"sources": "Sources of ops to test: paths in the package, which may contain * and ?. Their " +
+				"interface is generated. Default: the whole package.",
+			"tools_version": "Version of the Hexagon tools, a folder in the SDK's tools/HEXAGON_Tools. Default: the " +
+				"version of toolchain.hexagon.",
+			"case": "A call of the op in the label, once for each of seeds (default: [1]). Parameters " +
+				"follow the inputs. A tensor has stored numbers, data (one per element, or one for all), or random " +
+				"real values between low and high. An output's element may differ from the reference by max_abs, or " +
+				"by max_ulp steps of its type (default: 0).",
 		}),
 		Outputs:    []step.OutputSpec{step.Tree("report", "<arch>.txt: each call with its largest errors.")},
 		Toolchains: []string{"qairt", "hexagon", "llvm", "qemu"},
@@ -59,7 +56,7 @@ func kernelTestSchema() step.Schema {
 	}
 }
 
-// kernels plans a step of the kind.
+// kernels plans a kernel_test step.
 type kernels struct {
 	opBuild
 	cases   []kerneltest.Case
@@ -67,10 +64,10 @@ type kernels struct {
 	qemu    action.Input
 	release string // of qemu
 	llvm    action.Input
-	shell   action.Input // the simulated DSP's first program
+	shell   action.Input // first program of the simulated DSP
 }
 
-// Plan checks the cases, and plans the rest when the sources are known.
+// Plan checks the cases, and plans the actions when the sources are known.
 func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	var quantized []string // archs that run LLMs
 	for _, a := range all {
@@ -90,7 +87,7 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 		qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: knownOf(qemu).Version}
 	for _, a := range k.arches {
 		if a.Family != "hexagon" {
-			p.Fail("archs", "Not a Hexagon arch", "%s is not a DSP's arch: use %s.", a.Target,
+			p.Fail("archs", "Not a Hexagon arch", "archs: %s is not a Hexagon arch. Use %s.", a.Target,
 				strings.Join(quantized, ", "))
 		}
 	}
@@ -101,7 +98,7 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 		return
 	}
 	if err := k.tests(k.preview()); err != nil {
-		p.Fail("", "Kernel test cannot be planned", "%v.", err)
+		p.Fail("", "Invalid op package", "%v.", err)
 	}
 	k.await(func(b opBuild, pkg oppackage.Package) error {
 		k := k
@@ -116,10 +113,9 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	p.Explain(func(spec string, output []byte) []string {
 		hints := explainBuild(spec, output)
 		if kerneltest.HVX(k.release, "") != "" && strings.Contains(string(output), "'Q6_") {
-			hints = append(hints, "the simulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses "+
-				"newer instructions: "+
-				"set toolchain \"qemu\" { version = \"11.1\" }, which has the integers of v68 and v69, or test "+
-				"the package's other ops with sources = […]")
+			hints = append(hints, "the op uses instructions newer than HVX v66, the version of "+
+				"qemu "+k.release+"'s simulated DSP: set toolchain \"qemu\" { version = \"11.1\" }, which has the "+
+				"integer instructions of v68 and v69, or test the package's other ops with sources = […]")
 		}
 		return hints
 	})
@@ -134,7 +130,7 @@ func (k *kernels) choose(p *oppackage.Package) error {
 	}
 	for _, pattern := range k.only {
 		if !slices.ContainsFunc(ops, func(f string) bool { return matches(pattern, f) }) {
-			return fmt.Errorf("sources: no source matches %s: use one of %s", pattern, strings.Join(ops, ", "))
+			return fmt.Errorf("sources: no source matches %s; use one of %s", pattern, strings.Join(ops, ", "))
 		}
 	}
 	p.Files = slices.DeleteFunc(slices.Clone(p.Files), func(f string) bool {
@@ -146,7 +142,7 @@ func (k *kernels) choose(p *oppackage.Package) error {
 	return p.Validate()
 }
 
-// tests plans the builds, and a test for each arch.
+// tests plans the builds, and one test per arch.
 func (k kernels) tests(pkg oppackage.Package) error {
 	pkg = k.opBuild.place(pkg)
 	if pkg.Interface != "" {
@@ -166,8 +162,8 @@ func (k kernels) tests(pkg oppackage.Package) error {
 	return nil
 }
 
-// dsp links objects. It returns the simulated DSP of an arch with the library, and the library at the path that its
-// action writes.
+// dsp links objects. It returns a simulated DSP of the arch with the library, and the library at its action's output
+// path.
 func (k kernels) dsp(a oppackage.Arch, pkg oppackage.Package, hvx string, objects []action.Input) (
 	kerneltest.DSP, action.Input) {
 	lib := k.link(a, pkg, objects)
@@ -177,7 +173,7 @@ func (k kernels) dsp(a oppackage.Arch, pkg oppackage.Package, hvx string, object
 }
 
 // reference builds the library of the ops' reference branches for the first arch, with the HVX version that all
-// emulators have.
+// emulators support.
 func (k kernels) reference(pkg oppackage.Package) (kerneltest.DSP, action.Input) {
 	const hvx = "v66"
 	a := k.arches[0]
@@ -188,8 +184,8 @@ func (k kernels) reference(pkg oppackage.Package) (kerneltest.DSP, action.Input)
 	return k.dsp(a, pkg, hvx, objects)
 }
 
-// test builds the library for an arch and runs the cases. It compiles by way of assembly text, in which the test
-// finds instructions that qemu executes wrongly.
+// test builds the library for an arch and runs the cases. It compiles to assembly first, because the test searches the
+// assembly for instructions that qemu executes wrongly.
 func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, reference kerneltest.DSP, library action.Input) action.Input {
 	hvx, out := kerneltest.HVX(k.release, a.Compiled), path.Join(k.p.At.Dir(), "report", a.Version+".txt")
 	pkg.HVX = oppackage.HVXFlags(hvx)

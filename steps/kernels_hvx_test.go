@@ -81,7 +81,7 @@ func TestKernelsOfNewerHVX(t *testing.T) {
 
 	w.qemu = "7.2" // any qemu: the op does not compile
 	w.pipeline(hvxPipeline(`"v69"`, newer, "Narrow"))
-	if _, failures := w.build(); len(failures) != 2 || !strings.Contains(failures[0].Output, "'Q6_") || !strings.Contains(fmt.Sprint(failures[0].Hints), `HVX up to v66, and the op uses newer instructions: set toolchain "qemu" { version = "11.1" }, which has the integers of v68 and v69`) {
+	if _, failures := w.build(); len(failures) != 2 || !strings.Contains(failures[0].Output, "'Q6_") || !strings.Contains(fmt.Sprint(failures[0].Hints), `the op uses instructions newer than HVX v66, the version of qemu 7.2's simulated DSP: set toolchain "qemu" { version = "11.1" }, which has the integer instructions of v68 and v69`) {
 		t.Errorf("the older qemu: %+v", failures)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
-// Makefile are the arguments of kind makefile.
+// Makefile holds the arguments of kind makefile.
 type Makefile struct {
 	opSource
 	Targets []string `arg:"targets"`
@@ -28,20 +28,20 @@ func makefileSchema() step.Schema {
 		Summary: "Writes a standalone Makefile for an op package, beside a copy of its sources.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source":  "Folder of the package: an output of another step, or a folder of the workspace.",
-			"targets": "Targets of the Makefile. Default: all that compilers are known to build for.",
-			"hvx":     "The Makefile's default of its variable HVX: an HVX version, such as v66, or compiler flags.",
-			"config": "Path of the op config, which a package without src/*.cpp gets its interface from. Default: " +
-				"the one in config/, or the one there that says HTP.",
+			"targets": "Targets of the Makefile. Default: all targets with a known compiler.",
+			"hvx":     "Default of the Makefile's variable HVX: an HVX version, such as v66, or compiler flags.",
+			"config": "Path of the op config that gives the interface of a package without src/*.cpp. Default: the " +
+				"only one in config/, or the one there with HTP in its name.",
 		}),
-		Outputs: []step.OutputSpec{step.Tree("dir", "The package's files with the Makefile; make works in it.")},
+		Outputs: []step.OutputSpec{step.Tree("dir", "The package's files with the Makefile, ready for make.")},
 		Example: `step "makefile" "llama" {
   source = step.patch.ops.outputs.dir
 }`,
 	}
 }
 
-// Plan leaves the rest to when the source is there. The action that writes the Makefile reads no file, so an edited op
-// writes no Makefile again.
+// Plan plans the actions when the source's files are known. The action that writes the Makefile reads no file, so a
+// change of an op does not run it again.
 func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	if err := all.CheckHVX(m.HVX); err != nil {
 		p.Fail("hvx", "Unknown HVX version", "%v.", err)
@@ -78,7 +78,7 @@ func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	})
 }
 
-// write plans the actions, and the output: all of the source but its own Makefile, and the one that is written.
+// write plans the actions and the output: the source without its own Makefile, plus the generated one.
 func (m Makefile) write(p *step.Plan, pkg oppackage.Package, arches []oppackage.Arch) {
 	at := addrs.Output{Instance: p.At, Name: "dir"}.Path()
 	s := oppackage.Spec{Package: pkg.Name, Arches: arches, HVX: m.HVX, Extras: pkg.Exact(), Out: at}

@@ -179,8 +179,8 @@ func TestAxisThatChoosesPhones(t *testing.T) {
 func TestBenchMistakes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
-		"unused axis":           {`matrix = { seq = ["1"] }`, "Nothing of the step has ${matrix.seq}"},
-		"empty axis":            {"matrix = { seq = [] }\nstdin = \"$${matrix.seq}\"", `Axis "seq" of the matrix has no values`},
+		"unused axis":           {`matrix = { seq = ["1"] }`, "axis seq has no effect"},
+		"empty axis":            {"matrix = { seq = [] }\nstdin = \"$${matrix.seq}\"", `axis "seq" has no values`},
 		"a value twice":         {"matrix = { seq = [\"1\", \"1\"] }\nstdin = \"$${matrix.seq}\"", `has "1" twice`},
 		"no name":               {"matrix = { \"a b\" = [\"1\"] }\nstdin = \"{a b}\"", `"a b"`},
 		"half a run":            {"repeat = 1.5", "repeat is 1.5"},
@@ -188,11 +188,11 @@ func TestBenchMistakes(t *testing.T) {
 		"negative warm-up":      {"warmup = -1", "warmup is -1"},
 		"too many":              {"matrix = { a = [\"1\", \"2\", \"3\", \"4\", \"5\"] }\nrepeat = 1000\nstdin = \"$${matrix.a}\"", "more than 4096 runs"},
 		"no time":               {"cooldown {\n timeout = \"soon\"\n}", `timeout is "soon": want a duration`},
-		"no temperature":        {"cooldown {\n celsius = 4\n}", "not cooled down to 4"},
+		"no temperature":        {"cooldown {\n celsius = 4\n}", "invalid temperature 4"},
 		"no pattern":            {"cooldown {\n zones = [\"[\"]\n}", `"["`},
 		"no number":             {`facts = { prefill_tokens = "many" }`, `prefill_tokens is "many"`},
-		"two serials":           {"matrix = { serial = [\"A\"] }\nserial = \"B\"", "Leave one out"},
-		"a phone of an image":   {"matrix = { serial = [\"A\"] }\ndevice = \"image\"", "The axis serial chooses real phones"},
+		"two serials":           {"matrix = { serial = [\"A\"] }\nserial = \"B\"", "Remove one"},
+		"a phone of an image":   {"matrix = { serial = [\"A\"] }\ndevice = \"image\"", "axis serial chooses real phones"},
 		"one name in a variant": {"matrix = { seq = [\"1\"] }\npush = { \"$${matrix.seq}\" = \"a\", \"1\" = \"b\" }", `two entries have the name "1"`},
 		"pulls the record":      {"repeat = 2\npull = [\"run.json\"]", "the record of the run"},
 	} {

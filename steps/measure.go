@@ -9,12 +9,12 @@ import (
 	"github.com/hexmage/hexmage/steps/metrics"
 )
 
-// measured returns the step's arguments for the tool, with metrics and baselines of the workspace and of hexmage.
+// measured returns the arguments of the metrics tool, with the metrics and baselines of the workspace and of hexmage.
 func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 	spec := r.Spec
 	for _, m := range known.Own {
 		isOwn := func(o measure.Pattern) bool { return o.Name == m.Name }
-		if !slices.ContainsFunc(r.Patterns, isOwn) { // the step's replaces it
+		if !slices.ContainsFunc(r.Patterns, isOwn) { // a metric of the step replaces it
 			spec.Patterns = append(spec.Patterns, m)
 		}
 	}
@@ -32,7 +32,7 @@ func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 			shipped = append(shipped, known.Baselines[i])
 			continue
 		}
-		p.Fail("baselines", "Unknown baseline", "baseline %q is unknown: use %s, or a block `baseline` of the step.",
+		p.Fail("baselines", "Unknown baseline", "baselines: %q is unknown. Use %s, or a block `baseline` of the step.",
 			name, strings.Join(have, ", "))
 	}
 	spec.Baselines = append(shipped, spec.Baselines...)
@@ -41,9 +41,10 @@ func (r Run) measured(p *step.Plan, known metrics.Set) measure.Spec {
 		known := l.Baseline == measure.Previous && r.Previous.IsSet() || slices.ContainsFunc(spec.Baselines, isBaseline)
 		switch {
 		case l.Min == nil && l.Max == nil && l.Baseline == "":
-			p.Fail("limit", "Empty limit", "limit %q: add min, max or baseline.", l.Metric)
+			p.Fail("limit", "Empty limit", "limit %q: has no bound. Add min, max or baseline.", l.Metric)
 		case l.Baseline != "" && !known:
-			p.Fail("limit", "Unknown baseline", "limit %q: add %q to baselines, or as a block `baseline`.",
+			p.Fail("limit", "Unknown baseline", "limit %q: unknown baseline. Add %q to baselines, or as a block "+
+				"`baseline`.",
 				l.Metric, l.Baseline)
 		}
 	}

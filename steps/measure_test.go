@@ -131,13 +131,13 @@ baseline "ours" { source = "yesterday" }
 func TestMeasureMistakes(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`baselines = ["paper"]`:                                   `baseline "paper" is unknown: use llm.npu-paper, llm.npu-reproduction`,
+		`baselines = ["paper"]`:                                   `"paper" is unknown. Use llm.npu-paper, llm.npu-reproduction`,
 		"metric \"x\" {\n pattern = \"(\"\n unit = \"ms\"\n}":     "missing closing",
 		"metric \"x\" {\n pattern = \"x\"\n unit = \"ms\"\n}":     "has no group",
-		"metric \"X Y\" {\n pattern = \"(x)\"\n unit = \"ms\"\n}": "use small letters",
-		`limit "x" {}`:                        "add min, max or baseline",
-		`limit "x" { baseline = "previous" }`: `add "previous" to baselines`,
-		`tolerance = 5`:                       "tolerance is 5: give a number from 0 to 1",
+		"metric \"X Y\" {\n pattern = \"(x)\"\n unit = \"ms\"\n}": "use lower-case letters",
+		`limit "x" {}`:                        "Add min, max or baseline",
+		`limit "x" { baseline = "previous" }`: `Add "previous" to baselines`,
+		`tolerance = 5`:                       "tolerance is 5. Use a number from 0 to 1",
 	} {
 		if _, diags := planRun(t, body); !diags.HasErrors() || !strings.Contains(diags.Error(), want) {
 			t.Errorf("%s: %v, want %q", body, diags, want)

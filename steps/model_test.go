@@ -61,7 +61,7 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
 			Args:       map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)},
-			Uses:       []step.Use{step.UseOf(cty.GetAttrPath("compiler"), mllm), step.UseOf(cty.GetAttrPath("compiler"), built)},
+			Uses:       []step.OutputRef{step.OutputRefOf(cty.GetAttrPath("compiler"), mllm), step.OutputRefOf(cty.GetAttrPath("compiler"), built)},
 			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
 			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt"), "mllm": c.mllm}}
 		p, diags := table()["context"].Plan(r)
@@ -98,8 +98,8 @@ func TestContextIsWhereItIsWritten(t *testing.T) {
 	}
 }
 
-// TestUpstreamsQuantiser: which of two quantizers is planned, what upstream's is told, and what cannot be.
-func TestUpstreamsQuantiser(t *testing.T) {
+// TestMllmsQuantizer: which of two quantizers is planned, what upstream's is told, and what cannot be.
+func TestMllmsQuantizer(t *testing.T) {
 	str := cty.StringVal
 	for name, c := range map[string]struct {
 		args   map[string]cty.Value
@@ -120,7 +120,7 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	} {
 		c.args["model"] = str("/hub")
 		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: c.args,
-			Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser"), "onnx": toolchain("onnx")}})
+			Toolchains: map[string]step.Toolchain{"mllm_quantizer": toolchain("mllm_quantizer"), "onnx": toolchain("onnx")}})
 		if c.refuse != "" {
 			if !diags.HasErrors() || !strings.Contains(diags.Error(), c.refuse) {
 				t.Errorf("%s: %v", name, diags)
@@ -157,7 +157,7 @@ func TestShowUIPlanned(t *testing.T) {
 				args["pictures"] = cty.StringVal(pictures)
 			}
 			p, diags := table()[kind].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: kind, Name: "x"}}, Args: args,
-				Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser")}})
+				Toolchains: map[string]step.Toolchain{"mllm_quantizer": toolchain("mllm_quantizer")}})
 			if diags.HasErrors() || len(p.Specs) == 0 {
 				t.Fatalf("%s: %v", kind, diags)
 			}
@@ -189,7 +189,7 @@ func TestConvertCheckpoint(t *testing.T) {
 		}
 		p, diags := table()["convert"].Plan(r)
 		if model == "m.pt" {
-			if said := diags.Error(); !strings.Contains(said, `needs toolchain "onnx". Add a block: toolchain "onnx" {}`) {
+			if said := diags.Error(); !strings.Contains(said, `needs toolchain "onnx". Add toolchain "onnx" {} to the pipeline`) {
 				t.Errorf("without the toolchain: %s", said)
 			}
 			continue

@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/model/profile"
 )
 
-// NPUProfile are the arguments of kind npu_profile.
+// NPUProfile holds the arguments of kind npu_profile.
 type NPUProfile struct {
 	Profile  step.Path `arg:"profile,required"`
 	Graphs   step.Path `arg:"graphs"`
@@ -19,20 +19,20 @@ type NPUProfile struct {
 
 func npuProfileSchema() step.Schema {
 	return step.Schema{
-		Summary: "Reads a QNN profile: where a graph's time goes, in total and per node, most cycles first.",
+		Summary: "Reads a QNN profile and reports a graph's time, in total and per node, most cycles first.",
 		ArgDocs: map[string]string{
 			"profile": "CSV of `htp_emulate` with `profiling`, or of qnn-profile-viewer.",
-			"graphs":  "Folder `graphs/` of `htp_context`: adds each node's operation and its ONNX nodes.",
-			"emulator": "Profile of Qualcomm's emulator: table and JSON say that its cycles and times are not a " +
-				"device's.",
+			"graphs":  "Folder `graphs/` of `htp_context`, which adds each node's operation and its ONNX nodes.",
+			"emulator": "Whether the profile comes from Qualcomm's emulator. The table and the JSON then say that " +
+				"its cycles and times are not a device's.",
 			"top":   "Number of nodes in the table.",
 			"title": "Title of the table.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("table", "The table (JSON)."),
 			step.File("nodes", "All nodes and totals (JSON)."),
-			step.Value("rows", "The same, for checks: { emulator, note, runs, cycles, totals, nodes = [{ name, op, "+
-				"onnx, cycles, share }] }."),
+			step.Value("rows", "Nodes and totals for checks: { emulator, note, runs, cycles, totals, nodes = [{ "+
+				"name, op, onnx, cycles, share }] }."),
 		},
 		Example: `step "npu_profile" "net" {
   profile  = "${step.htp_emulate.lpbq.outputs.profile}/decode.csv"
@@ -42,7 +42,7 @@ func npuProfileSchema() step.Schema {
 	}
 }
 
-// Plan plans the reading.
+// Plan plans one action.
 func (n NPUProfile) Plan(p *step.Plan) {
 	s := profile.Spec{Profile: n.Profile.InRoot(), Graphs: n.Graphs.InRoot(), Emulator: n.Emulator, Top: n.Top,
 		Title: cmp.Or(n.Title, p.At.Title()), Table: "table.json", Out: "nodes.json"}

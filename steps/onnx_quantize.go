@@ -9,13 +9,13 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Environments that methods of onnx_quantize run in, by the method's name.
+// Toolchains of methods that run in their own environment, by the method's name.
 const (
 	aimetToolchain = "aimet"
 	quarkToolchain = "quark"
 )
 
-// ONNXQuantize are the arguments of kind onnx_quantize.
+// ONNXQuantize holds the arguments of kind onnx_quantize.
 type ONNXQuantize struct {
 	Graphs              step.Path `arg:"graphs,required"`
 	Method              string    `arg:"method" default:"a16w8" oneof:"a16w8 a16w4 lpbq mobilequant ort aimet quark"`
@@ -38,36 +38,39 @@ func onnxQuantizeSchema() step.Schema {
 		Summary: "Quantizes ONNX graphs for the HTP: inserts QuantizeLinear and DequantizeLinear by one of seven " +
 			"methods.",
 		ArgDocs: map[string]string{
-			"graphs": "Graphs of `onnx_llm`, or one float ONNX graph with fixed shapes: the file, or a folder with it.",
-			"method": "`a16w8`: 16-bit activations, int8 weights with one scale per output channel. `a16w4`: int4 " +
-				"weights. `lpbq`: int4 weights in blocks with 4-bit block scales, as mllm has. `mobilequant`: int8 " +
-				"weights, 8-bit inputs and outputs of the layers' matrices. `ort`: ONNX Runtime's quantizer for QNN. " +
-				"`aimet`: Qualcomm's AIMET, with toolchain `aimet`. `quark`: AMD's Quark, with toolchain `quark`. A " +
-				"graph that is no language model takes `a16w8`, `ort`, `aimet` or `quark`.",
-			"rotate": "Rotates the residual stream of a language model before quantization (QuaRot): " +
-				"no activation channel is an outlier.",
-			"high_precision_layers": "Layers, such as \"17\", or matrices, such as \"17.down\", that are quantized " +
-				"as `a16w8` does. For `a16w4`, `lpbq` and `mobilequant`.",
-			"block_size": "Inputs that share a scale, for `lpbq`.",
+			"graphs": "Graphs of `onnx_llm`, or one float ONNX graph with fixed shapes: the file, or " +
+				"a folder with it.",
+			"method": "`a16w8`: 16-bit activations, int8 weights with one scale per output channel. " +
+				"`a16w4`: int4 weights. `lpbq`: int4 weights in blocks with 4-bit block scales, as in mllm. " +
+				"`mobilequant`: int8 weights, 8-bit inputs and outputs of the layers' matrices. `ort`: ONNX " +
+				"Runtime's quantizer for QNN. `aimet`: Qualcomm's AIMET, with toolchain `aimet`. `quark`: AMD's " +
+				"Quark, with toolchain `quark`. Graphs other than language models support `a16w8`, `ort`, `aimet` " +
+				"and `quark`.",
+			"rotate": "Whether to rotate the residual stream of a language model before quantization " +
+				"(QuaRot), which removes outlier activation channels.",
+			"high_precision_layers": "Layers, such as \"17\", or matrices, such as \"17.down\", to quantize as " +
+				"`a16w8` does. For `a16w4`, `lpbq` and `mobilequant`.",
+			"block_size": "Number of inputs that share a scale, for `lpbq`.",
 			"kv": "Type of a language model's key/value cache: `uint16`, or `uint8` as in mllm. " +
-				"`ort`, `aimet` and `quark` leave it in floats.",
-			"num_shards":      "Number of contexts that the layers of a language model are cut into.",
+				"`ort`, `aimet` and `quark` keep floats.",
+			"num_shards":      "Number of contexts to split the layers of a language model into.",
 			"activation_bits": "Bits of activations, for `aimet` and `quark`.",
 			"weight_bits":     "Bits of weights, for `aimet` and `quark`; 4 for `aimet` alone.",
-			"symmetric": "Signed activations that are symmetric about zero, for `quark`. Qualcomm's compiler " +
-				"miscompiles softmaxes of 8 bits with a symmetric output: `accuracy` with `cpu_outputs` detects that.",
-			"ranges": "How calibration sets a range: `min_max`; `tf_enhanced`, for `aimet`; `percentile` or " +
-				"`entropy`, for `quark`.",
+			"symmetric": "Whether signed activations are symmetric about zero, for `quark`. Qualcomm's " +
+				"compiler miscompiles 8-bit softmaxes with a symmetric output; `accuracy` with `cpu_outputs` detects " +
+				"that.",
+			"ranges": "Method by which calibration sets a range: `min_max`; `tf_enhanced`, for " +
+				"`aimet`; `percentile` or `entropy`, for `quark`.",
 			"aimet_config": "AIMET's name for a Hexagon, such as htp_v79, or `default`, for `aimet`.",
-			"calibration": "Text file with one prompt per line for a language model; by default a dozen lines that " +
-				"hexmage has. For any other graph a folder of *.npz files with the graph's inputs by name.",
-			"samples": "Number of lines of the text, from the first.",
+			"calibration": "For a language model: text file with one prompt per line; default: a dozen " +
+				"lines from hexmage. For any other graph: folder of *.npz files with the graph's inputs by name.",
+			"samples": "Number of lines of the text to use, from the first.",
 		},
 		Outputs: []step.OutputSpec{
 			step.Tree("dir", "The quantized graphs; with `num_shards` GRAPH_0.onnx, GRAPH_1.onnx and so on. "+
-				"cache.json has scale and zero point of a quantized key/value cache."),
-			step.Tree("encodings", "For `aimet` the float graphs with AIMET's encodings for Qualcomm's converters: "+
-				"0.6.1/GRAPH.encodings, 1.0.0/… and 2.0.0/…; else empty."),
+				"cache.json: scale and zero point of a quantized key/value cache."),
+			step.Tree("encodings", "For `aimet`: the float graphs with AIMET's encodings for Qualcomm's converters, "+
+				"in 0.6.1/GRAPH.encodings, 1.0.0/… and 2.0.0/…. Otherwise empty."),
 		},
 		Toolchains: []string{onnxToolchain, aimetToolchain, quarkToolchain},
 		Example: `step "onnx_quantize" "lpbq" {
@@ -77,7 +80,7 @@ func onnxQuantizeSchema() step.Schema {
 	}
 }
 
-// Plan plans one action, and for a quantizer with its own environment one that collects samples before.
+// Plan plans one action. If the quantizer has its own environment, Plan adds an earlier action that collects samples.
 func (o ONNXQuantize) Plan(p *step.Plan) {
 	o.check(p)
 	given := args{"graphs": o.Graphs, "calibration": text(p, o.Calibration, "calibration.txt"), "samples": o.Samples}
@@ -101,7 +104,7 @@ func (o ONNXQuantize) Plan(p *step.Plan) {
 	p.Tree("encodings")
 }
 
-// foreign plans a quantizer that runs in an environment of its own.
+// foreign plans a quantizer that runs in its own environment.
 func (o ONNXQuantize) foreign(p *step.Plan, samples action.Input) {
 	given := args{"graphs": o.Graphs, "samples": samples, "activation_bits": o.ActivationBits, "ranges": o.Ranges,
 		"out": "dir"}
@@ -119,7 +122,7 @@ func (o ONNXQuantize) foreign(p *step.Plan, samples action.Input) {
 	}
 }
 
-// check rejects arguments that the method would ignore.
+// check rejects arguments that the method ignores.
 func (o ONNXQuantize) check(p *step.Plan) {
 	for _, c := range []struct {
 		arg     string

@@ -7,7 +7,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Said are the arguments of kinds that run graphs: a prompt for a language model, samples for any other graph.
+// Said holds the shared arguments of the kinds that run graphs: a prompt for a language model, or samples for any other
+// graph.
 type Said struct {
 	Prompt  string    `arg:"prompt"`
 	System  string    `arg:"system"`
@@ -19,23 +20,24 @@ type Said struct {
 
 func saidDocs(docs map[string]string) map[string]string {
 	maps.Copy(docs, map[string]string{
-		"prompt": "Prompt for a language model, put into its chat template.",
+		"prompt": "Prompt for a language model. The step puts it into the model's chat template.",
 		"system": "System message of the chat template.",
-		"tokens": "Maximum number of tokens of the answer. With the prompt they must fit into the cache.",
-		"text": "Text file for perplexity and logits, as much as the cache holds; by default a few lines that " +
-			"hexmage has.",
-		"choices": "Also answers three dozen multiple-choice questions: which of three words continues a sentence.",
-		"inputs":  "Samples for any other graph: a folder of *.npz files with the graph's inputs by name.",
+		"tokens": "Maximum number of tokens of the answer. Prompt and answer must fit into the cache.",
+		"text": "Text file for perplexity and logits. The step reads as much as the cache holds. Default: a few " +
+			"lines from hexmage.",
+		"choices": "Whether to also answer three dozen multiple-choice questions: which of three words continues a " +
+			"sentence.",
+		"inputs": "Samples for any other graph: folder of *.npz files with the graph's inputs by name.",
 	})
 	return docs
 }
 
 func saidOutputs() []step.OutputSpec {
 	return []step.OutputSpec{
-		step.Tree("dir", "said.json: prompt, tokens, text, and with `choices` the chosen word per question, 0 being "+
-			"right. said.npy and text.npy: logits before each token of the answer, and after each of the text. For "+
-			"samples their outputs, by the samples' names."),
-		step.Value("words", "The same as said.json, for checks and other steps; for samples their number."),
+		step.Tree("dir", "said.json: prompt, tokens, text, and with `choices` the chosen word per question (0 is "+
+			"right). said.npy: logits before each token of the answer. text.npy: logits after each token of the "+
+			"text. With samples: their outputs, by the samples' names."),
+		step.Value("words", "The content of said.json, for checks and other steps. With samples: their number."),
 		step.File("times", "Seconds per prefill call and per token of the answer, or per sample (JSON)."),
 	}
 }
@@ -43,8 +45,8 @@ func saidOutputs() []step.OutputSpec {
 // program returns the program that runs graphs, and its arguments.
 func (s Said) program(p *step.Plan, graphs step.Path) (args, string) {
 	if (s.Prompt == "") != s.Inputs.IsSet() {
-		p.Fail("prompt", "Neither prompt nor inputs, or both",
-			"prompt or inputs: set prompt for a language model, inputs for any other graph.")
+		p.Fail("prompt", "Conflicting prompt and inputs",
+			"prompt, inputs: set exactly one. Use prompt for a language model, inputs for any other graph.")
 	}
 	given := args{"graphs": graphs, "out": "dir", "said": "said.json", "times": "times.json"}
 	if s.Inputs.IsSet() {
@@ -61,7 +63,7 @@ func (s Said) program(p *step.Plan, graphs step.Path) (args, string) {
 	return given, "onnx_say"
 }
 
-// outputs are the step's, of the action that runs the program.
+// outputs sets the step's outputs from the action that runs the program.
 func (s Said) outputs(p *step.Plan, a *step.Action) {
 	p.Tree("dir", a.OutTree("dir"))
 	p.Output("words", action.Value, a.Out("said.json"))
@@ -69,7 +71,7 @@ func (s Said) outputs(p *step.Plan, a *step.Action) {
 	a.Vary(measured, "times.json")
 }
 
-// ONNXRun are the arguments of kind onnx_run.
+// ONNXRun holds the arguments of kind onnx_run.
 type ONNXRun struct {
 	Graphs step.Path `arg:"graphs,required"`
 	Said
@@ -84,7 +86,7 @@ func onnxRunSchema() step.Schema {
 		Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_run" "float" {
   graphs = step.onnx_llm.smollm2.outputs.dir
-  prompt = "What is the capital of France?"
+  prompt = "Name the capital of France."
 }`,
 	}
 }

@@ -15,41 +15,43 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// OpPackage are the arguments of kind oppackage.
+// OpPackage holds the arguments of kind oppackage.
 type OpPackage struct {
 	opSource
 	Targets  []string `arg:"targets,required"`
 	HVX      string   `arg:"hvx"`
 	Tools    string   `arg:"tools_version"`
 	HostCXX  string   `arg:"host_cxx"`
-	Config   *string  `arg:"config"` // "" is none
+	Config   *string  `arg:"config"` // "": no config
 	Provider string   `arg:"provider"`
 }
 
 func opPackageSchema() step.Schema {
 	return step.Schema{
-		Summary: "Builds a QNN HTP op package: every source for every target, then a library for each target.",
+		Summary: "Builds a QNN HTP op package: every source for every target, then one library per target.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source": "Folder of the package (src/*.cpp, src/ops/*.cpp): an output of another step, or a " +
 				"folder of the workspace.",
-			"targets": "What to build for: htp_aarch64, htp_v79, …; each is also the name of an output, its " +
-				"library.",
-			"hvx": "HVX version that ops may use, such as v66, or compiler flags. Default: that of the " +
-				"target.",
-			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: " +
-				"toolchain.hexagon's.",
+			"targets": "Targets to build for: htp_aarch64, htp_v79, …. Each target is also the name of an " +
+				"output, its library.",
+			"hvx": "HVX version that ops may use, such as v66, or compiler flags. Default: the version of " +
+				"the target.",
+			"tools_version": "Version of the Hexagon tools, a folder in the SDK's tools/HEXAGON_Tools. Default: the " +
+				"version of toolchain.hexagon.",
 			"host_cxx": "The host's C++ compiler, for htp_x86. Default: clang++.",
-			"config": "Path of the op config in the package; \"\" is none. Libraries must have its ops. A " +
-				"package without src/*.cpp gets an interface for these, or without a config for the ops that " +
-				"src/ops/*.cpp register. Default: the one in config/, or the one there that says HTP.",
-			"provider": "The symbol by which backends know the library. Default: <package>InterfaceProvider.",
+			"config": "Path of the op config in the package; \"\" for none. The step checks that libraries " +
+				"have its ops. A package without src/*.cpp gets an interface for these ops, or without a config for " +
+				"the ops that src/ops/*.cpp register. Default: the only config in config/, or the one there with HTP " +
+				"in its name.",
+			"provider": "Symbol through which backends find the library. Default: <package>InterfaceProvider.",
 		}),
 		Outputs: []step.OutputSpec{
 			step.Tree("dir", "<target>/libQnn<package>.so for each target."),
-			step.Tree("device", "As a phone wants them: libQnn<package>_CPU.so and _HTP.so in a folder for each "+
+			step.Tree("device", "Libraries in a phone's layout: libQnn<package>_CPU.so, and _HTP.so in a folder per "+
 				"Hexagon arch (v79/…)."),
-			step.Tree("report", "<target>.txt and .json: symbols, sizes, imports, build ids of each library."),
-			step.File("compile_commands", "compile_commands.json of all compilations, as seen from the exec root."),
+			step.Tree("report", "<target>.txt and .json: symbols, sizes, imports and build ids of each library."),
+			step.File("compile_commands", "compile_commands.json of all compilations, with paths relative to the "+
+				"exec root."),
 		},
 		OutputsFrom: "targets",
 		Toolchains:  []string{"qairt", "hexagon", "ndk", "llvm"},
@@ -61,7 +63,7 @@ func opPackageSchema() step.Schema {
 	}
 }
 
-// Plan checks what can be checked without the sources, and leaves the rest to when they are there.
+// Plan checks the arguments that need no sources, and plans the actions when the sources are known.
 func (o OpPackage) Plan(p *step.Plan, all oppackage.Targets) {
 	b := newBuild(p, all, o.opSource, o.Targets, "targets", o.Tools, o.HVX)
 	if p.Failed() {
@@ -69,13 +71,13 @@ func (o OpPackage) Plan(p *step.Plan, all oppackage.Targets) {
 	}
 	b.roots.HostCXX, b.provider, b.config = o.HostCXX, o.Provider, o.Config
 	if err := b.libraries(b.preview()); err != nil {
-		p.Fail("", "Op package cannot be planned", "%v.", err)
+		p.Fail("", "Invalid op package", "%v.", err)
 	}
 	b.await(opBuild.libraries)
 	p.Explain(explainBuild)
 }
 
-// libraries plans the libraries of all targets, and what is said of them.
+// libraries plans the libraries of all targets, and their reports.
 func (b opBuild) libraries(pkg oppackage.Package) error {
 	pkg = b.place(pkg)
 	var all []oppackage.Compile
@@ -97,7 +99,7 @@ func (b opBuild) libraries(pkg oppackage.Package) error {
 		lib := b.link(a, pkg, objects)
 		b.p.File(a.Target, lib)
 		dir = append(dir, lib.As(a.Target+"/"+oppackage.Library(pkg.Name)))
-		in := hexagon // the folders of a phone that the library is in
+		in := hexagon // the folders of a phone for the library
 		if a.Family == "hexagon" {
 			in = []oppackage.Arch{a}
 		}
@@ -119,8 +121,8 @@ func (b opBuild) libraries(pkg oppackage.Package) error {
 	return nil
 }
 
-// checkInterface makes sure that the package's own interface leaves out none of its ops, which no compiler or linker
-// reports, and lists the ops. A package without an interface or without ops has no list.
+// checkInterface plans a check that the package's own interface lists all ops, which no compiler or linker reports. It
+// returns the list of ops, empty for a package without an interface or ops.
 func (b opBuild) checkInterface(pkg oppackage.Package) (list []action.Input) {
 	s := opconfig.ListedSpec{Out: path.Join(b.p.At.Dir(), "report", "ops.txt")}
 	var inputs []action.Input
@@ -139,7 +141,7 @@ func (b opBuild) checkInterface(pkg oppackage.Package) (list []action.Input) {
 	return append(list, listed.SetEnv(b.p.Env).Out(s.Out).As("ops.txt"))
 }
 
-// check makes sure that what was linked is what backends load, and reports on it.
+// check plans a check that backends can load the linked library, and its report.
 func (b opBuild) check(a oppackage.Arch, pkg oppackage.Package, lib action.Input) []action.Input {
 	lib.Path = lib.Spec.Path
 	s := libcheck.Spec{Library: lib.Path, Arch: a, Package: pkg.Name, Provider: b.provider,
@@ -159,13 +161,13 @@ func (b opBuild) check(a oppackage.Arch, pkg oppackage.Package, lib action.Input
 	return report
 }
 
-// opSource are the arguments of all kinds about an op package: its sources, and flags of its own.
+// opSource holds the arguments that all kinds about an op package share: the sources, and flags for them.
 type opSource struct {
 	Source step.Path `arg:"source,required"`
 	opFlags
 }
 
-// opFlags are those beside the sources.
+// opFlags holds the extra flags.
 type opFlags struct {
 	Package   string            `arg:"package"`
 	Includes  []string          `arg:"includes"`
@@ -177,30 +179,30 @@ type opFlags struct {
 
 func withOpDocs(docs map[string]string) map[string]string {
 	maps.Copy(docs, map[string]string{
-		"package": "Name of the package. Default: X of src/XInterface.cpp. A package without src/*.cpp needs it: the " +
-			"PackageName of its op config, if it has one.",
+		"package": "Name of the package. Default: X of src/XInterface.cpp. For a package without src/*.cpp: the " +
+			"PackageName of its op config; required without one.",
 		"includes":   "More folders with headers: in the package (relative to it), or outputs of steps and toolchains.",
 		"defines":    "More macros, NAME or NAME=VALUE.",
 		"flags":      "More flags of the compiler, after all others.",
 		"link_flags": "More flags of the linker, after the objects.",
-		"extra":      "The same for some targets, and some sources (paths in the package, which may have * and ?).",
+		"extra":      "Flags for some targets and some sources: paths in the package, which may contain * and ?.",
 	})
 	return docs
 }
 
-// validate says what is wrong with the arguments.
+// validate reports invalid arguments.
 func (s opSource) validate(p *step.Plan) {
 	if !s.Source.IsSet() {
-		p.Fail("source", "No sources", "source of %s is empty.", p.At)
+		p.Fail("source", "No sources", "source of %s is empty. Name the folder of the package.", p.At)
 	}
 	if s.Package != "" {
 		if err := oppackage.ValidateName(s.Package); err != nil {
-			p.Fail("package", "Not the name of an op package", "%v.", err)
+			p.Fail("package", "Invalid op package name", "%v.", err)
 		}
 	}
 }
 
-// extras are the flags, and the outputs that they refer to.
+// extras returns the flags, and the outputs that they refer to.
 func (s opSource) extras(p *step.Plan, all oppackage.Targets) (out []oppackage.Extra, inputs []action.Input) {
 	var rooted []string
 	for _, name := range []string{"includes", "defines", "flags", "link_flags", "extra"} {
@@ -221,7 +223,7 @@ func (s opSource) extras(p *step.Plan, all oppackage.Targets) (out []oppackage.E
 				_, err = all.Select(e.Targets)
 			}
 			if err != nil {
-				p.Fail(argument, "Not flags of an op package", "%v.", err)
+				p.Fail(argument, "Invalid op package flags", "%v.", err)
 			}
 			out = append(out, e)
 		}
@@ -230,8 +232,7 @@ func (s opSource) extras(p *step.Plan, all oppackage.Targets) (out []oppackage.E
 	return out, inputs
 }
 
-// explainBuild says what failed in an action that builds an op package: slips in packages, and names that a rename rule
-// knows.
+// explainBuild returns hints for a failed build of an op package: known mistakes in packages, and renamed names.
 func explainBuild(spec string, output []byte) []string {
 	return oppackage.Explain(spec, string(output), func(output string) (hints []string) {
 		for _, h := range patches.Diagnose(output) {

@@ -14,23 +14,23 @@ import (
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
-// opBuild is what is known of the building of an op package before its sources are there.
+// opBuild holds the part of an op package build that is known before the sources are.
 type opBuild struct {
 	p          *step.Plan
 	source     step.Path
 	arches     []oppackage.Arch
-	name       string // "" is to be found
+	name       string // "": search for it
 	hvx        string
-	config     *string // path in the package; nil is to be found, "" none
-	provider   string  // "" is the package's
+	config     *string // path in the package; nil: search for it, "": none
+	provider   string  // "": the package's default
 	extras     []oppackage.Extra
-	more       []action.Input // that extras refer to
+	more       []action.Input // outputs that extras refer to
 	roots      oppackage.Roots
 	toolchains map[string][]action.Input // by target
-	variant    string                    // distinguishes a second build of the package
+	variant    string                    // name of a second build of the package
 }
 
-// newBuild makes what all kinds that build have. argument is what the targets come from.
+// newBuild returns the state that all kinds of builds share. argument is the argument that holds the targets.
 func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string, argument, tools, hvx string) opBuild {
 	b := opBuild{p: p, source: s.Source, name: s.Package, hvx: oppackage.HVXFlags(hvx),
 		toolchains: map[string][]action.Input{}}
@@ -43,7 +43,7 @@ func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string,
 	}
 	s.validate(p)
 	b.extras, b.more = s.extras(p, all)
-	needed := map[string]bool{"hexagon": true} // its layout is part of every line
+	needed := map[string]bool{"hexagon": true} // its paths are part of every command line
 	for _, a := range b.arches {
 		for _, name := range a.Needs {
 			needed[name] = true
@@ -57,7 +57,7 @@ func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string,
 	}
 	b.roots = oppackage.ExecRoots(hexagonTools(p, tools, b.arches))
 	for _, a := range b.arches {
-		for _, name := range append(slices.Clone(a.Needs), "llvm") { // it is behind the compilers of the simulation
+		for _, name := range append(slices.Clone(a.Needs), "llvm") { // the simulated compilers call llvm
 			if t, ok := p.Toolchains[name]; ok {
 				b.toolchains[a.Target] = append(b.toolchains[a.Target], t.Input())
 			}
@@ -66,13 +66,12 @@ func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string,
 	return b
 }
 
-// hexagonTools returns the version of the Hexagon tools: the one that is asked for, or the SDK's.
+// hexagonTools returns the version of the Hexagon tools: the requested one, or the SDK's.
 func hexagonTools(p *step.Plan, version string, arches []oppackage.Arch) string {
 	version = cmp.Or(version, knownOf(p.Toolchains["hexagon"]).ToolsVersion)
 	if version == "" || strings.ContainsAny(version, "/\\") {
-		p.Fail("", "Version of the Hexagon tools not known",
-			"The release of toolchain.hexagon does not say which tools it has. Set tools_version to the name of the "+
-				"folder in its tools/HEXAGON_Tools, such as 19.0.04.")
+		p.Fail("", "Unknown Hexagon tools version", "toolchain.hexagon has no known tools version. Set tools_version "+
+			"to the name of a folder in the SDK's tools/HEXAGON_Tools, such as 19.0.04.")
 		return ""
 	}
 	for _, a := range arches {
@@ -83,7 +82,7 @@ func hexagonTools(p *step.Plan, version string, arches []oppackage.Arch) string 
 	return version
 }
 
-// await has the step planned again by then when the files of the package are known.
+// await plans the step again by then, when the files of the package are known.
 func (b opBuild) await(then func(opBuild, oppackage.Package) error) {
 	b.p.Await([]action.Input{b.source.Input()}, func(p *step.Plan, l action.Listing) error {
 		b := b
@@ -96,12 +95,12 @@ func (b opBuild) await(then func(opBuild, oppackage.Package) error) {
 	})
 }
 
-// preview stands for the package until its files are known.
+// preview returns a placeholder for the package until its files are known.
 func (b opBuild) preview() oppackage.Package {
 	return oppackage.Package{Name: cmp.Or(b.name, "*"), Files: []string{"src/*.cpp", "src/ops/*.cpp"}}
 }
 
-// find makes the package from the listing of the source. The interface of one that has no src/*.cpp is made.
+// find returns the package for the source's files. A package without src/*.cpp gets a generated interface.
 func (b *opBuild) find(l action.Listing) (oppackage.Package, error) {
 	files := listed(b.source, l)
 	if b.config == nil {
@@ -112,7 +111,8 @@ func (b *opBuild) find(l action.Listing) (oppackage.Package, error) {
 		b.config = &config
 	}
 	if *b.config != "" && !slices.Contains(files, *b.config) {
-		return oppackage.Package{}, fmt.Errorf("the package has no %s, which config names", *b.config)
+		return oppackage.Package{}, fmt.Errorf("config: the package has no file %s; name a file in the package",
+			*b.config)
 	}
 	name, err := oppackage.FindName(b.name, files)
 	if err != nil {
@@ -139,16 +139,17 @@ func listed(source step.Path, l action.Listing) []string {
 	return files
 }
 
-// place says where the package is in the exec root.
+// place sets the package's paths in the exec root.
 func (b opBuild) place(pkg oppackage.Package) oppackage.Package {
 	pkg.Dir, pkg.Build, pkg.HVX = b.source.InRoot(), path.Join(b.p.At.Dir(), "build"), b.hvx
 	return pkg
 }
 
-// interfaceName names the action that makes the interface source.
+// interfaceName names the action that writes the interface source.
 const interfaceName = "interface"
 
-// makeInterface has the interface made from the op config, or without one for the ops that the sources register.
+// makeInterface plans the interface for the ops of the config, or without a config for the ops that the sources
+// register.
 func (b opBuild) makeInterface(pkg oppackage.Package) action.Input {
 	s := opconfig.Spec{Package: pkg.Name, Out: pkg.Interface}
 	var inputs []action.Input
@@ -165,7 +166,8 @@ func (b opBuild) makeInterface(pkg oppackage.Package) action.Input {
 	return a.In(inputs...).SetEnv(b.p.Env).Out(pkg.Interface)
 }
 
-// compile plans the compilation of each source for an arch, and returns the lines and the objects, at their paths.
+// compile plans the compilation of each source for an arch. It returns the command lines, and the objects at their
+// paths.
 func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) ([]oppackage.Compile, []action.Input) {
 	compiles, _ := oppackage.Lines(a, pkg, b.roots)
 	var objects []action.Input
@@ -175,12 +177,12 @@ func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) ([]oppackage.C
 	return compiles, objects
 }
 
-// compilation plans a line, and returns what it makes, at its path.
+// compilation plans one compilation and returns its output at its path.
 func (b opBuild) compilation(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) action.Input {
 	rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
 	act := b.p.Action(b.made(a, pkg, c), "compile "+rel+" for "+a.Target, c.Args...)
 	b.compiler(act)
-	// The compiler says which headers it read: a change of one compiles those sources again that include it.
+	// The depfile lists the headers. If a header changes, only the sources that include it compile again.
 	act.Depfile = c.Depfile
 	if c.Source == pkg.Interface {
 		act.Description = "compile the interface for " + a.Target
@@ -189,12 +191,12 @@ func (b opBuild) compilation(a oppackage.Arch, pkg oppackage.Package, c oppackag
 	return act.Out(c.Object).As(c.Object)
 }
 
-// made names the action that makes an object.
+// made returns the name of the action that writes an object.
 func (b opBuild) made(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) string {
 	return path.Join(a.Target, b.variant, strings.TrimPrefix(c.Object, path.Join(pkg.Build, a.Folder)+"/"))
 }
 
-// sourceOf is the source of a line: one of the package, or the interface that is made.
+// sourceOf returns the source of a compilation: a file of the package, or the generated interface.
 func (b opBuild) sourceOf(pkg oppackage.Package, c oppackage.Compile) action.Input {
 	if c.Source == pkg.Interface {
 		return action.Input{Path: c.Source, Spec: &action.SpecOutput{Spec: interfaceName, Path: c.Source}}
@@ -202,7 +204,7 @@ func (b opBuild) sourceOf(pkg oppackage.Package, c oppackage.Compile) action.Inp
 	return b.source.Below(strings.TrimPrefix(c.Source, pkg.Dir+"/"))
 }
 
-// reads gives a compilation what it may read beside its source: headers, the SDKs, and what flags refer to.
+// reads adds the inputs of a compilation besides its source: headers, the SDKs, and the outputs that flags refer to.
 func (b opBuild) reads(act *step.Action, a oppackage.Arch, pkg oppackage.Package) {
 	folders, headers := pkg.Headers()
 	for _, f := range slices.Concat(folders, headers) {
@@ -211,7 +213,7 @@ func (b opBuild) reads(act *step.Action, a oppackage.Arch, pkg oppackage.Package
 	act.In(b.toolchains[a.Target]...).In(b.more...)
 }
 
-// link plans the linking of an arch's objects, and returns the library.
+// link plans the linking of an arch's objects and returns the library.
 func (b opBuild) link(a oppackage.Arch, pkg oppackage.Package, objects []action.Input) action.Input {
 	_, link := oppackage.Lines(a, pkg, b.roots)
 	lib := oppackage.Library(pkg.Name)
@@ -220,7 +222,7 @@ func (b opBuild) link(a oppackage.Arch, pkg oppackage.Package, objects []action.
 	return act.In(b.toolchains[a.Target]...).In(b.more...).In(objects...).Out(link.Library)
 }
 
-// compiler gives an action what compilers get: English messages, which the diagnoses know, beside what the step says.
+// compiler sets the environment of compilers: the step's, and English messages, which the diagnoses need.
 func (b opBuild) compiler(a *step.Action) {
 	a.SetEnv(map[string]string{"LC_ALL": "C"}).SetEnv(b.p.Env)
 }

@@ -153,9 +153,9 @@ func (w *workspace) edit(name string, change func(string) string) {
 	sdktest.Write(w.t, filepath.Join(w.dir, "pkg"), map[string]string{name: change(string(data))})
 }
 
-func (w *workspace) plan() (*plan.Plan, *planner.Extender, hcl.Diagnostics) {
+func (w *workspace) plan() (*plan.Plan, *planner.Resolver, hcl.Diagnostics) {
 	w.t.Helper()
-	return planner.Build(w.options())
+	return planner.Plan(w.options())
 }
 
 // options are for planning.
@@ -208,11 +208,11 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 }
 
 // run builds a plan, which x extends, and returns what came of it.
-func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance, plan.Known, string, []byte) []string) *events {
+func (w *workspace) run(p *plan.Plan, x plan.Resolver, hints func(addrs.Instance, plan.ResolvedInputs, string, []byte) []string) *events {
 	w.t.Helper()
 	o := w.engine()
 	sink := &events{keys: map[string]string{}}
-	o.Sink, o.Extender, o.Hints = sink, x, hints
+	o.Sink, o.Resolver, o.Hints = sink, x, hints
 	if _, err := engine.Run(w.t.Context(), p, o); err != nil {
 		w.t.Fatal(err)
 	}
@@ -358,15 +358,15 @@ func TestUnlistedOp(t *testing.T) {
 
 func TestPackagePlanErrors(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
-		{"unknown target", `"htp_v79"`, `"htp_v99"`, `no target "htp_v99" (did you mean htp_v69?)`},
-		{"unknown target of flags", `hvx     = "v66"`, "extra {\n    targets = [\"htp_v7\"]\n    flags = [\"-g\"]\n  }", `no target "htp_v7"`},
-		{"unknown HVX", `"v66"`, `"v99"`, `no HVX version "v99"`},
-		{"unknown series", `"mllm"`, `"llama"`, `no patch series "llama"`},
-		{"not a name", `hvx     = "v66"`, `package = "a b"`, "not a C++ name"},
+		{"unknown target", `"htp_v79"`, `"htp_v99"`, `target "htp_v99" (did you mean htp_v69?)`},
+		{"unknown target of flags", `hvx     = "v66"`, "extra {\n    targets = [\"htp_v7\"]\n    flags = [\"-g\"]\n  }", `target "htp_v7"`},
+		{"unknown HVX", `"v66"`, `"v99"`, `unknown HVX version "v99"`},
+		{"unknown series", `"mllm"`, `"llama"`, `unknown patch series "llama"`},
+		{"not a name", `hvx     = "v66"`, `package = "a b"`, "invalid C++ identifier"},
 		{"no NDK", `toolchain "ndk" {}`, "", `needs toolchain "ndk"`},
-		{"old tools", "19.0.04", "8.7.06", "htp_v79 needs Hexagon tools 8.8"},
-		{"no tools", "19.0.04", "", "does not say which tools it has"},
-		{"sdk is no toolchain", "= toolchain.qairt", `= "x"`, "is to be a toolchain"},
+		{"old tools", "19.0.04", "8.7.06", "htp_v79: Hexagon tools 8.8 or newer are required"},
+		{"no tools", "19.0.04", "", "no known tools version"},
+		{"sdk is no toolchain", "= toolchain.qairt", `= "x"`, "not a toolchain"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &workspace{t: t, dir: t.TempDir(), sdks: "/nowhere", llvm: "/nowhere", tools: strings.ReplaceAll("19.0.04", tt.old, tt.new)}

@@ -12,13 +12,13 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// What is looked at of the sources of an op package, at most.
+// Limits on the sources of an op package that facts reads.
 const (
 	maxSources = 500     // files of a folder
 	maxSource  = 4 << 20 // bytes of a file
 )
 
-// facts says what an op package is built for, and which names in its sources the SDK no longer has.
+// facts adds the targets of the op package, and the names in its sources that the SDK no longer has.
 func (o OpPackage) facts(q *question) bool {
 	q.opTargets(o.Targets)
 	if o.Tools != "" {
@@ -31,7 +31,7 @@ func (o OpPackage) facts(q *question) bool {
 	return true
 }
 
-// facts says what a Makefile is for.
+// facts adds the targets of the Makefile.
 func (m Makefile) facts(q *question) bool {
 	q.opTargets(m.Targets)
 	return true
@@ -47,13 +47,12 @@ func (q *question) opTargets(targets []string) {
 	q.texts("arches", arches)
 }
 
-// renamed looks in the sources of a workspace for names that the shipped patch series replaces for an SDK of the
-// version.
+// renamed finds names in workspace sources that the shipped patch series replaces for this version of the SDK.
 func (q *question) renamed(source step.Path, version string) {
 	const series = "mllm"
 	rules, err := patches.Newer(series, version)
 	if err != nil {
-		q.p.Fail("", "Shipped patch series", "%v.", err)
+		q.p.Fail("", "Invalid shipped patch series", "%v.", err)
 	}
 	if len(rules) == 0 {
 		return

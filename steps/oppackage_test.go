@@ -122,10 +122,10 @@ func TestGeneratedInterface(t *testing.T) {
 func TestCheck(t *testing.T) {
 	w := newWorkspace(t)
 	for _, tt := range []struct{ name, file, old, new, want string }{
-		{"another provider", "src/TestPackageInterface.cpp", "TestPackageInterfaceProvider", "OtherPackageInterfaceProvider", `exports no TestPackageInterfaceProvider, by which backends know it; it has OtherPackageInterfaceProvider: is package = "OtherPackage" meant`},
-		{"no build id", "src/TestPackageInterface.cpp", "return QNN_SDK_BUILD_ID", `return "v2.1.0.230101000000_1"`, "the library says v2.1.0.230101000000_1"},
-		{"an op too few", "config/TestPackage.xml", "</OpDef></OpDefList>", "</OpDef><OpDef><Name>Gone</Name></OpDef></OpDefList>", "op Gone of the op config is not in it"},
-		{"no config", "config/TestPackage.xml", "<OpDefCollection", "<x/><OpDefCollection", "root is <x>"},
+		{"another provider", "src/TestPackageInterface.cpp", "TestPackageInterfaceProvider", "OtherPackageInterfaceProvider", `missing symbol TestPackageInterfaceProvider, through which backends load the package; it exports OtherPackageInterfaceProvider: set package = "OtherPackage" or`},
+		{"no build id", "src/TestPackageInterface.cpp", "return QNN_SDK_BUILD_ID", `return "v2.1.0.230101000000_1"`, "build id v2.1.0.230101000000_1 instead of"},
+		{"an op too few", "config/TestPackage.xml", "</OpDef></OpDefList>", "</OpDef><OpDef><Name>Gone</Name></OpDef></OpDefList>", "missing op Gone of the op config"},
+		{"no config", "config/TestPackage.xml", "<OpDefCollection", "<x/><OpDefCollection", "root element is <x>"},
 		{"another package's config", "config/TestPackage.xml", `"TestPackage"`, `"Other"`, "config of package Other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,29 +14,29 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// Patch are the arguments of kind patch.
+// Patch holds the arguments of kind patch.
 type Patch struct {
 	Source step.Path  `arg:"source,required"`
 	Series string     `arg:"series,required"`
 	SDK    *cty.Value `arg:"sdk"`
 }
 
-// include is where a QAIRT SDK has its headers.
+// include is the path of the headers in a QAIRT SDK.
 const include = "include/QNN"
 
 func patchSchema() step.Schema {
 	return step.Schema{
-		Summary: "Patches and renames in other people's sources so that they build with the SDK.",
+		Summary: "Patches and renames in third-party sources so that they build with the SDK.",
 		ArgDocs: map[string]string{
-			"source": "Folder of the sources: an output of another step, or a folder of the workspace. It is copied, " +
-				"not changed.",
-			"series": "Name of a patch series that comes with hexmage (mllm), or a folder of the workspace (with a / " +
-				"in its path).",
-			"sdk": "The QAIRT toolchain whose headers say what is needed. Default: toolchain.qairt.",
+			"source": "Folder of the sources: an output of another step, or a folder of the workspace. The step " +
+				"copies it.",
+			"series": "Patch series: the name of one that hexmage ships (mllm), or a folder of the workspace, with a " +
+				"/ in its path.",
+			"sdk": "QAIRT toolchain whose headers decide which changes the sources need. Default: toolchain.qairt.",
 		},
 		Outputs: []step.OutputSpec{
 			step.Tree("dir", "The patched copy."),
-			step.File("report", "What was done, in JSON: each patch, each rename and edit with its places."),
+			step.File("report", "Each patch, rename and edit with its places (JSON)."),
 		},
 		Toolchains: []string{"qairt"},
 		Example: `step "patch" "ops" {
@@ -46,7 +46,7 @@ func patchSchema() step.Schema {
 	}
 }
 
-// Plan plans the one action.
+// Plan plans one action.
 func (s Patch) Plan(p *step.Plan) {
 	sdk := s.sdk(p)
 	series, files, err := s.series(p)
@@ -66,7 +66,7 @@ func (s Patch) Plan(p *step.Plan) {
 	p.File("report", a.Out(spec.Report))
 }
 
-// sdk is the toolchain whose headers are probed.
+// sdk returns the toolchain whose headers the action probes.
 func (s Patch) sdk(p *step.Plan) addrs.Output {
 	for _, o := range p.Used("sdk") {
 		if o.Kind == addrs.Toolchain {
@@ -74,14 +74,14 @@ func (s Patch) sdk(p *step.Plan) addrs.Output {
 		}
 	}
 	if s.SDK != nil {
-		p.Fail("", "Not a toolchain", "sdk of %s is to be a toolchain, such as toolchain.qairt.", p.At)
+		p.Fail("", "Not a toolchain", "sdk of %s is not a toolchain. Use a toolchain, such as toolchain.qairt.", p.At)
 		return addrs.Output{}
 	}
 	return p.Toolchain("qairt").Output
 }
 
-// series returns the folder with the series, which has its name, and its files as inputs: so the rules are part of the
-// action's key, also those that come with hexmage.
+// series returns the folder of the series, named like it, and its files as inputs. So the rules are part of the
+// action's key, including shipped ones.
 func (s Patch) series(p *step.Plan) (string, []action.Input, error) {
 	if strings.Contains(s.Series, "/") {
 		own := p.Path("series", s.Series)
@@ -99,7 +99,7 @@ func (s Patch) series(p *step.Plan) (string, []action.Input, error) {
 	return at, files, nil
 }
 
-// embedded are all files that hexmage carries in a folder, as inputs below a path.
+// embedded returns all files of an embedded folder as inputs below a path.
 func embedded(fsys fs.FS, at string) ([]action.Input, error) {
 	var inputs []action.Input
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {

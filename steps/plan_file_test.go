@@ -117,7 +117,7 @@ func TestBuildAPlanOfAFile(t *testing.T) {
 	}
 	p := readPlan(t, job.Plan)
 	w := &workspace{t: t, dir: job.Workspace, sdks: "/nowhere", at: job.Store}
-	var x plan.Extender
+	var x plan.Resolver
 	if job.Extend {
 		_, more, diags := w.plan()
 		if diags.HasErrors() {
@@ -188,10 +188,10 @@ func TestPlanOfAFile(t *testing.T) {
 		pipeline string
 		extend   bool
 		actions  int
-		waits    map[plan.Waits]int
+		waits    map[plan.DeferReason]int
 	}{
-		"waits for nothing": {waitsForNothing, false, 3, map[plan.Waits]int{plan.ForNothing: 3}},
-		"waits for much":    {waitsForMuch, true, 7, map[plan.Waits]int{plan.ForNothing: 4, plan.ForListing: 1, plan.ForValues: 2}},
+		"waits for nothing": {waitsForNothing, false, 3, map[plan.DeferReason]int{plan.ForNothing: 3}},
+		"waits for much":    {waitsForMuch, true, 7, map[plan.DeferReason]int{plan.ForNothing: 4, plan.ForListing: 1, plan.ForValues: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &workspace{t: t, dir: t.TempDir(), sdks: "/nowhere", at: t.TempDir()}
@@ -202,7 +202,7 @@ func TestPlanOfAFile(t *testing.T) {
 			if diags.HasErrors() {
 				t.Fatal(diags)
 			}
-			waits := map[plan.Waits]int{}
+			waits := map[plan.DeferReason]int{}
 			for _, n := range p.Instances {
 				waits[n.Waits]++
 			}

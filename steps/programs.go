@@ -11,28 +11,28 @@ import (
 	"github.com/hexmage/hexmage/model/python"
 )
 
-// Toolchains that kinds of profile emulator use by default: the environment, Qualcomm's libraries, and the libraries
-// that these load.
+// Toolchains that kinds of profile emulator use by default: the Python environment, Qualcomm's libraries, and the
+// libraries that these load.
 const (
 	onnxToolchain    = "onnx"
 	htpToolchain     = "htp_host"
 	runtimeToolchain = "gnu_runtime"
 )
 
-// measured is the reason why outputs with times differ.
-const measured = "it has measured times"
+// measured is the reason for differences in outputs with times.
+const measured = "the output contains measured times"
 
-// The programs' folder and arguments in an exec root.
+// Paths of the programs' folder and arguments in an exec root.
 const (
 	programFolder = "programs"
 	programArgs   = "args.json"
 )
 
-// args are the arguments of a program by name: what JSON has, paths, and inputs. The program gets paths and inputs as
-// its action's inputs, and reads where they are.
+// args are the arguments of a program by name: JSON values, paths and inputs. The program receives paths and inputs as
+// inputs of its action, and their exec root paths as arguments.
 type args map[string]any
 
-// inputs returns the inputs among the arguments, and puts their paths in their places.
+// inputs returns the inputs among the arguments, and replaces each by its path.
 func (a args) inputs() (all []action.Input) {
 	for name, v := range a {
 		switch v := v.(type) {
@@ -54,8 +54,8 @@ func (a args) inputs() (all []action.Input) {
 	return all
 }
 
-// program adds an action that runs the first of the programs of package python, which may start the others, in an
-// environment.
+// program adds an action that runs a program of package python in an environment. The other named programs are inputs
+// that it may start.
 func program(p *step.Plan, environment, description string, given args, programs ...string) *step.Action {
 	env := p.Toolchain(environment)
 	a := p.Action("", description, env.Output.Path()+"/bin/python3", "-s", path.Join(programFolder, programs[0]+".py"),
@@ -63,12 +63,12 @@ func program(p *step.Plan, environment, description string, given args, programs
 	a.SetEnv(pythonEnv()).In(env.Input()).In(given.inputs()...)
 	doc, err := json.Marshal(given)
 	if err != nil {
-		p.Fail("", "Arguments of a program", "%s: %v.", programs[0], err)
+		p.Fail("", "Invalid arguments of a program", "%s: %v.", programs[0], err)
 	}
 	a.In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}})
 	files, err := python.Program(programs...)
 	if err != nil {
-		p.Fail("", "A program is missing", "%v.", err)
+		p.Fail("", "Missing program", "%v.", err)
 	}
 	for _, f := range files {
 		a.In(action.Input{Path: path.Join(programFolder, f.Name), Content: &action.Content{Data: f.Data}})
@@ -76,8 +76,8 @@ func program(p *step.Plan, environment, description string, given args, programs
 	return a
 }
 
-// onHTP is program in environment onnx, with Qualcomm's libraries. ONNX Runtime folds constants before it compiles, and
-// runs nodes that stay on the CPU.
+// onHTP adds a program in environment onnx with Qualcomm's libraries. ONNX Runtime folds constants before it compiles,
+// and runs the nodes that stay on the CPU.
 func onHTP(p *step.Plan, description string, given args, programs ...string) *step.Action {
 	libraries, runtime := p.Toolchain(htpToolchain), p.Toolchain(runtimeToolchain)
 	given["libraries"] = libraries.Output.Path() + "/onnxruntime_qnn"
@@ -92,19 +92,19 @@ func computing() []string {
 	return []string{onnxToolchain, aimetToolchain, quarkToolchain}
 }
 
-// computes marks an action that computes with ONNX Runtime's CPU kernels: the last bits depend on the processor.
+// computes marks an action that computes with ONNX Runtime's CPU kernels, whose last bits depend on the processor.
 func computes(p *step.Plan, a *step.Action) *step.Action {
 	return a.Set(action.PropertyCPULevel, p.CPULevel)
 }
 
-// text is an argument of a program: a file that the step names, or one that hexmage has.
+// text returns a program's argument: the file that the step names, or a shipped one.
 func text(p *step.Plan, given step.Path, shipped string) any {
 	if given.IsSet() {
 		return given
 	}
 	data, err := python.Text(shipped)
 	if err != nil {
-		p.Fail("", "A text is missing", "%v.", err)
+		p.Fail("", "Missing text file", "%v.", err)
 	}
 	return action.Input{Path: shipped, Content: &action.Content{Data: data}}
 }

@@ -20,7 +20,7 @@ import (
 func TestHTPContextPlan(t *testing.T) {
 	w := fetchWorkspace(t)
 	k := w.Kinds()["htp_context"]
-	target, diags := w.Catalogue().Target("SM8750", nil)
+	target, diags := w.Catalog().Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -45,11 +45,11 @@ func TestHTPContextPlan(t *testing.T) {
 		args    map[string]cty.Value
 		want    string
 	}{
-		"one":             {"2.7.0", map[string]cty.Value{"socs": texts("SM8750")}, "socs has SM8750 alone"},
-		"twice":           {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "sm8750")}, "SM8750 is there twice"},
-		"not the target":  {"2.7.0", map[string]cty.Value{"socs": texts("SM8550", "SM8650")}, "SM8750, the target, is not among them"},
-		"unknown":         {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "SM9999")}, `"SM9999" is not in the catalogue`},
-		"an old release":  {"2.4.0", map[string]cty.Value{"socs": texts("SM8750", "SM8550")}, "from 2.7.0 on; this is 2.4.0"},
+		"one":             {"2.7.0", map[string]cty.Value{"socs": texts("SM8750")}, "socs has only SM8750"},
+		"twice":           {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "sm8750")}, "SM8750 appears twice"},
+		"not the target":  {"2.7.0", map[string]cty.Value{"socs": texts("SM8550", "SM8650")}, "socs lacks the target SM8750"},
+		"unknown":         {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "SM9999")}, `"SM9999" is not in the catalog`},
+		"an old release":  {"2.4.0", map[string]cty.Value{"socs": texts("SM8750", "SM8550")}, "2.4.0 cannot write one file for several SoCs. Use 2.7.0 or newer"},
 		"VTCM":            {"2.7.0", map[string]cty.Value{"vtcm_mb": cty.NumberIntVal(16)}, "SM8750 has 8 MB of VTCM"},
 		"VTCM of another": {"2.7.0", map[string]cty.Value{"socs": texts("SM8750", "SM8350"), "vtcm_mb": cty.NumberIntVal(8)}, "SM8350 has 4 MB of VTCM"},
 	} {
@@ -80,7 +80,7 @@ func TestHTPContextPlan(t *testing.T) {
 		t.Error(d)
 	}
 	p, _ = plan("2.7.0", nil)
-	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}}
+	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "the output contains measured times"}}
 	if len(p.Specs) != 2 {
 		t.Fatalf("%+v", p.Specs)
 	}
@@ -92,7 +92,7 @@ func TestHTPContextPlan(t *testing.T) {
 // TestHTPContextOptrace: schematics are an output of their own, since no two are alike.
 func TestHTPContextOptrace(t *testing.T) {
 	w := fetchWorkspace(t)
-	target, diags := w.Catalogue().Target("SM8750", nil)
+	target, diags := w.Catalog().Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -105,7 +105,7 @@ func TestHTPContextOptrace(t *testing.T) {
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatal(diags)
 	}
-	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}, {Path: "schematics", Tree: true, Varies: "it has addresses of the compiler's memory"}}
+	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "the output contains measured times"}, {Path: "schematics", Tree: true, Varies: "the output contains memory addresses of the compiler"}}
 	if d := cmp.Diff(want, p.Specs[0].Outputs); d != "" || len(p.Outputs["schematic"].Parts) != 1 {
 		t.Errorf("%+v, %s", p.Outputs["schematic"], d)
 	}
@@ -117,7 +117,7 @@ func TestPythonScript(t *testing.T) {
 	tools := out(addrs.Toolchain, "tools")
 	p, diags := table()["python"].Plan(step.Request{Roots: []step.Root{{Dir: "/cache/modules", At: "external/x"}}, At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
 		Args: map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py"), "checkpoint": cty.StringVal("./parts/")},
-		Uses: []step.Use{step.UseOf(cty.GetAttrPath("environment"), tools)}})
+		Uses: []step.OutputRef{step.OutputRefOf(cty.GetAttrPath("environment"), tools)}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -135,7 +135,7 @@ func TestPythonScript(t *testing.T) {
 // TestHTPEmulatePlan: with profiling there is a profile, which no two runs have alike; without, the emulator is asked for nothing.
 func TestHTPEmulatePlan(t *testing.T) {
 	w := fetchWorkspace(t)
-	for level, want := range map[string]string{"": "", "detailed": "it has measured times", "all": "refused"} {
+	for level, want := range map[string]string{"": "", "detailed": "the output contains measured times", "all": "refused"} {
 		args := map[string]cty.Value{"context": cty.StringVal("ctx"), "inputs": cty.StringVal("samples")}
 		if level != "" {
 			args["profiling"] = cty.StringVal(level)
@@ -175,7 +175,7 @@ func TestHTPEmulatePlan(t *testing.T) {
 // TestPlacementPlan: htp_context gives the report all facts about unsupported operations and about types.
 func TestPlacementPlan(t *testing.T) {
 	w := fetchWorkspace(t)
-	target, diags := w.Catalogue().Target("SM8750", nil)
+	target, diags := w.Catalog().Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -196,7 +196,7 @@ func TestPlacementPlan(t *testing.T) {
 			}
 		}
 	}
-	known := w.Catalogue().Facts
+	known := w.Catalog().Facts
 	if len(known.UnsupportedOps) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.UnsupportedOps, known.UnsupportedOps) ||
 		!cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Dir != "dir" || got.Title != "x, a16w8" {
 		t.Errorf("%+v", got)
@@ -206,7 +206,7 @@ func TestPlacementPlan(t *testing.T) {
 // TestComputes: actions that run ONNX Runtime's CPU kernels have the level of the processor, and two levels give two keys; other actions have none.
 func TestComputes(t *testing.T) {
 	w := fetchWorkspace(t)
-	target, diags := w.Catalogue().Target("SM8750", nil)
+	target, diags := w.Catalog().Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -224,11 +224,11 @@ func TestComputes(t *testing.T) {
 			maps.Copy(r.Args, more)
 		}
 		if v, ok := r.Args["model"]; ok && v.RawEquals(model["model"]) {
-			r.Uses = []step.Use{step.UseOf(cty.GetAttrPath("model"), made)}
+			r.Uses = []step.OutputRef{step.OutputRefOf(cty.GetAttrPath("model"), made)}
 		}
 		if environment != "" {
 			r.Args["environment"] = cty.StringVal("toolchains/" + environment)
-			r.Uses = []step.Use{step.UseOf(cty.GetAttrPath("environment"), out(addrs.Toolchain, environment))}
+			r.Uses = []step.OutputRef{step.OutputRefOf(cty.GetAttrPath("environment"), out(addrs.Toolchain, environment))}
 		}
 		p, diags := w.Kinds()[kind].Plan(r)
 		if diags.HasErrors() || len(p.Specs) == 0 {

@@ -53,7 +53,7 @@ func exampleRequest(t *testing.T, kind string, k step.Kind) step.Request {
 			values[name(1)][name(2)]["outputs"][name(4)] = cty.StringVal(o.Path())
 		}
 		for arg := range spec {
-			r.Uses = append(r.Uses, step.UseOf(cty.GetAttrPath(arg), o))
+			r.Uses = append(r.Uses, step.OutputRefOf(cty.GetAttrPath(arg), o))
 		}
 	}
 	kinds := map[string]cty.Value{}

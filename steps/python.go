@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Python are the arguments of kind python: it runs a script in an environment of Python's, which is a toolchain.
+// Python holds the arguments of kind python, which runs a script in a Python environment (a toolchain).
 type Python struct {
 	Environment string   `arg:"environment,required"`
 	Script      string   `arg:"script,required"`
@@ -19,13 +19,14 @@ type Python struct {
 
 func pythonSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs a script in a Python environment: without network, without packages of this machine, with a " +
-			"fixed hash seed and caches of its own.",
+		Summary: "Runs a script in a Python environment, without the network and this machine's packages, with a " +
+			"fixed hash seed and its own caches.",
 		ArgDocs: commandDocs(map[string]string{
-			"environment": "The toolchain's folder: `toolchain.NAME.dir`, of one with `python` and `requirements`.",
-			"script": "The script: a file of the workspace, or a step's output. Modules that it imports beside " +
-				"the environment's packages go into `inputs`.",
-			"args": "Its arguments. Outputs that they refer to become inputs.",
+			"environment": "Folder of the environment, `toolchain.NAME.dir`: a toolchain with `python` and " +
+				"`requirements`.",
+			"script": "Script to run: a file of the workspace, or a step's output. Modules that it imports and " +
+				"the environment lacks go into `inputs`.",
+			"args": "Arguments of the script. Outputs in them become inputs.",
 		}),
 		OwnOutputs: true,
 		Secrets:    true,
@@ -38,28 +39,28 @@ func pythonSchema() step.Schema {
 	}
 }
 
-// pythonEnv is the environment of every Python: the same dictionaries in each run, no files beside the modules, no
-// requests to hubs, no telemetry, for which onnxruntime 1.31 has a thread that moves what others allocate. Caches are
-// below HOME, which each action has for itself.
+// pythonEnv returns the variables of every Python: the same dictionary order in each run, no .pyc files, no requests to
+// model hubs, no telemetry. The telemetry of onnxruntime 1.31 runs a thread that moves the addresses of other
+// allocations. Caches are below HOME, which each action has for itself.
 func pythonEnv() map[string]string {
 	return map[string]string{"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1",
 		"PYTHONUTF8": "1", "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1",
 		"HF_HUB_DISABLE_TELEMETRY": "1", "ORT_DISABLE_TELEMETRY": "1"}
 }
 
-// Plan makes one action, as exec does.
+// Plan plans one action, as exec does.
 func (x Python) Plan(p *step.Plan) {
 	used := p.Used("environment")
 	if len(used) == 0 {
-		p.Fail("environment", "Not an environment", "%q is no toolchain's folder. Add a block `toolchain \"tools\" { "+
-			"python = \"3.11\" … }`, and refer to toolchain.tools.dir.", x.Environment)
+		p.Fail("environment", "Not an environment", "environment: %q is not the folder of a toolchain. Add a block "+
+			"`toolchain \"tools\" { python = \"3.11\" … }`, and refer to toolchain.tools.dir.", x.Environment)
 		return
 	}
 	env := pythonEnv()
 	maps.Copy(env, p.Env)
 	p.Env = env
 	script := p.Placed(x.Script)
-	if path.IsAbs(script) { // it is there as exec has it among its inputs
+	if path.IsAbs(script) { // the path of exec's input
 		script = "host" + path.Clean(script)
 	}
 	x.Inputs = slices.Concat([]string{x.Script}, x.Inputs)

@@ -7,13 +7,13 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// quantizerToolchain is the environment that mllm's quantizer runs in.
-const quantizerToolchain = "mllm_quantiser"
+// quantizerToolchain is the environment of mllm's quantizer.
+const quantizerToolchain = "mllm_quantizer"
 
-// quantizeCheckpoint is the folder in which mllm_native and onnx_quantize keep what calibration has seen.
+// quantizeCheckpoint is the folder in which mllm_native and onnx_quantize keep their calibration results.
 const quantizeCheckpoint = "seen"
 
-// Quantize are the arguments of kind quantize.
+// Quantize holds the arguments of kind quantize.
 type Quantize struct {
 	Model        step.Path `arg:"model,required"`
 	BlockSize    int       `arg:"block_size" default:"16" oneof:"16 32 64"`
@@ -29,18 +29,18 @@ func quantizeSchema() step.Schema {
 	return step.Schema{
 		Summary: "Quantizes a model to W4A16 LPBQ with a uint8 KV cache, under mllm's tensor names.",
 		ArgDocs: map[string]string{
-			"model":      "Folder in the Hugging Face layout: an artifact or a workspace path.",
-			"block_size": "LPBQ block, the model's `linear_block_size`. mllm's qwen2 and llama have 32.",
-			"pymllm": "mllm's source tree: its own train.py quantizes in toolchain `mllm_quantiser`. Without it " +
-				"hexmage's quantizer runs in toolchain `onnx`: it has mllm's arithmetic and points of quantization, " +
-				"takes a model of any size in BF16, F16 or F32, and keeps one layer in memory.",
-			"architecture": "mllm's folder name: qwen3, qwen2 or llama.",
-			"calibration": "A text file whose paragraphs of at least 1,024 characters are the samples; by default " +
-				"one that hexmage has.",
-			"max_length":  "mllm's --max_length: tokens of a sample, and of the context that the model can have later.",
-			"num_samples": "mllm's --num_samples: number of paragraphs, from the first.",
-			"device": "For `pymllm`: where PyTorch computes. On a GPU the last bits of activations' scales " +
-				"differ.",
+			"model":      "Folder in the Hugging Face layout: an output of a step, or a folder of the workspace.",
+			"block_size": "LPBQ block size, the model's `linear_block_size`. mllm's qwen2 and llama need 32.",
+			"pymllm": "mllm's source tree, whose train.py then quantizes in toolchain `mllm_quantizer`. By " +
+				"default hexmage's quantizer runs in toolchain `onnx`. It has mllm's arithmetic and points of " +
+				"quantization, reads models of any size in BF16, F16 or F32, and keeps one layer in memory.",
+			"architecture": "Architecture by mllm's folder name: qwen3, qwen2 or llama.",
+			"calibration": "Text file whose paragraphs of at least 1,024 characters are the samples. Default: a " +
+				"text from hexmage.",
+			"max_length":  "Tokens of a sample, and of the model's later context (mllm's --max_length).",
+			"num_samples": "Number of paragraphs to use, from the first (mllm's --num_samples).",
+			"device": "Device on which PyTorch computes, for `pymllm`. On a GPU the last bits of activation " +
+				"scales differ.",
 		},
 		Outputs: []step.OutputSpec{step.Tree("dir", "model.safetensors, config.json, tokenizer.json, and "+
 			"tokenizer_config.json and chat_template.jinja if the model has them.")},
@@ -52,18 +52,18 @@ func quantizeSchema() step.Schema {
 	}
 }
 
-// Plan plans the quantizing.
+// Plan plans the quantization.
 func (q Quantize) Plan(p *step.Plan) {
 	if q.Architecture != "qwen3" && q.BlockSize != 32 {
-		p.Fail("block_size", "Not mllm's block size", "mllm's %s has blocks of 32. Write block_size = 32.",
+		p.Fail("block_size", "Unsupported block size", "block_size: mllm's %s has blocks of 32. Write block_size = 32.",
 			q.Architecture)
 		return
 	}
 	if !q.Model.IsSet() {
 		example := map[string]string{"qwen3": "Qwen/Qwen3-1.7B", "qwen2": "Qwen/Qwen2.5-1.5B-Instruct",
 			"llama": "meta-llama/Llama-3.2-3B-Instruct"}
-		p.Missing(fmt.Sprintf("The folder of the Hugging Face model is not given: download it (such as %s) and name "+
-			"it as the `model` of the step or module, for the shipped pipelines with --var model=FOLDER.",
+		p.Missing(fmt.Sprintf("The folder of the Hugging Face model is not set; download a model (such as %s) and "+
+			"set its folder with --var model=FOLDER, or as `model` of the step.",
 			example[q.Architecture]))
 	}
 	given := args{"model": q.Model, "architecture": q.Architecture, "block_size": q.BlockSize, "out": "dir",

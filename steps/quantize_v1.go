@@ -5,7 +5,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// QuantizeV1 are the arguments of kind quantize_v1.
+// QuantizeV1 holds the arguments of kind quantize_v1.
 type QuantizeV1 struct {
 	mllmV1
 	Rotation   step.Path `arg:"rotation"`
@@ -17,24 +17,23 @@ type QuantizeV1 struct {
 
 func quantizeV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Quantizes a model for the QNN backend of mllm v1 with mllm's own programs: int8, static, per " +
-			"tensor. Layers with shadow outliers keep their precision.",
+		Summary: "Quantizes a model for mllm v1's QNN backend with mllm's programs: int8, static, per tensor. Layers " +
+			"with shadow outliers keep their precision.",
 		ArgDocs: mllmV1Docs(map[string]string{
-			"rotation": "The matrices of `rotate_v1`: the model is rotated first. Leave it out for a model that is " +
-				"rotated already.",
-			"num_samples": "Maximum number of paragraphs that the model reads while its ranges are taken. mllm's " +
-				"program writes nothing before its end: if it is killed, it begins anew.",
-			"threshold": "A layer keeps its precision if its range is at least this many times as wide as without " +
-				"its top 0.1 % (shadow outliers).",
-			"clip_all":   "Whether no layer keeps its precision, whatever the threshold.",
-			"quant_bias": "Whether to quantize biases too. Not for a rotated model.",
+			"rotation": "Matrices of `rotate_v1`, which rotate the model first. Omit for a rotated model.",
+			"num_samples": "Maximum number of paragraphs that the model reads to collect ranges. If mllm's program " +
+				"is killed, it starts again.",
+			"threshold": "Minimum ratio of a layer's range to its range without the top 0.1 % (shadow outliers). " +
+				"From this ratio on, the layer keeps its precision.",
+			"clip_all":   "Whether to quantize all layers, even above the threshold.",
+			"quant_bias": "Whether to quantize biases. Not for a rotated model.",
 		}),
 		Outputs: []step.OutputSpec{
-			step.File("model", "The int8 model, safetensors: `convert` makes the .mllm for the NPU of it."),
-			step.File("distribution", "The ranges (JSON)."),
-			step.File("layers", "A table: how many layers keep their precision at which threshold (JSON)."),
-			step.Value("shadow", "Those that keep it at the step's threshold, for checks: "+
-				"{ \"model.layers.3.mlp.down_proj.input\" = 97.2 }."),
+			step.File("model", "The int8 model (safetensors), from which `convert` makes the .mllm file for the NPU."),
+			step.File("distribution", "The activation ranges (JSON)."),
+			step.File("layers", "Table of the number of layers that keep their precision, per threshold (JSON)."),
+			step.Value("shadow", "Layers that keep their precision at the step's threshold, for checks: { "+
+				"\"model.layers.3.mlp.down_proj.input\" = 97.2 }."),
 		},
 		Toolchains: []string{quantizerToolchain},
 		Example: `step "quantize_v1" "qwen" {
@@ -46,13 +45,13 @@ func quantizeV1Schema() step.Schema {
 	}
 }
 
-// Plan plans mllm's two programs: a change of the threshold runs the second alone.
+// Plan plans one action for each of mllm's two programs. A change of the threshold reruns only the second action.
 func (q QuantizeV1) Plan(p *step.Plan) {
 	if q.Rotation.IsSet() && q.QuantBias {
-		p.Fail("quant_bias", "Not for a rotated model",
-			"mllm quantizes no biases of a model that it rotates. Remove rotation or quant_bias.")
+		p.Fail("quant_bias", "Biases of a rotated model",
+			"quant_bias: mllm does not quantize biases of a model that it rotates. Remove rotation or quant_bias.")
 	}
-	distribution := q.run(p, "distribution", "take the ranges of activations with mllm's get_distribution.py",
+	distribution := q.run(p, "distribution", "collect activation ranges with mllm's get_distribution.py",
 		args{"rotation": q.Rotation, "calibration": text(p, q.Calibration, "mllm.txt"), "samples": q.NumSamples}).
 		Out("made/distribution.json")
 	p.File("distribution", distribution)

@@ -110,7 +110,7 @@ func TestQuantizeMethods(t *testing.T) {
 func TestTruncatedOutputs(t *testing.T) {
 	one := cty.MapVal(map[string]cty.Value{"a": cty.StringVal("a")})
 	args := map[string]cty.Value{"reference": cty.StringVal("r"), "outputs": one, "truncated_outputs": one}
-	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, "Set both, or neither") {
+	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, "Set both or neither") {
 		t.Error(said)
 	}
 	args["truncated_reference"] = cty.StringVal("f")
@@ -118,7 +118,7 @@ func TestTruncatedOutputs(t *testing.T) {
 		t.Error(said)
 	}
 	args["cpu_outputs"] = cty.MapVal(map[string]cty.Value{"b": cty.StringVal("b")})
-	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, `cpu_outputs has "b", outputs does not`) {
+	if _, said := planOf(t, "accuracy", args, "onnx"); !strings.Contains(said, `cpu_outputs: "b" is missing from outputs`) {
 		t.Error(said)
 	}
 }

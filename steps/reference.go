@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// Reference are the arguments of kind reference.
+// Reference holds the arguments of kind reference.
 type Reference struct {
 	Model     step.Path `arg:"model,required"`
 	Config    step.Path `arg:"config,required"`
@@ -17,17 +17,17 @@ type Reference struct {
 
 func referenceSchema() step.Schema {
 	return step.Schema{
-		Summary: "Computes the tokens that the simulated runner must print for the toy model.",
+		Summary: "Computes the tokens that the simulated runner should print for the toy model.",
 		ArgDocs: map[string]string{
 			"model":          "The .mllm file: v2, or v1 for the programs of mllm's branch v1.",
-			"config":         "The model's config.json: step `context`'s for v2, Hugging Face's for v1.",
+			"config":         "The model's config.json: from step `context` for v2, from Hugging Face for v1.",
 			"tokenizer":      "The tokenizer file that the runner reads.",
-			"prompt":         "The prompt's text.",
-			"max_new_tokens": "Most tokens of the answer.",
-			"lengths":        "Lengths to which the runner cuts the prompt, in tokens.",
+			"prompt":         "Text of the prompt.",
+			"max_new_tokens": "Maximum number of tokens of the answer.",
+			"lengths":        "Prompt lengths in tokens. The runner cuts the prompt to each of them.",
 		},
 		Outputs: []step.OutputSpec{
-			step.File("tokens", "Prompt tokens, tokens and text as JSON."),
+			step.File("tokens", "Prompt tokens, answer tokens and text (JSON)."),
 			step.Tree("dir", "tokens.json, and LENGTH.json for each of `lengths`."),
 		},
 		Example: `step "reference" "qwen3" {
@@ -39,10 +39,10 @@ func referenceSchema() step.Schema {
 	}
 }
 
-// Plan plans the pass.
+// Plan plans one action.
 func (r Reference) Plan(p *step.Plan) {
 	if strings.TrimSpace(r.Prompt) == "" {
-		p.Fail("prompt", "The prompt is empty", "The model needs at least one token. Write some text.")
+		p.Fail("prompt", "Empty prompt", "prompt is empty, but the model needs at least one token. Write some text.")
 		return
 	}
 	s := r.ReferenceSpec

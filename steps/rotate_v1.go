@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// mllmV1 has the arguments that mllm's programs of branch v1 have in common.
+// mllmV1 holds the arguments that mllm's programs of branch v1 share.
 type mllmV1 struct {
 	Sources     step.Path `arg:"sources,required"`
 	Model       step.Path `arg:"model,required"`
@@ -17,16 +17,16 @@ type mllmV1 struct {
 
 func mllmV1Docs(docs map[string]string) map[string]string {
 	maps.Copy(docs, map[string]string{
-		"sources":     "A source tree of mllm's branch v1.",
-		"model":       "The Hugging Face model's folder, of architecture Qwen2 (also Qwen1.5 and Qwen2.5).",
-		"calibration": "A text whose paragraphs the model reads. By default one that hexmage has.",
-		"pictures": "For a vision model (qwen2_vl, such as ShowUI-2B): folder with mllm's data set of pictures and " +
-			"questions about them, ScreenSpot. mllm's program for these needs a GPU.",
+		"sources":     "Source tree of mllm's branch v1.",
+		"model":       "Folder of the Hugging Face model, of architecture Qwen2 (also Qwen1.5 and Qwen2.5).",
+		"calibration": "Text file whose paragraphs the model reads. Default: a text from hexmage.",
+		"pictures": "For a vision model (qwen2_vl, such as ShowUI-2B): folder of ScreenSpot, mllm's data set of " +
+			"pictures with questions. mllm's program for vision models needs a GPU.",
 	})
 	return docs
 }
 
-// run plans one of the programs.
+// run plans one of mllm's programs.
 func (m mllmV1) run(p *step.Plan, stage, description string, more args) *step.Action {
 	given := args{"stage": stage, "sources": m.Sources, "model": m.Model, "calibration": "", "pictures": m.Pictures,
 		"samples": 2, "seed": 0, "rotation": "", "distribution": "", "threshold": 64, "clip_all": false,
@@ -40,7 +40,7 @@ func (m mllmV1) run(p *step.Plan, stage, description string, more args) *step.Ac
 	return a
 }
 
-// RotateV1 are the arguments of kind rotate_v1.
+// RotateV1 holds the arguments of kind rotate_v1.
 type RotateV1 struct {
 	mllmV1
 	Seed int `arg:"seed" range:"0..2147483647"`
@@ -48,14 +48,15 @@ type RotateV1 struct {
 
 func rotateV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1, so that it has fewer outliers, " +
-			"and compares its logits with the model's.",
-		ArgDocs: mllmV1Docs(map[string]string{"seed": "Seed of the matrices, which mllm leaves to chance."}),
+		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1 to reduce outliers, and compares " +
+			"its logits with the original's.",
+		ArgDocs: mllmV1Docs(map[string]string{"seed": "Seed of the random matrices. mllm itself sets no seed."}),
 		Outputs: []step.OutputSpec{
-			step.File("model", "The rotated model in floats, safetensors: the CPU runs it after prefill on the NPU."),
+			step.File("model", "The rotated model in floats (safetensors), which the CPU runs after prefill on the "+
+				"NPU."),
 			step.File("rotation", "The matrices, for `quantize_v1`."),
-			step.Value("same", "The logits of the rotated model beside the model's, for checks: "+
-				"{ cosine, cosine_min, argmax_equal, … }."),
+			step.Value("same", "Comparison of the logits of the rotated and the original model, for checks: { "+
+				"cosine, cosine_min, argmax_equal, … }."),
 		},
 		Toolchains: []string{quantizerToolchain},
 		Example: `step "rotate_v1" "qwen" {

@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// question is what the rules of what goes together are asked about a step: what a kind says of it, which is the object
-// `step` of the rules (defaults has all that there is), and what is wrong by rules that are code.
+// question collects the input of the compatibility rules for a step: facts from its kind, which form the rules' object
+// `step` (defaults lists them), and findings of rules written in Go.
 type question struct {
 	p     *step.Plan
 	w     Workspace
@@ -25,41 +25,41 @@ type question struct {
 	found []qnn.Finding
 }
 
-// defaults returns the object `step` of a step that says nothing.
+// defaults returns the object `step` of a step without facts.
 func defaults(p *step.Plan) map[string]cty.Value {
 	none := facts.List(nil)
 	return map[string]cty.Value{
 		"kind": cty.StringVal(p.At.Kind),
 		"name": cty.StringVal(p.At.Name),
-		// Hexagon archs that an op package is to be built for
+		// Hexagon archs that an op package is built for
 		"arches": none,
-		// version of the Hexagon tools that the step asks for; "": the SDK's
+		// version of the Hexagon tools that the step requests; "": the SDK's
 		"tools_version": cty.StringVal(""),
-		// versions of the Hexagon tools that the step, or a Makefile that it runs, looks for by name
+		// versions of the Hexagon tools whose names occur in the step, or in a Makefile that it runs
 		"tools_wanted": none,
-		// variables such as HEXAGON_SDK_ROOT_V79 that a Makefile needs and nothing sets
+		// variables such as HEXAGON_SDK_ROOT_V79 that a Makefile needs and the step does not set
 		"unset_roots": none,
 		// calls in op sources that the SDK's headers no longer declare: {at, from, to, receiver, rule, series}
 		"renamed": cty.EmptyTupleVal,
-		// whether a signed protection domain is asked for
+		// whether the step requests a signed protection domain
 		"signed_pd": cty.False,
 		// numbers that a command passes as soc_model
 		"soc_models": none,
-		// a folder of the phone that LD_LIBRARY_PATH has before the pushed QNN libraries; "" when none is
+		// folder of the phone's own libraries that precedes the pushed QNN libraries in LD_LIBRARY_PATH; "": none
 		"vendor_first": cty.StringVal(""),
-		// what a config of mllm's compiler is for
+		// arch and SoC in a config of mllm's compiler
 		"aot_arch": cty.StringVal(""),
 		"aot_soc":  cty.StringVal(""),
-		// lower bounds in MiB, 0 if not known: of the largest context, and of what a process on the DSP maps
+		// lower bounds in MiB, 0 if unknown: of the largest context, and of all that a process on the DSP maps
 		"context_mb": cty.Zero,
 		"process_mb": cty.Zero,
 	}
 }
 
-// asked is plan, before which the rules are asked: what they forbid is not planned. facts says what they have to know
-// of the step, and returns false if no rule can be about it.
+// asked wraps plan: it checks the rules first, and does not plan a step that they forbid. facts adds the step's facts,
+// and returns false if no rule applies to the step.
 func asked[A any](w Workspace, facts func(A, *question) bool, plan func(A, *step.Plan)) func(A, *step.Plan) {
-	if w.Catalogue == nil {
+	if w.Catalog == nil {
 		return plan
 	}
 	return func(a A, p *step.Plan) {
@@ -80,7 +80,7 @@ func (q *question) ask() {
 			used = append(used, k)
 		}
 	}
-	c := q.w.Catalogue()
+	c := q.w.Catalog()
 	subject := facts.Subject{Target: facts.TargetOf(q.p.Target), Toolchains: used, Step: q.said}
 	found, diags := c.Ask(subject, "step")
 	q.p.Report(diags...)
@@ -93,38 +93,37 @@ func (q *question) ask() {
 	q.p.Report(c.Diagnostics(distinct, q.p.ArgRange)...)
 }
 
-// askToolchain asks the rules about one toolchain and the target, also when it cannot be had on this machine. attrs are
-// what is known of it.
+// askToolchain checks the rules for one toolchain and the target, even if this machine cannot get the toolchain. attrs
+// are the known attributes of the toolchain.
 func (w Workspace) askToolchain(p *step.Plan, version string, attrs map[string]cty.Value) {
-	known := knownRelease(w.Catalogue(), p.At.Name, version, cty.ObjectVal(attrs))
+	known := knownRelease(w.Catalog(), p.At.Name, version, cty.ObjectVal(attrs))
 	if known.Version == "" {
 		return
 	}
 	subject := facts.Subject{Target: facts.TargetOf(p.Target), Toolchains: []qnn.Known{known}}
-	found, diags := w.Catalogue().Ask(subject, p.At.Name)
-	p.Report(append(diags, w.Catalogue().Diagnostics(found, p.ArgRange)...)...)
+	found, diags := w.Catalog().Ask(subject, p.At.Name)
+	p.Report(append(diags, w.Catalog().Diagnostics(found, p.ArgRange)...)...)
 }
 
-// say says a fact of the step.
+// say adds a fact of the step.
 func (q *question) say(name string, v cty.Value) { q.said[name] = v }
 
 func (q *question) text(name, text string)            { q.say(name, cty.StringVal(text)) }
 func (q *question) texts(name string, texts []string) { q.say(name, facts.List(texts)) }
 
-// known returns what is known of a toolchain that the step uses.
+// known returns the record of a toolchain that the step uses.
 func (q *question) known(name string) (qnn.Known, bool) {
 	t := q.p.Toolchains[name]
 	found := knownOf(t)
 	if found.Version == "" {
 		return found, false
 	}
-	return knownRelease(q.w.Catalogue(), name, found.Version, t.Attrs), true
+	return knownRelease(q.w.Catalog(), name, found.Version, t.Attrs), true
 }
 
-// knownRelease is what is known of the release that a toolchain block names ("": the default one): what its record
-// says, and on top what the block has found out. An installed copy may have other compilers than the release came with,
-// which know other archs.
-func knownRelease(c *toolchains.Catalogue, name, version string, attrs cty.Value) qnn.Known {
+// knownRelease returns the record of a release ("": the default one), with the attributes that the toolchain block
+// found. An installed copy may have other compilers than the release, which support other archs.
+func knownRelease(c *toolchains.Catalog, name, version string, attrs cty.Value) qnn.Known {
 	k := qnn.Known{Name: name}
 	t, release, err := c.Find(name, version)
 	if err == nil {
@@ -139,13 +138,13 @@ func knownRelease(c *toolchains.Catalogue, name, version string, attrs cty.Value
 	return k
 }
 
-// knownOf returns what a toolchain block has found out of its release.
+// knownOf returns the record that a toolchain block found for its release.
 func knownOf(t step.Toolchain) (k qnn.Known) {
 	learn(&k, t.Attrs)
 	return k
 }
 
-// learn takes over what a toolchain block has found out of the release.
+// learn copies the attributes that a toolchain block found into the record.
 func learn(k *qnn.Known, attrs cty.Value) {
 	found, _ := step.Decode[struct {
 		Version   string `arg:"version"`
@@ -159,7 +158,7 @@ func learn(k *qnn.Known, attrs cty.Value) {
 	k.Installed, k.Simulated = found.Source == "installed", found.Simulated
 }
 
-// file opens a file of this machine to look into it; nil when there is none.
+// file opens a file of this machine, and returns nil if it does not exist.
 func (q *question) file(name string) (fs.File, int64) {
 	f, err := q.p.Open(name)
 	if err != nil {
@@ -173,7 +172,7 @@ func (q *question) file(name string) (fs.File, int64) {
 	return f, info.Size()
 }
 
-// read reads a file of at most so many bytes; nil when there is none, or it is larger.
+// read reads a file up to a size limit, and returns nil if the file is missing or larger.
 func (q *question) read(name string, limit int64) []byte {
 	f, _ := q.file(name)
 	if f == nil {
@@ -187,7 +186,7 @@ func (q *question) read(name string, limit int64) []byte {
 	return b
 }
 
-// list returns the paths of the files in a folder, sorted; none if there is no folder, or there are more than so many.
+// list returns the sorted paths of the files in a folder, or nil if the folder is missing or has more files than most.
 func (q *question) list(dir string, most int) (names []string) {
 	f, err := q.p.Open(dir)
 	if err != nil {
@@ -209,12 +208,12 @@ func (q *question) list(dir string, most int) (names []string) {
 	return names
 }
 
-// target is what the step is built for; that there is none is an error, which says why it is needed.
+// target returns the target of the step. Without one the plan fails, and why is the reason.
 func target(p *step.Plan, why string) *qnn.Target {
 	t := facts.TargetOf(p.Target)
 	if t == nil {
-		p.NoTarget("%s Add a block `target \"SM8750\" {}` to the pipeline, or say --soc SM8750. Where there are "+
-			"several, the step or the call of its module says which: target = target.SM8750.", why)
+		p.NoTarget("%s Add a block `target \"SM8750\" {}` to the pipeline, or use --soc SM8750. If the pipeline has "+
+			"several targets, set one in the step or module call: target = target.SM8750.", why)
 	}
 	return t
 }

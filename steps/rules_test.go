@@ -75,12 +75,12 @@ func TestSteps(t *testing.T) {
 	mine := []step.Toolchain{compatToolchain("qairt", "2.41.0.251128", "archive"), compatToolchain("hexagon", "6.4.0.2", "installed")}
 	old := []step.Toolchain{compatToolchain("qairt", "2.31.0.250130", "archive")}
 	makes := out("makefile", "llama")
-	kinds := steps.Workspace{Catalogue: func() *toolchains.Catalogue { return c }, Dir: workspace}.Kinds()
+	kinds := steps.Workspace{Catalog: func() *toolchains.Catalog { return c }, Dir: workspace}.Kinds()
 	folders := func(dir string) string { return dir + "/include " + dir + "/src " + dir + "/src/ops" }
 	for name, x := range map[string]struct {
 		kind       string
 		args       map[string]cty.Value
-		uses       []step.Use
+		uses       []step.OutputRef
 		outputs    []step.DeclaredOutput
 		env        map[string]string
 		toolchains []step.Toolchain
@@ -96,21 +96,22 @@ func TestSteps(t *testing.T) {
 		"given to make":          {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", "ops", "HEXAGON_SDK_ROOT_V79=x", "HEXAGON_TOOLS_VERSION_V79=y", "htp_v79"), "inputs": texts("ops")}, toolchains: open, looks: "ops/Makefile"},
 		"set in the Makefile":    {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", "set", "htp_v79"), "inputs": texts("set/Makefile")}, toolchains: open, looks: "set/Makefile"},
 		"a Makefile of ours": {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", makes.Path(), "htp_v79"), "inputs": texts("ops/Makefile")},
-			uses: []step.Use{step.UseOf(cty.GetAttrPath("argv"), makes)}, toolchains: open},
-		"a config, old SDK": {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config", "cfg.json")}, toolchains: old, errors: "signed-pd", looks: "cfg.json"},
+			uses: []step.OutputRef{step.OutputRefOf(cty.GetAttrPath("argv"), makes)}, toolchains: open},
+		"a config, old SDK": {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config", "cfg.json")}, toolchains: old, warnings: "signed-pd", looks: "cfg.json"},
 		"a config, new SDK": {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config=cfg.json")}, toolchains: open, warnings: "signed-pd-skel", looks: "cfg.json"},
 		"other JSON":        {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "other.json", "huge.json", "none.json")}, toolchains: open, looks: "huge.json none.json other.json"},
 		"a soc_id twice":    {kind: "exec", args: map[string]cty.Value{"argv": texts("sh", "-c", `a --soc_model 660 && b --soc_model=660 && echo '{"soc_model": 87}'`)}, toolchains: open, errors: "soc-id-in-command"},
 		"a model too large": {kind: "quantize", args: map[string]cty.Value{"model": cty.StringVal("big"), "pymllm": cty.StringVal("/mllm")},
-			toolchains: append(slices.Clip(open), compatToolchain("mllm_quantiser", "1", "pypi")), warnings: "context-size process-size", looks: "big big/config.json big/tokenizer.json"},
-		"no target":                 {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v75")}, looks: folders("o"), toolchains: open, target: cty.NullVal(cty.DynamicPseudoType)},
-		"not for the target":        {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v75", "htp_aarch64")}, looks: folders("o"), toolchains: open, warnings: "op-target"},
-		"for more than the runtime": {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v79", "htp_v81")}, looks: folders("o"), toolchains: open, warnings: "op-runtime"},
-		"a source left open":        {kind: "oppackage", args: map[string]cty.Value{"targets": texts("htp_v79"), "source": cty.StringVal("p")}, toolchains: open, looks: folders("p") + " p/src/ops/Open.cpp"},
-		"an older call":             {kind: "oppackage", args: map[string]cty.Value{"targets": texts("htp_v79"), "source": cty.StringVal("old")}, toolchains: open, errors: "op-renamed", looks: folders("old") + " old/src/ops/Op.cpp"},
-		"no such source":            {kind: "oppackage", args: map[string]cty.Value{"targets": texts("htp_v79"), "source": cty.StringVal("none")}, toolchains: open, looks: folders("none")},
-		"what it writes itself":     {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "-o", "cfg.json")}, outputs: []step.DeclaredOutput{{Name: "o", Class: action.File, Path: "cfg.json"}}, toolchains: old},
-		"another kind":              {kind: "git", args: map[string]cty.Value{"url": cty.StringVal("https://x/soc_model=660"), "commit": cty.StringVal(strings.Repeat("a", 40))}, toolchains: open},
+			toolchains: append(slices.Clip(open), compatToolchain("mllm_quantizer", "1", "pypi")), warnings: "context-size process-size", looks: "big big/config.json big/tokenizer.json"},
+		"no target":          {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v75")}, looks: folders("o"), toolchains: open, target: cty.NullVal(cty.DynamicPseudoType)},
+		"not for the target": {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v75", "htp_aarch64")}, looks: folders("o"), toolchains: open, warnings: "op-target"},
+		"for more than the runtime": {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v79", "htp_v81")}, looks: folders("o"), warnings: "op-runtime",
+			toolchains: []step.Toolchain{compatToolchain("qairt", "2.38.0.250901", "archive"), compatToolchain("hexagon", "6.4.0.2", "archive")}},
+		"a source left open":    {kind: "oppackage", args: map[string]cty.Value{"targets": texts("htp_v79"), "source": cty.StringVal("p")}, toolchains: open, looks: folders("p") + " p/src/ops/Open.cpp"},
+		"an older call":         {kind: "oppackage", args: map[string]cty.Value{"targets": texts("htp_v79"), "source": cty.StringVal("old")}, toolchains: open, errors: "op-renamed", looks: folders("old") + " old/src/ops/Op.cpp"},
+		"no such source":        {kind: "oppackage", args: map[string]cty.Value{"targets": texts("htp_v79"), "source": cty.StringVal("none")}, toolchains: open, looks: folders("none")},
+		"what it writes itself": {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "-o", "cfg.json")}, outputs: []step.DeclaredOutput{{Name: "o", Class: action.File, Path: "cfg.json"}}, toolchains: old},
+		"another kind":          {kind: "git", args: map[string]cty.Value{"url": cty.StringVal("https://x/soc_model=660"), "commit": cty.StringVal(strings.Repeat("a", 40))}, toolchains: open},
 	} {
 		looked := map[string]bool{}
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: x.kind, Name: "it"}}, Args: x.args, Uses: x.uses, Outputs: x.outputs, Env: x.env, Target: target, Toolchains: map[string]step.Toolchain{},
@@ -154,17 +155,17 @@ func TestSteps(t *testing.T) {
 // What does not fit the target is said of a toolchain beside what it says itself, also when it cannot be had.
 func TestToolchainRules(t *testing.T) {
 	w := fetchWorkspace(t)
-	target, _ := w.Catalogue().Target("SM8850", nil)
+	target, _ := w.Catalog().Target("SM8850", nil)
 	for name, x := range map[string]struct {
 		tool, version, profile string
 		want                   []string
 	}{
 		"fits":            {"qairt", "2.42.0.251225", "device", nil},
-		"does not":        {"qairt", "2.41.0.251128", "device", []string{"compat qairt-arch"}},
-		"nor is it here":  {"qairt", "2.40.0.251030", "simulated", []string{"compat qairt-arch", "--profile device"}},
+		"does not":        {"qairt", "2.38.0.250901", "device", []string{"compat qairt-arch"}},
+		"nor is it here":  {"qairt", "2.38.0.250901", "simulated", []string{"compat qairt-arch", "--profile device"}},
 		"the default":     {"hexagon", "", "device", nil},
 		"unknown release": {"qairt", "1.0", "device", []string{"no release"}},
-		"unknown":         {"nothing", "", "device", []string{"not in the catalogue"}},
+		"unknown":         {"nothing", "", "device", []string{"not in the catalog"}},
 	} {
 		k := w.Kinds()[addrs.Toolchain]
 		args := map[string]cty.Value{}
@@ -205,8 +206,8 @@ func TestRulesOfAnInstalledCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := fetchRequest(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"path": cty.StringVal(root)})
-	r.Target, _ = w.Catalogue().Target("SM8850", nil)
-	if _, diags = k.Plan(r); len(diags) != 1 || !strings.Contains(diags[0].Detail, "has tools 8.8.06") {
+	r.Target, _ = w.Catalog().Target("SM8850", nil)
+	if _, diags = k.Plan(r); len(diags) != 1 || !strings.Contains(diags[0].Detail, "with tools 8.8.06") {
 		t.Errorf("%v", diags)
 	}
 }

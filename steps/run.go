@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/steps/metrics"
 )
 
-// Run are the arguments of kind run.
+// Run holds the arguments of kind run.
 type Run struct {
 	Push     map[string]step.Path `arg:"push,required"`
 	Argv     []string             `arg:"argv,required"`
@@ -42,7 +42,7 @@ type Run struct {
 	Matrix   map[string][]string  `arg:"matrix"`
 	Cooldown *thermal.Cooldown    `block:"cooldown"`
 
-	Facts    map[string]string `arg:"facts"` // numbers, once axes have their values
+	Facts    map[string]string `arg:"facts"` // numbers; may contain ${matrix.AXIS}
 	Shipped  []string          `arg:"baselines"`
 	Previous step.Path         `arg:"previous"`
 	measure.Spec
@@ -50,57 +50,60 @@ type Run struct {
 
 func runSchema() step.Schema {
 	return step.Schema{
-		Summary: "Pushes files to a device, runs a program there, pulls its results and measures it.",
+		Summary: "Pushes files to a device, runs a program there, pulls the results and measures the run.",
 		ArgDocs: map[string]string{
-			"push": "Name in the run's folder on the device → artifact or workspace path. A name that ends in / " +
-				"takes a folder's files.",
-			"argv":   "The command on the device; it starts in the run's folder.",
-			"stdin":  "Text for its standard input.",
-			"pull":   "Files to bring back, relative to the run's folder.",
-			"device": "Image of `simulated_phone`; without it the step needs a real device.",
-			"serial": "Serial number of the real device, address of a board (`ssh://USER@HOST:PORT`), or the name of " +
-				"either in devices.hcl; needed when several are attached.",
-			"soc": "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone " +
-				"with the target's SoC is used without it.",
-			"expect": "tokens.json of a reference: the device's results/tokens.json must hold the same tokens.",
-			"title":  "Title of the metrics table; with ${matrix.AXIS} in it, the name of a variant there.",
+			"push": "Files to push: name in the run's folder on the device → output or workspace path. A name " +
+				"that ends in / takes a folder's files.",
+			"argv":   "Command on the device. It starts in the run's folder.",
+			"stdin":  "Text for standard input.",
+			"pull":   "Files to pull, relative to the run's folder.",
+			"device": "Image of `simulated_phone`. Without it the step needs a real device.",
+			"serial": "Real device, if several are attached: its serial number, a board's address " +
+				"(`ssh://USER@HOST:PORT`), or the name of either in devices.hcl.",
+			"soc": "SoC of the real device, such as \"SM8750\", if several are attached. Default: any phone of " +
+				"devices.hcl with the target's SoC.",
+			"expect": "tokens.json of a reference. The device's results/tokens.json must contain equal tokens.",
+			"title":  "Title of the metrics table. With ${matrix.AXIS} in it, it names each variant.",
 			"repeat": "Number of measurements of each variant.",
-			"warmup": "Runs before each measured one, on the same phone, which are not measured. If one fails, the " +
+			"warmup": "Number of unmeasured runs before each measured one, on the same phone. If one fails, the " +
 				"run fails.",
-			"logcat": "Adds the device's log of the NPU to the results, as logcat.txt. A failed run has it in any " +
-				"case.",
-			"sample_ms": "Milliseconds between two samples while the program runs; 0: no samples.",
+			"logcat": "Whether to add the device's log of the NPU to the results, as logcat.txt. A failed run " +
+				"always has it.",
+			"sample_ms": "Milliseconds between two samples while the program runs; 0 disables sampling.",
 			"matrix": "Variants: every combination of the axes' values, such as { seq = [\"64\", \"256\"] }. " +
-				"${matrix.seq} in argv, env, stdin, push, pull, expect, serial, facts and title stands for the " +
-				"value; the axis `serial` chooses phones.",
-			"cooldown": "Before each run, wait until the phone's hottest chip sensor is below `celsius` (40), for at " +
-				"most `timeout` (\"10m\"). After that: a warning, or a failure with `required = true`. `zones` names " +
-				"the sensors that count, such as [\"cpu-*\"].",
-			"metric": "A line to look for beside those of known runners: the first group of `pattern` (RE2) is the " +
-				"number ({number} and {time} are such groups), `unit` is such as ms, tokens/s or MB, `better` is " +
-				"more, less or neither for other units. Files metrics/*.hcl have such blocks for all steps.",
-			"facts": "Metrics that the program does not print, such as { prefill_tokens = 256 }, for speeds.",
-			"columns": "Metrics in the table of several variants, such as [\"prefill_tokens_per_s\"]; by default the " +
+				"${matrix.seq} stands for the value in argv, env, stdin, push, pull, expect, serial, facts and " +
+				"title. The axis `serial` chooses phones.",
+			"cooldown": "Waits before each run until the phone's hottest chip sensor is below `celsius` (40), for " +
+				"at most `timeout` (\"10m\"). After the timeout the run continues with a warning, or fails with " +
+				"`required = true`. `zones` selects sensors, such as [\"cpu-*\"].",
+			"metric": "Pattern of a metric in the program's output, in addition to those of known runners. The " +
+				"first group of `pattern` (RE2) is the number; {number} and {time} are such groups. `unit` is such " +
+				"as ms, tokens/s or MB. `better` is more, less or neither for other units. Files metrics/*.hcl have " +
+				"such blocks for all steps.",
+			"facts": "Metrics that the program does not print, such as { prefill_tokens = 256 }, from which " +
+				"hexmage computes speeds.",
+			"columns": "Metrics in the table of several variants, such as [\"prefill_tokens_per_s\"]. Default: the " +
 				"most important ones.",
-			"baselines": "Tables to compare with, shipped (llm.npu-paper, llm.npu-reproduction) or of metrics/*.hcl. " +
-				"Runs on simulated phones are compared with none.",
-			"baseline": "A table of the step: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a " +
-				"`spread`, and with `when` values of other metrics. With `profile` it is for runs of that profile.",
-			"previous": "metrics.json of an earlier run, the baseline `previous`.",
-			"tolerance": "Part of a baseline by which a value may differ within noise (0.05); twice the spread is " +
-				"noise in any case.",
-			"limit": "A bound on a metric: `min`, `max`, or a `baseline` and `regression`, the part of it by which " +
-				"the value may be worse; `when` has values of other metrics. A value outside fails the step.",
+			"baselines": "Tables to compare with: shipped (llm.npu-paper, llm.npu-reproduction) or of metrics/*.hcl. " +
+				"hexmage does not compare runs on simulated phones.",
+			"baseline": "Table of the step. `source` names who measured. `row \"METRIC\"` has a `value`, optionally " +
+				"a `spread`, and with `when` values of other metrics. `profile` limits the table to runs of that " +
+				"profile.",
+			"previous": "metrics.json of an earlier run, as baseline `previous`.",
+			"tolerance": "Relative difference from a baseline that counts as noise (0.05). Twice the spread always " +
+				"counts as noise.",
+			"limit": "Bound on a metric: `min`, `max`, or a `baseline` and `regression`, the largest relative " +
+				"loss against it. `when` has values of other metrics. A value outside the bound fails the step.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("metrics", "All metrics as a table (JSON)."),
-			step.Value("measured", "The same for checks and other steps: { NAME = { median, min, max, spread, runs, "+
-				"unit } }; of a matrix one of those for each variant, such as \"seq=64\"."),
-			step.File("stdout", "The program's standard output; of several runs, one after another."),
-			step.Tree("results", "The pulled files; of several runs, each in a folder VARIANT/REPETITION, with its "+
+			step.Value("measured", "Metrics for checks and other steps: { NAME = { median, min, max, spread, runs, "+
+				"unit } }. With a matrix, one such object per variant, such as \"seq=64\"."),
+			step.File("stdout", "The program's standard output. With several runs: one after another."),
+			step.Tree("results", "The pulled files. With several runs: a folder VARIANT/REPETITION for each, with its "+
 				"stdout.txt and run.json."),
 			step.Tree("samples", "samples.csv and samples.json: memory, processors, clocks, temperatures and battery "+
-				"over time; of several runs, each in a folder VARIANT/REPETITION."),
+				"over time. With several runs: a folder VARIANT/REPETITION for each."),
 		},
 		Matrix:     "matrix",
 		InVariants: inVariants(),
@@ -117,7 +120,7 @@ func runSchema() step.Schema {
 	}
 }
 
-// Outputs of every run, and where a program writes the tokens it made, for expect.
+// Outputs of every run. resultTokens is the program's output that expect compares.
 const (
 	stdoutFile   = "stdout.txt"
 	recordFile   = "run.json"
@@ -125,23 +128,23 @@ const (
 	resultTokens = "results/tokens.json"
 )
 
-// maxRuns bounds the variants × repetitions of a step, and serialAxis is the axis of a matrix that chooses phones.
+// maxRuns is the limit on variants × repetitions of a step. serialAxis is the axis of a matrix that chooses phones.
 const (
 	maxRuns    = 4096
 	serialAxis = "serial"
 )
 
-// Plan plans an action on the device for every run, then one on the host that reads what was measured and compares the
-// tokens. So a better reading of the same runs does not need the device again. known are metrics and baselines, asked
-// for only here.
-func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
-	var adb *step.Toolchain // nil: a board does without
+// Plan plans a device action for every run, then a host action that reads the measurements and compares the tokens. So
+// a change of the host action does not need the device. The function known loads metrics and baselines. The device
+// chosen is the user's choice. It is part of the keys, because results on another device differ.
+func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics), chosen string) {
+	var adb *step.Toolchain // nil for a board, which needs no adb
 	if !ssh.Is(r.Serial) {
 		t := p.Toolchain("adb")
 		adb = &t
 	}
 	if len(r.Argv) == 0 {
-		p.Fail("argv", "An empty command", "argv is empty. Its first element is the program.")
+		p.Fail("argv", "Empty command", "argv: empty. Add the program as its first element.")
 	}
 	r.check(p)
 	set, diags := known()
@@ -153,7 +156,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	var results, samples, read []action.Input
 	var stdout action.Input
 	for _, c := range measure.Cells(r.Matrix, r.Repeat) {
-		one := oneRun{Run: r.variant(p, c), p: p, cell: c, titled: r.titled()}
+		one := oneRun{Run: r.variant(p, c), p: p, cell: c, titled: r.titled(), chosen: chosen}
 		if one.plan(adb); p.Failed() {
 			return
 		}
@@ -177,7 +180,7 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 		spec.Previous = "previous.json"
 		read = append(read, r.Previous.As(spec.Previous))
 	}
-	table := step.Tool(p, "metrics", "read what was measured", measure.Tool, spec).In(read...)
+	table := step.Tool(p, "metrics", "read the measurements", measure.Tool, spec).In(read...)
 	p.File("metrics", table.Out(spec.Out))
 	p.Output("measured", action.Value, table.Out(spec.Measured))
 	if r.several() {
@@ -188,13 +191,13 @@ func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
 	p.Tree("samples", samples...)
 }
 
-// several tells whether there is more than one run, or could be if the matrix had another value.
+// several reports whether the step has several runs, or could have with other values in the matrix.
 func (r Run) several() bool { return r.Repeat > 1 || len(r.Matrix) > 0 }
 
-// recorded tells whether the runs have records.
+// recorded reports whether the runs write records.
 func (r Run) recorded() bool { return r.several() || r.Warmup > 0 || r.Cooldown != nil }
 
-// titled tells whether the step's title tells the variants apart.
+// titled reports whether the step's title differs between variants.
 func (r Run) titled() bool {
 	for a := range r.Matrix {
 		if measure.Has(r.Title, a) {
@@ -204,17 +207,17 @@ func (r Run) titled() bool {
 	return false
 }
 
-// check says what is wrong with how often, and how, the step measures.
+// check reports invalid arguments for measuring.
 func (r Run) check(p *step.Plan) {
 	if r.Cooldown != nil {
 		if err := r.Cooldown.Check(); err != nil {
-			p.Fail("cooldown", "Cannot cool down", "%s.", err)
+			p.Fail("cooldown", "Invalid cooldown", "%s.", err)
 		}
 	}
 	least, most := sample.MinInterval.Milliseconds(), sample.MaxInterval.Milliseconds()
 	if ms := int64(r.SampleMS); float64(ms) != r.SampleMS || ms != 0 && (ms < least || ms > most) {
-		p.Fail("sample_ms", "Cannot take samples",
-			"sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.",
+		p.Fail("sample_ms", "Invalid sampling interval",
+			"sample_ms: invalid value %v. Use a whole number of milliseconds from %d to %d, or 0 to disable sampling.",
 			r.SampleMS, least, most)
 	}
 	texts := fmt.Sprint(r.Argv, p.Env, r.Stdin, r.Push, r.Pull, r.Expect, r.Serial, r.Facts, r.Title)
@@ -223,30 +226,30 @@ func (r Run) check(p *step.Plan) {
 		values := r.Matrix[a]
 		switch dup := repeated(values); {
 		case !measure.IsName(a):
-			p.Fail("matrix", "Not a name for an axis", "%q: use small letters, digits and '_'.", a)
+			p.Fail("matrix", "Invalid axis name", "matrix: invalid axis name %q. Use small letters, digits and '_'.", a)
 		case len(values) == 0:
-			p.Fail("matrix", "An axis without values", "Axis %q of the matrix has no values, so nothing would run. "+
-				"Give it some, or leave it out.", a)
+			p.Fail("matrix", "Axis without values", "matrix: axis %q has no values, so no run would start. Add "+
+				"values, or remove the axis.", a)
 		case dup != "":
-			p.Fail("matrix", "The same value twice", "Axis %q of the matrix has %q twice. To measure it several "+
-				"times, set repeat.", a, dup)
+			p.Fail("matrix", "Duplicate value", "matrix: axis %q has %q twice. To measure a value several times, set "+
+				"repeat.", a, dup)
 		}
 		switch {
 		case measure.Has(texts, a):
 		case a != serialAxis:
-			p.Fail("matrix", "An axis that changes nothing", "Nothing of the step has ${matrix.%s}, so all its "+
-				"values would measure the same. Write ${matrix.%s} where the value belongs: in %s.",
+			p.Fail("matrix", "Unused axis", "matrix: axis %s has no effect. Write ${matrix.%s} in one of %s.",
 				a, a, strings.Join(inVariants(), ", "))
 		case r.Serial != "":
-			p.Fail("serial", "Two ways to choose a phone", "The matrix has the axis serial, and serial is %q. Leave "+
-				"one out.",
+			p.Fail("serial", "Conflicting choice of phone", "serial is %q, but the matrix also has an axis serial. "+
+				"Remove one of the two.",
 				r.Serial)
 		case r.Device.IsSet():
-			p.Fail("matrix", "The simulated phone has no serial", "The axis serial chooses real phones, and the step "+
-				"has a device, which is the simulated one.")
+			p.Fail("matrix", "Serial of a simulated phone", "matrix: axis serial chooses real phones, but the step's "+
+				"device is simulated. Remove device or the axis.")
 		}
 		if n *= max(1, len(values)); n > maxRuns {
-			p.Fail("matrix", "Too many runs", "The matrix and repeat make more than %d runs.", maxRuns)
+			p.Fail("matrix", "Too many runs", "matrix and repeat give more than %d runs. Remove values or lower "+
+				"repeat.", maxRuns)
 			return
 		}
 	}
@@ -261,12 +264,12 @@ func repeated(list []string) string {
 	return ""
 }
 
-// inVariants are the arguments in which an axis stands for the variant's value.
+// inVariants returns the arguments that may contain ${matrix.AXIS}.
 func inVariants() []string {
 	return []string{"argv", "env", "stdin", "push", "pull", "expect", "serial", "facts", "title"}
 }
 
-// variant are the arguments as a variant has them.
+// variant returns the arguments of a variant.
 func (r Run) variant(p *step.Plan, c measure.Cell) Run {
 	if len(c.Values) == 0 {
 		return r
@@ -287,13 +290,13 @@ func (r Run) variant(p *step.Plan, c measure.Cell) Run {
 	return r
 }
 
-// filled is an argument of names and values as a variant has it.
+// filled returns a map argument of a variant.
 func filled[V any](p *step.Plan, c measure.Cell, arg string, all map[string]V, fill func(V) V) map[string]V {
 	out := map[string]V{}
 	for k, v := range all {
 		name := c.Fill(k)
 		if _, ok := out[name]; ok {
-			p.Fail("matrix", "Two entries of a variant with one name", "%s: %s: two entries have the name %q in the "+
+			p.Fail("matrix", "Duplicate name in a variant", "%s: %s: two entries have the name %q in the "+
 				"variant.",
 				c.Label, arg, name)
 		}
@@ -302,19 +305,20 @@ func filled[V any](p *step.Plan, c measure.Cell, arg string, all map[string]V, f
 	return out
 }
 
-// oneRun is a run being planned.
+// oneRun plans one run.
 type oneRun struct {
-	Run     // as the variant has it
+	Run     // the variant's arguments
 	p       *step.Plan
 	cell    measure.Cell
-	titled  bool // its title tells it from other variants
+	titled  bool   // whether its title differs from other variants'
+	chosen  string // the user's device
 	action  *step.Action
-	results []action.Input // its part of the step's results
-	samples []action.Input // its part of the step's samples
-	read    []action.Input // its files for the tool metrics
+	results []action.Input // part of the step's results
+	samples []action.Input // part of the step's samples
+	read    []action.Input // files for the tool metrics
 }
 
-// plan plans the run on the device.
+// plan plans the device action.
 func (o *oneRun) plan(adb *step.Toolchain) {
 	o.action = o.p.Action(o.cell.Name, "run "+path.Base(o.Argv[0])+" on the device", o.Argv...)
 	if adb != nil {
@@ -327,8 +331,8 @@ func (o *oneRun) plan(adb *step.Toolchain) {
 	}
 	o.action.SetEnv(env)
 	if v := env["ADSP_LIBRARY_PATH"]; strings.Contains(v, ":") {
-		o.p.Fail("env", "ADSP_LIBRARY_PATH has a colon", "The DSP's loader takes %q for one folder and finds no "+
-			"library in it. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))
+		o.p.Fail("env", "ADSP_LIBRARY_PATH has a colon", "ADSP_LIBRARY_PATH: the DSP's loader reads %q as one "+
+			"folder. Separate folders with ';': %q.", v, strings.ReplaceAll(v, ":", ";"))
 	}
 	if t := facts.TargetOf(o.p.Target); t != nil {
 		o.action.Set(runner.PropertySoC, t.SoC).Set(runner.PropertyArch, t.Arch)
@@ -349,7 +353,7 @@ func (o *oneRun) plan(adb *step.Toolchain) {
 	}
 }
 
-// device says which device it is, and what of the machine's pools it takes.
+// device sets the device of the action, and its share of the machine's pools.
 func (o *oneRun) device() {
 	pool := "device=1"
 	if o.Device.IsSet() {
@@ -357,17 +361,20 @@ func (o *oneRun) device() {
 		pool += ",simulated=1"
 	} else if o.Serial != "" {
 		o.action.Set(runner.PropertySerial, o.Serial)
-		if !strings.ContainsAny(o.Serial, ",=") { // a run that waits for one phone leaves the others to other runs
+		if !strings.ContainsAny(o.Serial, ",=") { // a run that waits for one phone does not block the others
 			pool += ",device " + o.Serial + "=1"
 		}
 	}
 	if o.SoC != "" {
 		o.action.Set(runner.PropertySelect, o.SoC)
 	}
+	if o.chosen != "" {
+		o.action.Set(runner.PropertySerial, o.chosen)
+	}
 	o.action.Set(action.PropertyPool, pool)
 }
 
-// measures has the run do what the step says of measuring.
+// measures sets the arguments for measuring.
 func (o *oneRun) measures() {
 	if !o.recorded() {
 		o.action.Out(session.PhoneJSON)
@@ -386,18 +393,19 @@ func (o *oneRun) measures() {
 	}
 }
 
-// push makes inputs below push/, which is what goes to the device.
+// push adds the pushed files as inputs below push/.
 func (o *oneRun) push() {
 	taken := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(o.Push)) {
 		to := path.Clean(name)
 		if other, ok := taken[to]; ok {
-			o.p.Fail("push", "Two files at one place", "%q and %q of push are the same place on the device.",
+			o.p.Fail("push", "Two files at one place", "push: %q and %q would have the same path on the device. "+
+				"Rename one of the two.",
 				other, name)
 		}
 		if !filepath.IsLocal(to) {
-			o.p.Fail("push", "Path leads out of the run's folder", "push has %q; give names relative to the run's "+
-				"folder.",
+			o.p.Fail("push", "Path outside the run's folder", "push: %q is not a path in the run's folder. Use a "+
+				"relative name without \"..\".",
 				name)
 		}
 		taken[to] = name
@@ -405,9 +413,9 @@ func (o *oneRun) push() {
 	}
 }
 
-// pull settles what is among the results.
+// pull sets the results.
 func (o *oneRun) pull() {
-	names := map[string]string{} // by the name among the results
+	names := map[string]string{} // by name among the results
 	add := func(file, called string) {
 		names[path.Base(file)] = called
 		o.results = append(o.results, o.action.Out(file).As(path.Join(o.cell.Dir, path.Base(file))))
@@ -423,8 +431,8 @@ func (o *oneRun) pull() {
 	for _, name := range o.Pull {
 		clean := path.Clean(name)
 		if !filepath.IsLocal(clean) || clean == "." {
-			o.p.Fail("pull", "Path leads out of the run's folder", "pull has %q; give paths relative to the run's "+
-				"folder.",
+			o.p.Fail("pull", "Path outside the run's folder", "pull: %q is not a path in the run's folder. Use a "+
+				"relative path without \"..\".",
 				name)
 			continue
 		}
@@ -437,19 +445,19 @@ func (o *oneRun) pull() {
 			other = "the record of the run"
 		}
 		if other != "" {
-			o.p.Fail("pull", "Two results have the same name", "%q and %q would both be %s among the results. Have "+
-				"the program write one of them under another name.", other, name, base)
+			o.p.Fail("pull", "Two results with one name", "pull: %q and %q would both be stored as %s. Change the "+
+				"name of one file.", other, name, base)
 		}
 		add(clean, name)
 	}
 	isTokens := func(name string) bool { return path.Clean(name) == resultTokens }
 	if o.Expect.IsSet() && !slices.ContainsFunc(o.Pull, isTokens) {
-		o.p.Fail("expect", "Nothing to compare", "expect compares the run's %s, which pull does not bring back. Add "+
-			"it to pull.", resultTokens)
+		o.p.Fail("expect", "Nothing to compare", "expect: pull does not list the run's %s. Add it to "+
+			"pull.", resultTokens)
 	}
 }
 
-// reading says where the tool metrics finds what it has to know of the run.
+// reading returns the paths that the tool metrics reads for the run.
 func (o *oneRun) reading() measure.Run {
 	read := func(file string) string {
 		at := path.Join("runs", o.cell.Dir, path.Base(file))
@@ -460,7 +468,7 @@ func (o *oneRun) reading() measure.Run {
 	for name, text := range o.Facts {
 		var err error
 		if m.Facts[name], err = strconv.ParseFloat(text, 64); err != nil {
-			o.p.Fail("facts", "A fact that is no number", "%s is %q.", name, text)
+			o.p.Fail("facts", "Invalid fact", "facts: %s is %q, not a number. Use a number.", name, text)
 		}
 	}
 	if o.recorded() {

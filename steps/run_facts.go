@@ -16,11 +16,12 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// maxLibrary is the largest library that is searched for a build id; Qualcomm's largest are some tens of megabytes.
+// maxLibrary is the size limit of a library that is searched for a build id. Qualcomm's largest have some tens of
+// megabytes.
 const maxLibrary = 256 << 20
 
-// facts looks at what is pushed: libraries of toolchains are known by their toolchain and path, files of the workspace
-// are opened.
+// facts adds facts about the pushed files. It identifies libraries of toolchains by toolchain and path, and opens files
+// of the workspace.
 func (r Run) facts(q *question) bool {
 	var files []qnn.File
 	var contexts []qnn.ContextBinary
@@ -55,13 +56,13 @@ func (r Run) facts(q *question) bool {
 	return true
 }
 
-// isQNN tells whether the name is that of a library of the QNN runtime.
+// isQNN reports whether the name is that of a library of the QNN runtime.
 func isQNN(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "libQnn") && strings.HasSuffix(base, ".so")
 }
 
-// fromOutput fills in what the path of an output says.
+// fromOutput sets the facts that follow from an output's path.
 func (q *question) fromOutput(value string, f *qnn.File) {
 	for name, t := range q.p.Toolchains {
 		if strings.HasPrefix(value, t.Output.Path()+"/") && isQNN(value) {
@@ -79,8 +80,8 @@ func (q *question) fromOutput(value string, f *qnn.File) {
 	}
 }
 
-// inspect looks into a file of the workspace. It returns true if rules are about the file, or the header and size of a
-// context binary.
+// inspect reads a file of the workspace. It returns whether rules cover the file, and the header and size of a context
+// binary.
 func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info, int64) {
 	opened, size := q.file(at)
 	if opened == nil {
@@ -106,7 +107,7 @@ func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info, int64) {
 	return false, nil, 0
 }
 
-// runtime is what is to load contexts: the backend that is pushed, else the QAIRT of the pipeline, and the target.
+// runtime returns the runtime that loads the contexts: the pushed backend, else the pipeline's QAIRT, and the target.
 func (q *question) runtime(files []qnn.File) (r qnn.Runtime) {
 	isBackend := func(f qnn.File) bool { return path.Base(f.Name) == "libQnnHtp.so" && f.BuildID != "" }
 	i := slices.IndexFunc(files, isBackend)
@@ -123,7 +124,7 @@ func (q *question) runtime(files []qnn.File) (r qnn.Runtime) {
 	return r
 }
 
-// vendorFirst returns the folder of the phone's own libraries that a search path has before any that is the run's.
+// vendorFirst returns the folder of the phone's own libraries if it precedes the run's folders in a search path.
 func vendorFirst(searchPath string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(searchPath, ":"), ":")
 	for _, own := range []string{"/vendor", "/odm", "/system", "/dsp"} {

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/steps"
 )
 
 func toolchain(name string) step.Toolchain {
@@ -99,12 +100,12 @@ func TestMoreMistakes(t *testing.T) {
 		args map[string]cty.Value
 		want string
 	}{
-		"empty argv":           {map[string]cty.Value{"argv": strs()}, "argv is empty"},
-		"pulled twice":         {map[string]cty.Value{"pull": strs("a/x", "b/x"), "expect": cty.NullVal(cty.String)}, `"a/x" and "b/x" would both be x`},
+		"empty argv":           {map[string]cty.Value{"argv": strs()}, "argv: empty"},
+		"pulled twice":         {map[string]cty.Value{"pull": strs("a/x", "b/x"), "expect": cty.NullVal(cty.String)}, `"a/x" and "b/x" would both be stored as x`},
 		"pulls stdout":         {map[string]cty.Value{"pull": strs("./stdout.txt"), "expect": cty.NullVal(cty.String)}, "the standard output"},
-		"pulls all":            {map[string]cty.Value{"pull": strs("."), "expect": cty.NullVal(cty.String)}, "leads out"},
-		"nothing to compare":   {map[string]cty.Value{"pull": strs("log")}, "pull does not bring back"},
-		"one place twice":      {map[string]cty.Value{"push": push("a", "./a")}, "the same place"},
+		"pulls all":            {map[string]cty.Value{"pull": strs("."), "expect": cty.NullVal(cty.String)}, "not a path in the run's folder"},
+		"nothing to compare":   {map[string]cty.Value{"pull": strs("log")}, "pull does not list"},
+		"one place twice":      {map[string]cty.Value{"push": push("a", "./a")}, "the same path on the device"},
 		"all at the top, fine": {map[string]cty.Value{"push": push("./")}, ""},
 	} {
 		_, diags := table()["run"].Plan(request(c.args))
@@ -137,5 +138,25 @@ func TestSimulatedPhone(t *testing.T) {
 	delete(r.Toolchains, "qemu")
 	if _, diags := table()["simulated_phone"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
 		t.Errorf("no qemu: %v", diags)
+	}
+}
+
+// The user's choice of a device counts more than the step's, also more than an image: it is in every action on a device
+// and in no other.
+func TestRunOnTheChosenDevice(t *testing.T) {
+	for _, args := range []map[string]cty.Value{nil, {"repeat": cty.NumberIntVal(2)}} {
+		p, diags := steps.Workspace{Serial: "1234"}.Kinds()["run"].Plan(request(args))
+		if diags.HasErrors() || len(p.Specs) < 2 {
+			t.Fatalf("%v, %d specs", diags, len(p.Specs))
+		}
+		for _, s := range p.Specs {
+			want := ""
+			if s.Platform[action.PropertyExecutor] == runner.Executor {
+				want = "1234"
+			}
+			if got := s.Platform[runner.PropertySerial]; got != want {
+				t.Errorf("%s: serial %q, want %q", s.Name, got, want)
+			}
+		}
 	}
 }

@@ -16,9 +16,9 @@ func TestRunMistakes(t *testing.T) {
 	}{
 		{"right", "a", "results/x", "$HEXMAGE_ROOT;/dsp", ""},
 		{"colon", "a", "x", "$HEXMAGE_ROOT:/dsp", `"$HEXMAGE_ROOT;/dsp"`},
-		{"push out", "../a", "x", "", `push has "../a"`},
-		{"pull out", "a", "../x", "", `pull has "../x"`},
-		{"pull absolute", "a", "/x", "", `pull has "/x"`},
+		{"push out", "../a", "x", "", `push: "../a"`},
+		{"pull out", "a", "../x", "", `pull: "../x"`},
+		{"pull absolute", "a", "/x", "", `pull: "/x"`},
 	} {
 		at := addrs.Instance{Step: addrs.Step{Kind: "run", Name: "x"}}
 		adb := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: addrs.Toolchain, Name: "adb"}}, Name: "dir"}

@@ -19,10 +19,10 @@ func TestSampleArguments(t *testing.T) {
 		{cty.NullVal(cty.Number), "100"},
 		{cty.NumberIntVal(500), "500"},
 		{cty.NumberIntVal(0), ""},
-		{cty.NumberIntVal(9), "?sample_ms is 9: use a whole number of milliseconds from 10 to 60000, or 0"},
-		{cty.NumberIntVal(60001), "?sample_ms is 60001"},
-		{cty.NumberFloatVal(12.5), "?sample_ms is 12.5"},
-		{cty.NumberIntVal(-100), "?sample_ms is -100"},
+		{cty.NumberIntVal(9), "?sample_ms: invalid value 9. Use a whole number of milliseconds from 10 to 60000, or 0"},
+		{cty.NumberIntVal(60001), "?sample_ms: invalid value 60001"},
+		{cty.NumberFloatVal(12.5), "?sample_ms: invalid value 12.5"},
+		{cty.NumberIntVal(-100), "?sample_ms: invalid value -100"},
 	} {
 		p, diags := table()["run"].Plan(request(map[string]cty.Value{"sample_ms": c.ms}))
 		if message, bad := strings.CutPrefix(c.want, "?"); bad {

@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/steps/probe"
 )
 
-// SDKMatrix are the arguments of kind sdk_matrix: it compiles an op package with one SDK.
+// SDKMatrix holds the arguments of kind sdk_matrix, which compiles an op package with one SDK.
 type SDKMatrix struct {
 	opSource
 	Targets []string `arg:"targets,required"`
@@ -21,16 +21,16 @@ type SDKMatrix struct {
 
 func sdkMatrixSchema() step.Schema {
 	return step.Schema{
-		Summary: "Compiles each source of an op package for each target with one SDK. A source that does not compile " +
-			"is not a failure.",
+		Summary: "Compiles each source of an op package for each target with one SDK. A compilation error does not " +
+			"fail the step.",
 		ArgDocs: withOpDocs(map[string]string{
-			"source":        "The op package, as of `oppackage`.",
-			"targets":       "What to compile for, such as htp_aarch64 and htp_v79.",
-			"hvx":           "As of `oppackage`.",
-			"tools_version": "As of `oppackage`.",
+			"source":        "Folder of the op package, as in `oppackage`.",
+			"targets":       "Targets to compile for, such as htp_aarch64 and htp_v79.",
+			"hvx":           "HVX version or compiler flags, as in `oppackage`.",
+			"tools_version": "Version of the Hexagon tools, as in `oppackage`.",
 		}),
-		Outputs: []step.OutputSpec{step.Value("found", "By target how many sources compile, the first error, and the "+
-			"rule that fixes it: { htp_v79 = { compiled, of, first, rule } }.")},
+		Outputs: []step.OutputSpec{step.Value("found", "For each target: number of sources that compile, number "+
+			"of all sources, first error, and the rule that fixes it. { htp_v79 = { compiled, of, first, rule } }.")},
 		Toolchains: []string{"qairt", "hexagon", "ndk", "llvm"},
 		Example: `step "sdk_matrix" "llama" {
   source  = "LLaMAPackage"
@@ -40,7 +40,7 @@ func sdkMatrixSchema() step.Schema {
 	}
 }
 
-// Plan plans a compilation of each source, once they are known.
+// Plan plans a compilation of each source when the sources are known.
 func (m SDKMatrix) Plan(p *step.Plan, all oppackage.Targets) {
 	b := newBuild(p, all, m.opSource, m.Targets, "targets", m.Tools, m.HVX)
 	if p.Failed() {
@@ -49,13 +49,13 @@ func (m SDKMatrix) Plan(p *step.Plan, all oppackage.Targets) {
 	b.config = new(string)
 	b.probe(b.preview())
 	b.await(func(b opBuild, pkg oppackage.Package) error {
-		pkg.Interface = "" // a made one is no source of the package
+		pkg.Interface = "" // a generated interface is not a source of the package
 		b.probe(pkg)
 		return nil
 	})
 }
 
-// probe plans the compilations, each by a tool that writes the result in the object's place.
+// probe plans the compilations. A tool runs each one and writes the result in place of the object.
 func (b opBuild) probe(pkg oppackage.Package) {
 	pkg = b.place(pkg)
 	s := probe.GatherSpec{Results: map[string][]string{}, Out: path.Join(b.p.At.Dir(), "found.json")}

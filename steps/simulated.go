@@ -8,31 +8,34 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// maxMarked is how much of a file is searched for a mark, in bytes: more than any that a simulation makes has before it, and little of a model.
-// maxSearched is how many files and folders of a folder are: more than anybody pushes.
+// maxMarked is the number of bytes of a file that are searched for a mark: more than any simulated file has before its
+// mark, and a small part of a model.
+// maxSearched is the limit on files and folders to search: more than users push.
 const (
 	maxMarked   = 16 << 20
 	maxSearched = 4096
 )
 
-// simulatedAllowed tells whether a simulation may take a vendor's place: in profile simulated, and in pipelines without profiles, which say so.
+// simulatedAllowed reports whether simulated files may replace Qualcomm's: in profile simulated, and in pipelines
+// without profiles, which print a warning.
 func (q *question) simulatedAllowed() bool {
 	return q.p.Profile == toolchains.ProfileSimulated || q.p.Profile == ""
 }
 
-// refuseSimulated refuses a file of the workspace, or a folder with one, that says of itself that it is hexmage's own, in a profile whose results are to
-// be a vendor's.
+// refuseSimulated rejects workspace files with a simulation's mark in profiles with real files.
 func (q *question) refuseSimulated(arg, at string) {
 	if at == "" || q.simulatedAllowed() {
 		return
 	}
 	left := maxSearched
 	if found := q.simulated(at, &left); found != "" {
-		q.p.Fail(arg, "Simulated file", "%s was made by a simulation of hexmage. Profile %s accepts real files only: name one that the real tool made.", found, q.p.Profile)
+		q.p.Fail(arg, "Simulated file", "%s: hexmage's simulation wrote this file, but profile %s accepts only real "+
+			"files. Use a file from the real tool.", found, q.p.Profile)
 	}
 }
 
-// simulated returns the first file at a path, or below it, that has a simulation's mark; "" where there is none among those that are left to search.
+// simulated returns the first file at or below a path that has a simulation's mark, or "". It searches the next left
+// files.
 func (q *question) simulated(at string, left *int) string {
 	if *left--; *left < 0 {
 		return ""
@@ -53,10 +56,10 @@ func (q *question) simulated(at string, left *int) string {
 	return ""
 }
 
-// marked tells whether what is read has a simulation's mark: its words, or what its contexts begin with.
+// marked reports whether the data has a simulation's mark: its words, or the first bytes of its contexts.
 func marked(r io.Reader) bool {
 	marks := [][]byte{[]byte(qnn.Simulated), []byte(qnn.SimulatedContext)}
-	const most = 64 // bytes of the longest mark, at least
+	const most = 64 // bytes; the longest mark is shorter
 	buf := make([]byte, 1<<20)
 	for kept := 0; ; {
 		n, err := io.ReadFull(r, buf[kept:])

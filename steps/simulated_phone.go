@@ -12,22 +12,25 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/linux"
 )
 
-// SimulatedPhone are the arguments of kind simulated_phone.
+// SimulatedPhone holds the arguments of kind simulated_phone.
 type SimulatedPhone struct {
 	Linux bool `arg:"linux"`
 }
 
 func simulatedPhoneSchema() step.Schema {
 	return step.Schema{
-		Summary:    "Makes the image of a simulated phone with the target's SoC: AArch64 and Hexagon programs run by qemu.",
-		ArgDocs:    map[string]string{"linux": "The phone also runs programs of arm64 Linux, such as Qualcomm's own QNN runtime as far as the skel; the toolchain linux_arm64 must be declared."},
-		Outputs:    []step.OutputSpec{{Name: "image", Class: action.Tree, Doc: "What the `device` argument of a run step takes."}},
+		Summary: "Makes the image of a simulated phone with the target's SoC: AArch64 and Hexagon programs run by " +
+			"qemu.",
+		ArgDocs: map[string]string{"linux": "Whether the phone also runs programs of arm64 Linux, such as " +
+			"Qualcomm's QNN runtime up to loading the skel. Needs toolchain linux_arm64."},
+		Outputs: []step.OutputSpec{{Name: "image", Class: action.Tree, Doc: "The phone's image, for the argument " +
+			"`device` of kind run."}},
 		Toolchains: []string{"llvm", "qemu", "busybox", "linux_arm64"},
 		Example:    `step "simulated_phone" "phone" {}`,
 	}
 }
 
-// Plan has the DSP's protection domain compiled from the sources that hexmage carries, then the image put together.
+// Plan plans the compilation of the DSP's protection domain from embedded sources, then the image.
 func (e SimulatedPhone) Plan(p *step.Plan) {
 	target(p, "The simulated phone has the target's SoC.")
 	llvm, qemu, busybox := p.Toolchain("llvm"), p.Toolchain("qemu"), p.Toolchain("busybox")
@@ -36,7 +39,7 @@ func (e SimulatedPhone) Plan(p *step.Plan) {
 	}
 	dsp, err := dspProgram(p, llvm.Input())
 	if err != nil {
-		p.Fail("", "The DSP's sources cannot be read", "%v", err)
+		p.Fail("", "Unreadable DSP sources", "%v", err)
 		return
 	}
 	soc, diags := step.Decode[phone.SoCProps](p.Target)
@@ -47,25 +50,25 @@ func (e SimulatedPhone) Plan(p *step.Plan) {
 	if e.Linux {
 		more, err := linuxParts(p, llvm.Input(), &spec)
 		if err != nil {
-			p.Fail("linux", "The sources of libcdsprpc.so cannot be read", "%v", err)
+			p.Fail("linux", "Unreadable sources of libcdsprpc.so", "%v", err)
 		}
 		if p.Failed() {
 			return
 		}
 		in = append(in, more...)
 	}
-	image := step.Tool(p, "image", "put the phone's image together", phone.Tool, spec)
+	image := step.Tool(p, "image", "assemble the phone's image", phone.Tool, spec)
 	p.Tree("image", image.In(in...).OutTree("image"))
 }
 
-// dspProgram compiles the simulated DSP's first program.
+// dspProgram plans the compilation of the simulated DSP's first program.
 func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
 	sources, err := embedded(cdsp.Sources(), "")
 	a := p.Action("dsp", "compile the simulated DSP's "+cdsp.Program, cdsp.Args(llvm.Path+"/usr/bin/clang-22", cdsp.Program)...)
 	return a.In(llvm).In(sources...).Out(cdsp.Program).As(cdsp.Program), err
 }
 
-// linuxParts has compiled what a phone needs for programs of arm64 Linux, and adds it to the spec of its image.
+// linuxParts plans the compilation of the parts for programs of arm64 Linux, and adds them to the image's spec.
 func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Image) ([]action.Input, error) {
 	root := p.Toolchain("linux_arm64")
 	if p.Failed() {
@@ -89,7 +92,8 @@ func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Image) ([]action.In
 		compile(linux.Program, linux.ProgramArgs(clang, root.Output.Path(), linux.Program))}, nil
 }
 
-// SimulatePhone starts simulated phones for devices. self are program and arguments that call phone.Init.
+// SimulatePhone returns a function that starts simulated phones as devices. The parameter self is a command line that
+// calls phone.Init.
 func SimulatePhone(self ...string) func(context.Context, runner.SimulatedOptions) (runner.Simulated, error) {
 	return func(ctx context.Context, o runner.SimulatedOptions) (runner.Simulated, error) {
 		e, err := phone.Start(ctx, phone.Options{Self: self, Image: o.Image, Dir: o.Dir, Data: o.Data, Log: o.Log})

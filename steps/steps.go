@@ -1,9 +1,8 @@
-// Package steps has the kinds of steps, a file each, named as the user spells them: the arguments of a kind, and the
-// actions that it plans. Command lines, formats and protocols are in the domain folders. The kinds join those folders,
-// which do not know each other.
+// Package steps defines the kinds of steps, one file per kind: the arguments, and the actions that a step plans. It
+// joins the domain packages. These hold command lines, formats and protocols, and do not know each other.
 //
-// Kinds is the table of kinds for the planner, Tools the table of hexmage's programs that the actions run. The package
-// knows nothing of the command line, and runs no action.
+// Kinds returns the kinds for the planner, and Tools returns the built-in programs that actions run. The package does
+// not know the command line, and runs no action.
 package steps
 
 import (
@@ -23,8 +22,9 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Catalogue is the catalogue of toolchains with the given files of a workspace on top. It embeds the simulations.
-func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
+// Catalog returns the catalog of toolchains with the given workspace files merged in. The catalog embeds the simulated
+// SDKs.
+func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	c, diags := toolchains.Load(files)
 	if c != nil {
 		c.Embedded = sdk.Embedded{World: func() (*qnn.Facts, error) {
@@ -41,39 +41,41 @@ func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics)
 	return c, diags
 }
 
-// Workspace is what the kinds are told of the workspace that is planned.
+// Workspace is the part of a workspace that the kinds need.
 type Workspace struct {
-	Catalogue func() *toolchains.Catalogue // nil: there is none
-	Lock      *toolchains.Lock
-	Machine   toolchains.Machine
-	Dir       string            // where paths of the workspace start
-	Metrics   map[string][]byte // its files of metrics
-	Memory    func() int64      // bytes that this machine has; nil, or 0: not known
+	Catalog func() *toolchains.Catalog // nil: no catalog
+	Lock    *toolchains.Lock
+	Machine toolchains.Machine
+	Dir     string            // base folder of workspace paths
+	Metrics map[string][]byte // metrics files of the workspace
+	Memory  func() int64      // memory of this machine in bytes; nil, or 0: unknown
+	Serial  string            // the user's device for runs; "": the device in the step
 
-	// Asked, when set, is told what toolchain blocks ask of the catalogue, and nothing is chosen or planned for them.
+	// Asked receives the catalog requests of toolchain blocks. If Asked is set, these blocks choose and plan nothing.
 	Asked func(toolchains.Request)
 }
 
-// Target makes the object that `target` is of a target block.
+// Target returns the object `target` for a target block.
 func (w Workspace) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
-	return w.Catalogue().Target(name, args)
+	return w.Catalog().Target(name, args)
 }
 
-// forTargets is plan with the targets that op packages can be built for, none without a catalogue.
+// forTargets passes plan the targets that op packages can be built for, or none without a catalog.
 func forTargets[A any](w Workspace, plan func(A, *step.Plan, oppackage.Targets)) func(A, *step.Plan) {
 	return func(a A, p *step.Plan) {
 		var targets oppackage.Targets
-		if w.Catalogue != nil {
-			targets = w.Catalogue().Arches
+		if w.Catalog != nil {
+			targets = w.Catalog().Arches
 		}
 		plan(a, p, targets)
 	}
 }
 
-// Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is
-// under addrs.Toolchain. The catalogue's rules of what goes together are asked before a step is planned.
+// Kinds returns the planner's kinds by the name that follows `step`. Toolchain blocks have the name addrs.Toolchain.
+// Kinds check the catalog's compatibility rules before they plan a step.
 func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
+	run := func(r Run, p *step.Plan) { r.Plan(p, known, w.Serial) }
 	return map[string]step.Kind{
 		"hf_folder":       step.New(hfFolderSchema(), asked(w, HFFolder.facts, HFFolder.Plan)),
 		"accuracy":        step.New(accuracySchema(), Accuracy.Plan),
@@ -101,7 +103,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"quantize_v1":     step.New(quantizeV1Schema(), QuantizeV1.Plan),
 		"quantize":        step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),
 		"reference":       step.New(referenceSchema(), Reference.Plan),
-		"run":             step.New(runSchema(), asked(w, Run.facts, func(r Run, p *step.Plan) { r.Plan(p, known) })),
+		"run":             step.New(runSchema(), asked(w, Run.facts, run)),
 		"vocab":           step.New(vocabSchema(), Vocab.Plan),
 		addrs.Toolchain:   step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) }),
 	}

@@ -23,10 +23,10 @@ import (
 const (
 	treeDir      = "tree"
 	verifiedFile = "verified.json"
-	fetchTimeout = 4 * time.Hour // some gigabytes over a slow line
+	fetchTimeout = 4 * time.Hour // for several gigabytes over a slow line
 )
 
-// Toolchain are the arguments of toolchain blocks.
+// Toolchain holds the arguments of toolchain blocks.
 type Toolchain struct {
 	Version     string   `arg:"version"`
 	Source      string   `arg:"source"`
@@ -35,6 +35,7 @@ type Toolchain struct {
 	SHA256      string   `arg:"sha256"`
 	Size        int64    `arg:"size"`
 	StripPrefix string   `arg:"strip_prefix"`
+	Only        []string `arg:"only,nonull"`
 
 	Python       string   `arg:"python"`
 	Requirements []string `arg:"requirements,nonull"`
@@ -45,27 +46,36 @@ type Toolchain struct {
 
 func toolchainSchema() step.Schema {
 	return step.Schema{
-		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
+		Summary: "Downloads or finds a release of an SDK or tool in the catalog, and verifies it. It appears at " +
+			"toolchains/<name>.",
 		ArgDocs: map[string]string{
-			"version":       "A release of the catalogue. The default is the catalogue's.",
-			"source":        "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"simulated\" takes the simulation.",
-			"path":          "Root of an installed copy to use; it must be the release that is asked for.",
-			"urls":          "Addresses to take the archive from instead of the catalogue's: https, http or file.",
-			"sha256":        "Digest of the archive at urls.",
-			"size":          "Size of the archive at urls, in bytes.",
-			"strip_prefix":  "Folder of the archive at urls that is the SDK's root.",
-			"python":        "Makes it an environment of Python's, whatever its name: the release of toolchain python that it stands on, such as \"3.11\".",
-			"requirements":  "With python: the packages, as pip has them: [\"numpy==2.4.6\"], or the lines of a file: split(\"\\n\", file(\"requirements.txt\")). `hexmage lock` chooses them and all that they need.",
-			"overrides":     "With python: requirements in place of what packages say of others.",
-			"exclude_newer": "With python: a day such as \"2026-11-20\"; what was uploaded on it or later is not there.",
-			"index":         "With python: a package index to ask, rather than those that the machine's own configuration names.",
+			"version": "Release in the catalog. Default: the catalog's default.",
+			"source": "Only source to use: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", " +
+				"\"pypi\", \"qpm\" or \"qsc\". Default: the profile's order; \"simulated\" uses the simulation.",
+			"path":         "Root of an installed copy to use. It must be the requested release.",
+			"urls":         "Addresses of the archive, in place of the catalog's: https, http or file.",
+			"sha256":       "Digest of the archive at urls.",
+			"size":         "Size of the archive at urls, in bytes.",
+			"strip_prefix": "Folder of the archive at urls that is the SDK's root.",
+			"only": "Patterns of the files to use: [\"sdk.yaml\", \"include/**\"]. Default: all. An " +
+				"installed copy is used whole. After `hexmage lock --whole`, hexmage downloads only these files of a " +
+				"zip.",
+			"python": "Release of toolchain python, such as \"3.11\". Makes the toolchain a Python " +
+				"environment, whatever its name.",
+			"requirements": "With python: packages in pip's syntax: [\"numpy==2.4.6\"], or the lines of a file: " +
+				"split(\"\\n\", file(\"requirements.txt\")). `hexmage lock` resolves them and their dependencies.",
+			"overrides": "With python: requirements that replace those in package metadata.",
+			"exclude_newer": "With python: date such as \"2026-11-20\". hexmage ignores files that were uploaded on " +
+				"that day or later.",
+			"index": "With python: package index to use. Default: the indexes in the machine's own " +
+				"configuration.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The toolchain's root."}},
 		Example: `toolchain "qairt" { version = "2.41.0.251128" }`,
 	}
 }
 
-// Plan settles where the release comes from and plans its fetching.
+// Plan chooses the source of the release and plans its download.
 func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	if w.Asked != nil {
 		t.ask(p, w)
@@ -74,7 +84,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	var reads step.Reads
 	q := t.request(p, w)
 	q.Machine = w.Machine.Recording(&reads.Paths, &reads.Env)
-	cat := w.Catalogue().For(q)
+	cat := w.Catalog().For(q)
 	ch, missing, err := choose(cat, q)
 	p.Read(reads)
 	var attrs map[string]cty.Value
@@ -98,29 +108,29 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	p.Attrs(attrs)
 	p.Missing(missing...)
 	if w := ch.Spec.Wheel; w != nil && strings.Contains(w.Tags, "x86_64") && p.CPULevel != "" && !strings.HasPrefix(p.CPULevel, "x86-64") {
-		p.Missing(fmt.Sprintf("%s runs on x86-64 Linux only, and this machine is %s: use an x86-64 machine or container, "+
-			"or another profile, such as --profile simulated", ch.Toolchain.Description, p.CPULevel))
+		p.Missing(fmt.Sprintf("%s runs only on x86-64 Linux, but this machine is %s; use an x86-64 machine or "+
+			"container, or --profile simulated", ch.Toolchain.Description, p.CPULevel))
 	}
 }
 
-// unknownSummary says what it is of a toolchain that the catalogue does not have.
-func unknownSummary(cat *toolchains.Catalogue, name string) string {
+// unknownSummary returns the title of the error for a toolchain that the catalog does not have.
+func unknownSummary(cat *toolchains.Catalog, name string) string {
 	if _, _, err := cat.Find(name, ""); err == nil {
 		return "Unknown release"
 	}
 	return "Unknown toolchain"
 }
 
-// ask tells what the block asks of the catalogue; of what it says itself there is nothing to ask.
+// ask passes on the block's request to the catalog. A block with its own source makes no request.
 func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	q := t.request(p, w)
-	cat := w.Catalogue().For(q)
+	cat := w.Catalog().For(q)
 	sdk, r, err := cat.Find(q.Name, q.Version)
 	if err != nil {
 		p.Fail("", unknownSummary(cat, q.Name), "%s.", err)
 		return
 	}
-	if q.Own == nil || t.Python != "" { // else there is nothing to pin
+	if q.Own == nil || t.Python != "" { // other sources need no pin
 		w.Asked(q)
 	}
 	attrs := toolchainAttrs(&toolchains.Choice{Toolchain: sdk, Release: r, Source: &toolchains.Source{}})
@@ -130,9 +140,9 @@ func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	p.Attrs(attrs)
 }
 
-// choose settles where the release comes from. A real release that nobody has pinned yet, or that is not on this machine,
-// is no mistake in the pipeline: the plan shows what would be fetched, and what is missing for it.
-func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice, []string, error) {
+// choose selects the source of the release. A real release that is not pinned, or not on this machine, is not an error
+// in the pipeline. The plan then shows the download and the missing parts.
+func choose(cat *toolchains.Catalog, q toolchains.Request) (*toolchains.Choice, []string, error) {
 	ch, err := cat.Choose(q)
 	if err == nil || q.Profile == toolchains.ProfileSimulated || q.Profile == "" {
 		return ch, nil, err
@@ -148,7 +158,7 @@ func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice
 	return ch, []string{said(q.Name, err)}, nil
 }
 
-// said is an error as a sentence; one that begins with the toolchain's name keeps that as it is written.
+// said returns an error as a sentence. If it begins with the toolchain's name, the name keeps its case.
 func said(name string, err error) string {
 	if text := err.Error(); strings.HasPrefix(text, name+" ") {
 		return strings.TrimSuffix(text, ".") + "."
@@ -156,10 +166,10 @@ func said(name string, err error) string {
 	return qnn.Sentence(err.Error())
 }
 
-// request is what the block asks of the catalogue.
+// request returns the block's request to the catalog.
 func (t Toolchain) request(p *step.Plan, w Workspace) toolchains.Request {
 	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Source, Profile: p.Profile, Lock: w.Lock,
-		Machine: w.Machine}
+		Machine: w.Machine, Only: t.Only}
 	switch {
 	case t.Python != "":
 		q.Version = cmp.Or(t.Version, t.Python)
@@ -179,7 +189,7 @@ func (t Toolchain) request(p *step.Plan, w Workspace) toolchains.Request {
 	return q
 }
 
-// environment plans an environment of Python's: its interpreter, and its packages, which uv installs without network.
+// environment plans a Python environment: its interpreter, and its packages, which uv installs without the network.
 func environment(p *step.Plan, ch *toolchains.Choice) error {
 	e := ch.Packages
 	interpreter, err := get(p, "python", e.Interpreter)
@@ -200,7 +210,7 @@ func environment(p *step.Plan, ch *toolchains.Choice) error {
 		wheels = append(wheels, a.Out(w.File).As("wheels/"+w.File))
 		spec.Files = append(spec.Files, w)
 	}
-	if len(e.Wheels) == 0 { // not locked: each lacks its digest
+	if len(e.Wheels) == 0 { // not locked: digests are missing
 		for _, r := range e.Asked.Requirements {
 			spec.Files = append(spec.Files, pypi.Wheel{Project: r})
 		}
@@ -210,14 +220,15 @@ func environment(p *step.Plan, ch *toolchains.Choice) error {
 		in.Shared = true
 		return in
 	}
-	install := step.Tool(p, "", fmt.Sprintf("install %d packages for Python %s", len(e.Wheels), e.Asked.Python), python.Tool, spec)
+	install := step.Tool(p, "", fmt.Sprintf("install %d packages for Python "+
+		"%s", len(e.Wheels), e.Asked.Python), python.Tool, spec)
 	install.In(shared(interpreter, "python"), shared(uv, "uv")).In(wheels...)
 	install.Timeout = fetchTimeout
 	p.Tree("dir", interpreter, install.OutTree(treeDir))
 	return nil
 }
 
-// take plans the getting of the choice.
+// take plans the actions that get the chosen release.
 func take(p *step.Plan, ch *toolchains.Choice) error {
 	if ch.Packages != nil {
 		return environment(p, ch)
@@ -225,7 +236,7 @@ func take(p *step.Plan, ch *toolchains.Choice) error {
 	spec := ch.Spec
 	spec.Out = treeDir
 	if ch.Source.Kind == "installed" && ch.Host != "" {
-		// The copy is used where it is; the toolchain's tree is that copy and the report of having been verified.
+		// The copy stays in place. The toolchain's tree is the copy with its verification report.
 		spec.File, spec.Out = "sdk", verifiedFile
 		verify := fetch(p, "", "verify "+spec.Name+" at "+ch.Host, spec)
 		copied := action.Input{Host: &action.HostPath{Path: ch.Host}}
@@ -242,7 +253,7 @@ func take(p *step.Plan, ch *toolchains.Choice) error {
 	return err
 }
 
-// get plans the action that makes the tree of a choice.
+// get plans the action that writes the tree of a choice.
 func get(p *step.Plan, name string, ch *toolchains.Choice) (action.Input, error) {
 	spec := ch.Spec
 	spec.Out = treeDir
@@ -257,14 +268,14 @@ func get(p *step.Plan, name string, ch *toolchains.Choice) (action.Input, error)
 		a.In(action.Input{Path: toolchains.EmbeddedFile, Content: &action.Content{Data: b}})
 	case "installed":
 		a.Description = "take " + spec.Name + " of this machine"
-		a.Set(action.PropertyHost, "fetch") // the programs are tried where they are
+		a.Set(action.PropertyHost, "fetch") // the action runs the installed programs
 	default:
-		online(a, "fetch") // apt needs the system's lists, a vendor's client the user's login
+		online(a, "fetch") // apt needs the system's lists, Qualcomm's client the user's login
 	}
 	return a.OutTree(treeDir), nil
 }
 
-// toolchainAttrs is what other steps know of the toolchain at plan time.
+// toolchainAttrs returns the attributes of the toolchain that other steps can use at plan time.
 func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 	str := func(s string) cty.Value {
 		if s == "" {
@@ -290,19 +301,20 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 	}
 }
 
-// ToolchainAttributes says of each attribute of a toolchain, by name, what it is: those of toolchainAttrs, its push sets, and the path of its tree.
+// ToolchainAttributes returns the documentation of a toolchain's attributes by name. The attributes are in
+// toolchainAttrs, or are push sets or the path of the tree.
 func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	all := map[string]string{
-		"dir":           "Path of its tree.",
-		"version":       "The release that was chosen.",
-		"build_id":      "Its whole build id; `null` where it is not known.",
-		"tools_version": "Version of the compilers in it; `null` where it is not known.",
-		"arches":        "Hexagon archs that it can build for.",
-		"source":        "Where it comes from: `\"archive\"`, `\"installed\"`, …",
-		"simulated":     "Whether it is hexmage's own, in place of Qualcomm's.",
+		"dir":           "Path of the toolchain's tree.",
+		"version":       "Chosen release.",
+		"build_id":      "Whole build id; `null` if unknown.",
+		"tools_version": "Version of its compilers; `null` if unknown.",
+		"arches":        "Hexagon archs that its compilers support.",
+		"source":        "Source of the release: `\"archive\"`, `\"installed\"`, …",
+		"simulated":     "Whether hexmage's simulation replaces Qualcomm's release.",
 	}
 	for _, s := range t.Pushes {
-		all[s.Name] = "Files that a device needs of it, name → path, as `push` of a step `run` takes them."
+		all[s.Name] = "Its files for a device, name → path, as `push` of kind `run` expects them."
 		if s.PerArch() {
 			all[s.Name] += " One set for each arch: `toolchain." + t.Name + "." + s.Name + "[target.arch]`."
 		}
@@ -310,31 +322,37 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	return all
 }
 
-// SimulatedSDK is the summary of a warning that each toolchain has which is the simulation, where nobody asked for it.
+// SimulatedSDK is the title of the warning about a simulated toolchain that the pipeline did not request.
 const SimulatedSDK = "Simulated SDK"
 
-// passedOver says which other sources were tried before the one that is taken.
+// passedOver reports the sources that were tried before the chosen one.
 func passedOver(p *step.Plan, ch *toolchains.Choice) {
 	warn := func(summary, text string) {
 		p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: qnn.Sentence(text), Subject: p.ArgRange("version")})
 	}
 	if p.Profile == "" && ch.Source.Kind == "embedded" {
-		warn(SimulatedSDK, ch.Spec.Name+" is hexmage's own, in place of Qualcomm's, since the pipeline has no profile: what is built with it runs on no phone. "+
-			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for Qualcomm's")
+		warn(SimulatedSDK, ch.Spec.Name+": hexmage's simulation replaces Qualcomm's SDK, because the pipeline has no "+
+			"profile. Its results do not run on a phone. Write profile \"simulated\" { default = true } to keep it, or a "+
+			"profile such as \"device\" to use Qualcomm's")
+	}
+	if ch.OnTrust {
+		warn("Unverified parts", ch.Spec.Name+": hexmage has not compared the downloaded parts with the whole zip. "+
+			"To compare them, run `hexmage lock --whole`")
 	}
 	for _, n := range ch.Notes {
-		warn("Another source was passed over",
-			ch.Spec.Name+" is taken from source "+strconv.Quote(ch.Source.Kind)+": "+n)
+		warn("Other source skipped",
+			ch.Spec.Name+": from source "+strconv.Quote(ch.Source.Kind)+"; hexmage skipped another source: "+n)
 	}
 }
 
-// pushSets adds the toolchain's push sets to its attributes: objects of name on the device → path, by arch where there is one for each.
-func pushSets(attrs map[string]cty.Value, c *toolchains.Catalogue, t *toolchains.Toolchain, r *toolchains.Release) {
+// pushSets adds the toolchain's push sets to its attributes: objects of name on the device → path, per arch if the sets
+// differ.
+func pushSets(attrs map[string]cty.Value, c *toolchains.Catalog, t *toolchains.Toolchain, r *toolchains.Release) {
 	for _, s := range t.Pushes {
 		set := func(arch string) cty.Value {
 			files := map[string]cty.Value{}
 			for name, from := range s.For(arch) {
-				files[name] = cty.StringVal(from).Mark(step.InTree("dir"))
+				files[name] = cty.StringVal(from).Mark(step.TreePath("dir"))
 			}
 			return cty.ObjectVal(files)
 		}

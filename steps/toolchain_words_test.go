@@ -13,7 +13,7 @@ import (
 func TestToolchainAttributes(t *testing.T) {
 	ch := &toolchains.Choice{Toolchain: &toolchains.Toolchain{SDK: &qnn.SDK{Name: "x"}, Pushes: []*toolchains.PushSet{{Name: "runtime"}}}, Release: &toolchains.Release{Release: &qnn.Release{Version: "1"}}, Source: &toolchains.Source{}}
 	attrs := toolchainAttrs(ch)
-	pushSets(attrs, &toolchains.Catalogue{}, ch.Toolchain, ch.Release)
+	pushSets(attrs, &toolchains.Catalog{}, ch.Toolchain, ch.Release)
 	want := append(slices.Sorted(maps.Keys(attrs)), "dir")
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(ToolchainAttributes(ch.Toolchain))); !slices.Equal(got, want) {

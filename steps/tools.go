@@ -19,13 +19,14 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/qairt"
 	"github.com/hexmage/hexmage/steps/probe"
 	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// Tools is the table of the built-in tools, by the name that follows `hexmage tool`.
+// Tools returns the built-in tools, by the name that follows `hexmage tool`.
 func Tools() map[string]tool.Func {
 	tools := map[string]tool.Func{}
 	add(tools, aotconfig.Tool, aotconfig.Run)
@@ -38,6 +39,7 @@ func Tools() map[string]tool.Func {
 	add(tools, probe.Gather, probe.RunGather)
 	add(tools, patches.Tool, patches.Run)
 	add(tools, phone.Tool, phone.RunTool)
+	add(tools, qairt.Tool, qairt.Run)
 	add(tools, placement.Tool, placement.Run)
 	add(tools, profile.Tool, profile.Run)
 	add(tools, audit.Tool, audit.Run)
@@ -49,7 +51,7 @@ func Tools() map[string]tool.Func {
 	add(tools, sources.Tool, sources.Run)
 	add(tools, git.Tool, git.Run)
 	add(tools, python.Tool, python.Run)
-	for _, name := range compiler.Tools() { // in the place of mllm's programs, with their flags
+	for _, name := range compiler.Tools() { // they replace mllm's programs, with mllm's flags
 		tools[name.String()] = compiler.New(name)
 	}
 	return tools

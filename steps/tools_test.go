@@ -96,7 +96,7 @@ func golden() map[string][2]string {
 		"model.mllm":              {"convert.Tool", "9d8e5fc663a0c5d2f9655516b66247de735098eb1bf3eac6f554fa641b6f232e"},
 		"config.json":             {"aotconfig.Tool", "628a4f1ce07a273ab02ab9b1accbda57e358943647c3603bb18627a896468160"},
 		"aot.json":                {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
-		"context.bin":             {"compiler.Qwen3", "40660aed636d118d6fc9b8516d07230b16bbad24acb8e69c3af171af8f70c170"},
+		"context.bin":             {"compiler.Qwen3", "6409260c25b9b650fc66f38beeb8316ad09e13e0f4d5c416a642bd448a43282b"},
 		"tokens.json":             {"toymodel.ReferenceTool", "c7daf61776e12c5374d83fe6a527a06050c9688a61d43969f8f71adfd91f94bc"},
 	}
 }
@@ -187,11 +187,11 @@ func compilerRefuses(t *testing.T, dir string) {
 		"arch":         {edit(`"V79"`, `"V78"`), nil, "Unknown HTP architecture"},
 		"chipset":      {edit(`"SM8750"`, `"SM1"`), nil, "htp_chipset"},
 		"performance":  {edit(`"HtpBurst"`, `"Fast"`), nil, "htp_try_best_performance"},
-		"session":      {edit(`"HtpUnsignedPd"`, `"No"`), nil, "neither HtpSignedPd"},
+		"session":      {edit(`"HtpUnsignedPd"`, `"No"`), nil, "use HtpSignedPd"},
 		"missing key":  {edit(`"htp_vtcm_capability_in_mb"`, `"vtcm"`), nil, "all five keys"},
 		"layers":       {edit(`"layers": 4`, `"layers": 28`), nil, "of 4 layers, want qwen3 of 28"},
-		"split":        {edit(`"split_graph": 1`, `"split_graph": 2`), nil, "knows only 1"},
-		"recipe":       {edit(`"llm_recipe": true`, `"llm_recipe": false`), nil, "no pass would run"},
+		"split":        {edit(`"split_graph": 1`, `"split_graph": 2`), nil, "supports only 1"},
+		"recipe":       {edit(`"llm_recipe": true`, `"llm_recipe": false`), nil, "the compiler skips all passes"},
 		"slash":        {string(aot), map[string]string{"--qnn_env_path": "{dir}/lib"}, "must end in a slash"},
 		"hub's config": {string(aot), map[string]string{"-c": "{dir}/model/config.json"}, "max_cache_length"},
 		"unknown flag": {string(aot), map[string]string{"--bogus": "1"}, "not defined: -bogus"},

@@ -7,21 +7,21 @@ import (
 	"github.com/hexmage/hexmage/model/vocab"
 )
 
-// Vocab are the arguments of kind vocab.
+// Vocab holds the arguments of kind vocab.
 type Vocab struct {
 	Tokenizer step.Path `arg:"tokenizer,required"`
 }
 
 func vocabSchema() step.Schema {
 	return step.Schema{
-		Summary: "Writes the vocabulary and the merges that mllm v1's programs read, from a tokenizer.json.",
+		Summary: "Writes the vocabulary and merges for mllm v1's programs from a tokenizer.json.",
 		ArgDocs: map[string]string{
 			"tokenizer": "The model's tokenizer.json, or a folder with it.",
 		},
 		Outputs: []step.OutputSpec{
 			step.File("vocab", "The vocabulary, such as qwen_vocab.mllm."),
-			step.File("merges", "The merges, such as qwen_merges.txt, without which the programs say \"merge file is "+
-				"broken\"."),
+			step.File("merges", "The merges, such as qwen_merges.txt. Without them mllm's programs print \"merge "+
+				"file is broken\"."),
 		},
 		Example: `step "vocab" "qwen" {
   tokenizer = "Qwen1.5-1.8B-Chat/tokenizer.json"
@@ -29,7 +29,7 @@ func vocabSchema() step.Schema {
 	}
 }
 
-// Plan plans the writing.
+// Plan plans one action.
 func (v Vocab) Plan(p *step.Plan) {
 	s := vocab.Spec{Tokenizer: v.Tokenizer.InRoot(), Vocab: "vocab.mllm", Merges: "merges.txt"}
 	if path.Ext(s.Tokenizer) != ".json" {

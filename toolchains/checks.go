@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Verify returns what a tree of the release must hold.
+// Verify returns the checks for a tree of the release.
 func (t *Toolchain) Verify(r *Release) verify.Checks {
 	var v verify.Checks
 	for _, c := range []*verify.Checks{t.Checks, r.Checks} {
@@ -44,12 +44,12 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 	return v
 }
 
-// ReleaseOf returns the release that the SDK at root says it is. Where the catalogue does not have it, known is false, and
-// the release has what the SDK says of itself: its checks are those that hold for all releases of the toolchain.
-func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
+// ReleaseOf identifies the release of the SDK at root by the SDK's own files. If the catalog lacks the release, known
+// is false. The returned release then has data from the SDK's files, and the toolchain's checks for any release.
+func (c *Catalog) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
 	t = c.toolchain(is.Name)
 	if t == nil {
-		return nil, nil, false, fmt.Errorf("%s is an SDK %q, which is not in the catalogue", root, is.Name)
+		return nil, nil, false, fmt.Errorf("%s: SDK %q is not in the catalog", root, is.Name)
 	}
 	if r := t.releaseOf(is); r != nil {
 		return t, r, true, nil
@@ -57,7 +57,7 @@ func (c *Catalogue) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release
 	return t, released(is, root), false, nil
 }
 
-// released is the release that an SDK at root says it is, with what it says of itself.
+// released returns a release with the data in the files of the SDK at root.
 func released(is sdk.SDK, root string) *Release {
 	return &Release{Release: &qnn.Release{Version: is.Version, Revision: is.Version, BuildID: is.BuildID,
 		ToolsVersion: is.ToolsVersion, Arches: is.Arches(root), Named: is.Arches(root)}}

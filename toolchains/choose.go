@@ -14,45 +14,48 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Profiles that take hexmage's simulated SDKs. All others refuse them.
+// Profiles that use hexmage's simulated SDKs. All other profiles reject these SDKs.
 const (
-	ProfileEmulator  = "emulator"  // Qualcomm's compiler and emulator from public packages; the phone's side is simulated
-	ProfileSimulated = "simulated" // nothing of Qualcomm's
+	ProfileEmulator  = "emulator"  // Qualcomm's compiler and emulator from public packages; the phone is simulated
+	ProfileSimulated = "simulated" // no software from Qualcomm
 )
 
 // Request asks for a release of a toolchain.
 type Request struct {
 	Name    string
-	Version string // "" is the default release
-	Source  string // only this kind of source; "" tries them in the profile's order
-	Profile string // "simulated" and "emulator" take simulated SDKs; others never do
+	Version string   // "": the default release
+	Source  string   // the only kind of source to use; "": all kinds, in the profile's order
+	Only    []string // patterns of the files to use; none: the source's own patterns
+	Profile string   // "simulated" and "emulator" use simulated SDKs; other profiles never do
 	Lock    *Lock
 	Machine Machine
-	Locking bool    // digests may be missing: they are about to be added
-	Own     *Source // the only one that counts, also of a release that the catalogue does not have
+	Locking bool    // whether digests may be missing, because the caller adds them
+	Own     *Source // the only source to use; the catalog need not contain the release
 }
 
-// Choice is how a release will be had.
+// Choice is the selected source of a release.
 type Choice struct {
 	Toolchain *Toolchain
 	Release   *Release
 	Source    *Source
-	Spec      sources.Spec           // what the fetch tool is to do; for an installed SDK: only to verify
-	Archive   func() ([]byte, error) // for an embedded source: the bytes of Spec.File
+	Spec      sources.Spec           // spec of the fetch tool; for an installed SDK, the tool only verifies
+	Archive   func() ([]byte, error) // returns the bytes of Spec.File, for an embedded source
 	Host      string                 // for an installed SDK: its root on this machine
-	Found     Installed              // for an installed SDK: what it says it is
-	Notes     []string               // for people: why another source was passed over
-	Packages  *Environment           // for an environment of Python's: what it is made of
+	Found     Installed              // for an installed SDK: the data in its files
+	Notes     []string               // reasons why other sources were skipped
+	Packages  *Environment           // for a Python environment: its parts
+	OnTrust   bool                   // whether the digest was not compared with the whole archive's digest
 }
 
-// ErrNotAvailable is what Choose returns, wrapped, when no source gives the release; the text says what to do.
-var ErrNotAvailable = errors.New("can't be had")
+// ErrNotAvailable means that no source provides the release. Choose returns it wrapped, with the next step in the
+// message.
+var ErrNotAvailable = errors.New("is not available")
 
-// EmbeddedFile is the path at which the fetch tool expects the archive of an embedded source.
+// EmbeddedFile is the path of an embedded source's archive for the fetch tool.
 const EmbeddedFile = "archive.zip"
 
-// Choose settles where a release comes from.
-func (c *Catalogue) Choose(q Request) (*Choice, error) {
+// Choose selects the source of a release.
+func (c *Catalog) Choose(q Request) (*Choice, error) {
 	c = c.For(q)
 	if q.Own != nil {
 		q.Source = q.Own.Kind
@@ -69,7 +72,8 @@ func (c *Catalogue) Choose(q Request) (*Choice, error) {
 		ok, reason, err := ch.take(c, q)
 		switch {
 		case err != nil && len(ch.Notes) > 0:
-			return nil, fmt.Errorf("%s %s: %w; passed over: %s", t.Name, r.Version, err, strings.Join(ch.Notes, "; "))
+			return nil, fmt.Errorf("%s %s: %w; skipped sources: "+
+				"%s", t.Name, r.Version, err, strings.Join(ch.Notes, "; "))
 		case err != nil:
 			return nil, fmt.Errorf("%s %s: %w", t.Name, r.Version, err)
 		case ok:
@@ -81,9 +85,9 @@ func (c *Catalogue) Choose(q Request) (*Choice, error) {
 	return nil, c.notAvailable(t, r, q, ch.Notes)
 }
 
-// Absent is the choice of a release that Choose finds nowhere: what is known of it, with a spec that cannot be done. A plan can
-// be made with it, which says what is missing.
-func (c *Catalogue) Absent(q Request) (*Choice, error) {
+// Absent returns a choice for a release that Choose does not find, so that a plan can list the missing parts. The
+// choice has the known data, and a spec that cannot run.
+func (c *Catalog) Absent(q Request) (*Choice, error) {
 	t, r, err := c.Find(q.Name, q.Version)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func (c *Catalogue) Absent(q Request) (*Choice, error) {
 		Spec: sources.Spec{Kind: sources.KindArchive, Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Verify: t.Verify(r)}}}, nil
 }
 
-// order returns the kinds of sources to try.
+// order returns the kinds of sources to try, in order.
 func (t *Toolchain) order(r *Release, q Request) []string {
 	switch {
 	case q.Source != "":
@@ -100,7 +104,7 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	case q.Profile == ProfileEmulator && r.Source("embedded") != nil:
 		return []string{"embedded"}
 	case q.simulated():
-		if t.Licence == "" { // free to take
+		if t.License == "" { // without a license to accept
 			return []string{"embedded", "deb", "pypi", "python"}
 		}
 		return []string{"embedded", "deb"}
@@ -110,24 +114,28 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	return []string{"installed", "archive", "maven", "pypi", "python", "qsc", "qpm", "manual"}
 }
 
-// simulated tells whether simulated SDKs are chosen before real ones.
+// simulated reports whether simulated SDKs precede real ones.
 func (q Request) simulated() bool { return q.Profile == ProfileSimulated || q.Profile == "" }
 
-// take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
-func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
+// take fills in the spec for the chosen source. If the source cannot be used on this machine, ok is false, with a
+// reason.
+func (ch *Choice) take(c *Catalog, q Request) (ok bool, reason string, err error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
 	spec := sources.Spec{Name: t.Name + " " + r.Version, Release: r.Version, Layout: unpack.Layout{Only: s.Only, Links: s.links(), Wraps: s.Wraps, Verify: t.Verify(r)}}
+	if len(q.Only) > 0 && s.Kind != "installed" {
+		spec.Layout.Cut(q.Only)
+	}
 	switch s.Kind {
 	case "embedded":
 		if c.Embedded == nil {
-			return false, "", errors.New("nothing is embedded in this program")
+			return false, "", errors.New("this build of hexmage has no simulated SDKs; use another source")
 		}
 		var id string
 		if spec.StripPrefix, id, err = c.Embedded.Root(t.Name, r.Version); err != nil {
 			return false, "", err
 		}
 		if check := spec.Layout.Verify.BuildID; check != nil && id != "" {
-			check.Want = id // the catalogue's is Qualcomm's
+			check.Want = id // the catalog has Qualcomm's build id
 		}
 		ch.Archive = func() ([]byte, error) {
 			var b bytes.Buffer
@@ -138,7 +146,8 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		} else if !q.Locking {
-			return false, "", fmt.Errorf("the digest of its simulation is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
+			return false, "", fmt.Errorf("%s does not pin the simulated SDK; run `hexmage lock %s %s`",
+				LockFile, t.Name, r.Version)
 		}
 	case "deb":
 		spec.Kind, spec.Architecture, spec.Suite = sources.KindDeb, s.Architecture, s.Suite
@@ -147,7 +156,7 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 			return false, "", err
 		}
 	case "archive", "maven", "pypi", "qpm", "qsc":
-		spec.License = t.Licence
+		spec.License = t.License
 		if ok, reason, err := ch.remote(q, &spec); !ok || err != nil {
 			return false, reason, err
 		}
@@ -173,7 +182,7 @@ func (s *Source) links() map[string]string {
 	return m
 }
 
-// lockedPackages returns the packages of a deb source with their pins; the error names those without one.
+// lockedPackages returns the packages of a deb source with their pins. An error names packages without a pin.
 func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 	var ps []deb.Package
 	var missing []string
@@ -192,48 +201,49 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 		ps = append(ps, p)
 	}
 	if len(missing) > 0 {
-		return ps, fmt.Errorf("%s has no pin for %s: run `hexmage lock`", LockFile, strings.Join(missing, ", "))
+		return ps, fmt.Errorf("%s does not pin %s; run `hexmage lock`", LockFile, strings.Join(missing, ", "))
 	}
 	return ps, nil
 }
 
-// notAvailable says all that people can do to get a release.
-func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
+// notAvailable returns the error for an unavailable release, with all ways to get it.
+func (c *Catalog) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 	var says []string
 	from := ""
 	simulated := q.Source == "" && q.simulated()
 	switch {
 	case q.Source != "" && r.Source(q.Source) == nil:
-		from = fmt.Sprintf(" from source %q: the catalogue has none of that kind for it", q.Source)
+		from = fmt.Sprintf(" from source %q, which the catalog does not list for this release", q.Source)
 	case q.Source != "":
 		from = fmt.Sprintf(" from source %q", q.Source)
 	case simulated:
-		from = " in profile \"simulated\": hexmage has no simulated SDK of this release"
+		from = " in profile \"simulated\", because hexmage does not simulate this release"
 		if c.Embedded != nil && len(c.Embedded.Versions(t.Name)) > 0 {
-			says = append(says, "there is one of "+strings.Join(c.Embedded.Versions(t.Name), ", "))
+			says = append(says, "simulated releases: "+strings.Join(c.Embedded.Versions(t.Name), ", "))
 		}
 		profile := "device"
-		if r.Source("pypi") != nil || r.Source("maven") != nil { // a registry has it for everybody
+		if r.Source("pypi") != nil || r.Source("maven") != nil { // a public registry has it
 			profile = ProfileEmulator
 		}
-		says = append(says, fmt.Sprintf("with another profile (`--profile %s`) the real one is taken", profile))
+		says = append(says, fmt.Sprintf("to use the real SDK, choose another profile (`--profile %s`)", profile))
 	}
 	says = append(says, why...)
 	if s := r.Source("installed"); s != nil && !simulated && len(s.Env) > 0 {
-		says = append(says, fmt.Sprintf("where a copy is installed, set %s to its root", strings.Join(s.Env, " or ")))
+		says = append(says, fmt.Sprintf("to use an installed copy, set %s to the folder of the copy",
+			strings.Join(s.Env, " or ")))
 	}
 	if t.DownloadPage != "" && !simulated {
-		says = append(says, "get it from its page, "+t.DownloadPage)
+		says = append(says, "to download the release, see "+t.DownloadPage)
 	}
 	text := strings.Join(append([]string{from}, says...), "; ")
-	if t.Licence != "" && !simulated {
-		text += " (" + t.Licence + ")"
+	if t.License != "" && !simulated {
+		text += " (" + t.License + ")"
 	}
 	return fmt.Errorf("%s %s %w%s", t.Name, r.Version, ErrNotAvailable, text)
 }
 
-// For returns the catalogue with what the request itself says of the release.
-func (c *Catalogue) For(q Request) *Catalogue {
+// For returns the catalog extended by the data of the request's own source.
+func (c *Catalog) For(q Request) *Catalog {
 	if q.Own == nil {
 		if q.Source == "installed" {
 			return c.learn(q.Name, q.Version, q.Machine)
@@ -254,8 +264,8 @@ func (c *Catalogue) For(q Request) *Catalogue {
 	return c.with(q.Name, r, q.Own)
 }
 
-// with returns a copy of the catalogue with the release, which has the source instead of its others of the same kind.
-func (c *Catalogue) with(name string, r *Release, s *Source) *Catalogue {
+// with returns a copy of the catalog in which the source replaces the release's others of its kind.
+func (c *Catalog) with(name string, r *Release, s *Source) *Catalog {
 	out, own := *c, *r
 	others := slices.DeleteFunc(slices.Clone(r.Sources), func(h *Source) bool { return h.Kind == s.Kind })
 	own.Sources = append(others, s)
@@ -270,8 +280,7 @@ func (c *Catalogue) with(name string, r *Release, s *Source) *Catalogue {
 	return &out
 }
 
-// BuildID returns the SDK's build id: the whole one where it is known, else its beginning ("v2.41.0.251128"); "" for a
-// toolchain that has none.
+// BuildID returns the SDK's build id, or its known beginning ("v2.41.0.251128"), or "" if it has none.
 func (ch *Choice) BuildID() string {
 	if id := ch.Spec.Verify.BuildID; id != nil && ch.Found.BuildID == "" {
 		return id.Want

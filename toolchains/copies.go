@@ -12,18 +12,18 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// installedCopy is an SDK that may be installed on a machine.
+// installedCopy is a candidate for an installed SDK.
 type installedCopy struct {
-	name  string // how people know it: VARIABLE=path, or its path
+	name  string // shown name: VARIABLE=path, or the path
 	path  string
-	found Installed // what it says it is
-	err   error     // why it is none
+	found Installed // data in its files
+	err   error     // why it is not an SDK
 }
 
-// copies looks for an SDK at each place that a variable of the source names, and at those of the usual places for the
-// release where there is a folder.
+// copies returns the candidates at the paths in the source's variables, and at the usual paths of the release that
+// exist.
 func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
-	seen := map[string]bool{} // by where the path leads to
+	seen := map[string]bool{} // by resolved path
 	look := func(variable, path string) {
 		m.looksAt(path)
 		for _, name := range sdk.FileNames() {
@@ -45,9 +45,9 @@ func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 		}
 		switch c.found, err = sdk.Identify(path); {
 		case !there && variable == "":
-			c.err = fmt.Errorf("%s is no folder: correct the path", path)
+			c.err = fmt.Errorf("%s: no such folder", path)
 		case !there:
-			c.err = fmt.Errorf("%s is no folder", c.name)
+			c.err = fmt.Errorf("%s: no such folder", c.name)
 		case err != nil && variable != "":
 			c.err = fmt.Errorf("%s: %w", variable, err)
 		default:
@@ -59,14 +59,14 @@ func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 		if dir := m.getenv(v); filepath.IsAbs(dir) {
 			look(v, dir)
 		} else if dir != "" {
-			m.getenv("PWD") // which says where Dir is
+			m.getenv("PWD") // Dir depends on it
 			look(v, filepath.Join(m.Dir, dir))
 		}
 	}
 	for _, p := range s.Paths {
 		p = r.fill(p)
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			m.getenv("HOME") // what Home was taken from
+			m.getenv("HOME") // Home depends on it
 			if m.Home == "" {
 				continue
 			}
@@ -77,8 +77,8 @@ func (s *Source) copies(r *Release, m Machine) (out []installedCopy) {
 	return out
 }
 
-// releaseOf returns the release that an SDK says it is, nil if the toolchain does not have it. One that learn added has
-// the version of the SDK's own files, which may be the revision of another.
+// releaseOf returns the release of an SDK by its own files, or nil if the toolchain lacks it. A release that learn
+// added has the version in the SDK's files, which may also be the revision of another release.
 func (t *Toolchain) releaseOf(is Installed) *Release {
 	i := slices.IndexFunc(t.Releases, func(r *Release) bool { return is.Version == r.Version })
 	if i < 0 {
@@ -90,7 +90,7 @@ func (t *Toolchain) releaseOf(is Installed) *Release {
 	return t.Releases[i]
 }
 
-// installed takes an installed copy: programs in PATH, or the SDK of the release that is asked for.
+// installed uses an installed copy: programs in PATH, or an SDK of the requested release.
 func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
 	if len(s.Programs) > 0 {
@@ -110,16 +110,16 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 			return true, "", nil
 		}
 		version, called := c.found.Version, c.found.Name+" "+c.found.Version
-		if is != nil && is.Version != version { // the NDK's own files say another name than its downloads have
+		if is != nil && is.Version != version { // the NDK's own files name another version than its downloads
 			version, called = is.Version, fmt.Sprintf("%s %s (%s)", t.Name, is.Version, version)
 		}
-		text := fmt.Sprintf("%s has %s, wanted is %s %s", c.name, called, t.Name, r.Version)
+		text := fmt.Sprintf("%s has %s, not %s %s", c.name, called, t.Name, r.Version)
 		switch {
 		case refused:
-			text = fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to Qualcomm's, "+
-				"or unset it", c.name, called, q.Profile)
+			text = fmt.Sprintf("%s is the simulated %s, which profile %s rejects; set the variable to a real release",
+				c.name, called, q.Profile)
 		case c.found.Name == t.Name:
-			text += fmt.Sprintf(" (to use it, write version = %q in the toolchain block)", version)
+			text += fmt.Sprintf(" (to use this copy, write version = %q in the toolchain block)", version)
 		}
 		tried = append(tried, text)
 	}
@@ -129,10 +129,10 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 	return false, "installed copies: " + strings.Join(tried, ", "), nil
 }
 
-// learn returns the catalogue with the release, if it does not have it and an installed copy says it is that one: at
-// one of the paths, or without any where copies of the toolchain are looked for. It is checked for what holds for all
+// learn returns the catalog with the release added, if the catalog lacks it and the files of an installed copy name it.
+// It searches the paths, or without paths the usual places of copies. The release gets the checks that hold for all
 // releases.
-func (c *Catalogue) learn(name, version string, m Machine, paths ...string) *Catalogue {
+func (c *Catalog) learn(name, version string, m Machine, paths ...string) *Catalog {
 	t := c.toolchain(name)
 	if t == nil || version == "" || slices.ContainsFunc(t.Releases, func(r *Release) bool { return r.Version == version }) {
 		return c

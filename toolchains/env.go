@@ -15,17 +15,17 @@ import (
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// EnvValue is a variable that an SDK's own environment script would set.
+// EnvValue is a variable that an SDK's own environment script sets.
 type EnvValue struct {
 	Name, Value string
-	Prepend     bool     // put in front of the list that is there, with a ":"
-	Tails       []string // of a value that is made of the SDK's root: what follows it, for each part; "" is the root itself
+	Prepend     bool     // put before the current list, with a ":"
+	Tails       []string // if the value contains the SDK's root: the text after the root, in each part
 }
 
 const maxScript = 1 << 20 // bytes of an SDK's script
 
-// Env returns what the environment script of the toolchain would export for the SDK at root: it reads the few files that the
-// catalogue says the script depends on. Package sdkenv applies the values; unlike the scripts it does so idempotently.
+// Env returns the variables that the toolchain's environment script exports for the SDK at root. It reads only the
+// files that the catalog lists for the script. Package sdkenv applies the values idempotently, unlike the scripts.
 func (t *Toolchain) Env(r *Release, root string) ([]EnvValue, error) {
 	tools := ""
 	if r.ToolsVersion != "" {
@@ -56,7 +56,7 @@ func (t *Toolchain) Env(r *Release, root string) ([]EnvValue, error) {
 	return out, nil
 }
 
-// applies tells whether the SDK's script sets the variable, and what its pattern finds.
+// applies reports whether the SDK's script sets the variable, and returns the match of its pattern.
 func (e *EnvVar) applies(fsys fs.FS) (match string, ok bool, err error) {
 	if e.When != "" {
 		names, err := doublestar.Glob(fsys, e.When)
@@ -69,7 +69,7 @@ func (e *EnvVar) applies(fsys fs.FS) (match string, ok bool, err error) {
 	}
 	re, err := regexp.Compile(e.Pattern)
 	if err != nil || re.NumSubexp() != 1 {
-		return "", false, fmt.Errorf("pattern %q is no regular expression with one group", e.Pattern)
+		return "", false, fmt.Errorf("invalid pattern %q; write a regular expression with one group", e.Pattern)
 	}
 	b, err := boundedfile.ReadFS(fsys, path.Clean(e.File), maxScript)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

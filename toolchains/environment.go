@@ -9,29 +9,29 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// Environment is what an environment of Python's is made of. The interpreter is a release of toolchain python, which is its base, too: what packages
-// that has, the environment has.
+// Environment holds the parts of a Python environment. The interpreter is a release of toolchain python, and its
+// installed packages are part of the environment.
 type Environment struct {
 	Asked           python.Asked
 	Interpreter, UV *Choice
-	Wheels          []pypi.Wheel // as they are locked
+	Wheels          []pypi.Wheel // wheels in the lock
 }
 
-// environment takes a source of kind python.
-func (ch *Choice) environment(c *Catalogue, q Request, spec sources.Spec) (ok bool, reason string, err error) {
+// environment fills in the choice for a source of kind python.
+func (ch *Choice) environment(c *Catalog, q Request, spec sources.Spec) (ok bool, reason string, err error) {
 	e := &Environment{Asked: ch.Source.asked()}
 	if err := e.Asked.Check(); err != nil {
 		return false, "", err
 	}
-	// interpreters are real releases, whatever the pipeline's profile is
+	// interpreters are real releases in every profile
 	find := Request{Profile: ProfileEmulator, Lock: q.Lock, Machine: q.Machine, Locking: q.Locking}
 	find.Name, find.Version = "python", ch.Source.Python
 	if e.Interpreter, err = c.Choose(find); err != nil {
-		return false, "", fmt.Errorf("its interpreter: %w", err)
+		return false, "", fmt.Errorf("interpreter: %w", err)
 	}
 	find.Name, find.Version = "uv", ""
 	if e.UV, err = c.Choose(find); err != nil {
-		return false, "", fmt.Errorf("what installs its packages: %w", err)
+		return false, "", fmt.Errorf("package installer: %w", err)
 	}
 	locked := q.Lock.Find(ch.Toolchain.Name, ch.Release.Version, "python")
 	switch {
@@ -39,22 +39,22 @@ func (ch *Choice) environment(c *Catalogue, q Request, spec sources.Spec) (ok bo
 		e.Wheels = locked.Wheels
 	case q.Locking:
 	case locked != nil:
-		return false, "", fmt.Errorf("%s has its packages as they were asked for before: run `hexmage lock`, which finds out what it needs now. Where two pipelines have "+
-			"environments of this name, give one of them another", LockFile)
+		return false, "", fmt.Errorf("%s pins packages for other requirements; run `hexmage lock`. If two pipelines "+
+			"have environments of this name, rename one", LockFile)
 	default:
-		return false, "", fmt.Errorf("its packages are not in %s: run `hexmage lock`, which finds out what it needs", LockFile)
+		return false, "", fmt.Errorf("%s does not pin the packages; run `hexmage lock`", LockFile)
 	}
 	ch.Packages, ch.Spec = e, spec
 	return true, "", nil
 }
 
-// Contradicts tells whether two requests are for environments of one name and version that are made of other packages.
+// Contradicts reports whether two requests use the same name and version for environments with different packages.
 func (q Request) Contradicts(o Request) bool {
 	version := func(q Request) string { return cmp.Or(q.Version, q.Own.Python) }
 	return q.Own != nil && o.Own != nil && q.Name == o.Name && version(q) == version(o) && q.Own.asked().Digest() != o.Own.asked().Digest()
 }
 
-// WheelSpec is what gets a wheel of an environment.
+// WheelSpec returns the spec that downloads a wheel of an environment.
 func WheelSpec(w pypi.Wheel, index string) sources.Spec {
 	s := sources.Spec{Kind: sources.KindFile, Name: w.Project + " " + w.Version, Size: w.Size, SHA256: w.SHA256,
 		Wheel: &w}
@@ -62,7 +62,7 @@ func WheelSpec(w pypi.Wheel, index string) sources.Spec {
 	return s
 }
 
-// Size is how much has to be downloaded for a choice, in bytes; 0 where it is not known.
+// Size returns the number of bytes to download for a choice, or 0 if the number is unknown.
 func (ch *Choice) Size() int64 {
 	size := ch.Spec.Size
 	for _, p := range ch.Spec.Packages {

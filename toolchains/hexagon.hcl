@@ -3,7 +3,7 @@
 toolchain "hexagon" {
   description   = "Hexagon SDK"
   download_page = "https://softwarecenter.qualcomm.com/catalog/item/Hexagon_SDK"
-  licence       = "free of charge; downloading accepts the licence on that page"
+  license       = "free of charge; downloading accepts the license on that page"
   default       = "6.4.0.2"
 
   # What setup_sdk_env.source sets, and HEXAGON_TOOLS_ROOT, which many makefiles want beside it.
@@ -104,10 +104,15 @@ toolchain "hexagon" {
 
   release "6.3.0.0" {
     tools_version = "8.8.06"
-    source "qpm" {
-      product = "hexagonsdk6.x"
+    note          = "nobody has tried the address where hexmage is developed"
+    source "archive" { # under another file name than the newer ones
+      urls = ["https://apigwx-aws.qualcomm.com/qsc/public/v1/api/download/software/sdks/Hexagon_SDK/Linux/Debian/6.3.0.0/Hexagon_SDK.zip"]
     }
     source "embedded" {}
+    fact "address" {
+      confidence = "inferred"
+      source     = "one course's instructions: zju-aces-aios/OS-2026"
+    }
   }
 
   release "6.4.0.0" {
@@ -139,7 +144,7 @@ toolchain "hexagon" {
   # that which several projects pin.
   release "6.4.0.2-trimmed" {
     tools_version = "19.0.04"
-    note          = "made by others than Qualcomm, from its SDK; Qualcomm's licence is the same"
+    note          = "made by others than Qualcomm, from its SDK; Qualcomm's license is the same"
     source "archive" {
       urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.4.0.2/hexagon-sdk-v6.4.0.2-amd64-lnx.tar.xz"]
       strip_prefix = "6.4.0.2"
@@ -163,7 +168,7 @@ toolchain "hexagon" {
 
   release "6.6.0.0-trimmed" {
     tools_version = "19.0.07"
-    note          = "made by others than Qualcomm, from its SDK; Qualcomm's licence is the same"
+    note          = "made by others than Qualcomm, from its SDK; Qualcomm's license is the same"
     source "archive" {
       urls         = ["https://github.com/snapdragon-toolchain/hexagon-sdk/releases/download/v6.6.0.0/hexagon-sdk-v6.6.0.0-amd64-lnx.tar.xz"]
       strip_prefix = "6.6.0.0"

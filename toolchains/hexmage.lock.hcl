@@ -1,4 +1,4 @@
-# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it.
+# Written by `hexmage lock`: the exact bytes of each toolchain release. Commit this file.
 
 locked "adb" "29.0.6" {
   source = "deb"
@@ -338,7 +338,7 @@ locked "mllm" "1" {
   sha256 = "ab06b6466e78390a7084d21c5600ee2bc1a077f48344813ee1f05f45ecbc1bb5"
 }
 
-locked "mllm_quantiser" "2.6.0" {
+locked "mllm_quantizer" "2.6.0" {
   source = "python"
   asked  = "f5df0e7e660bd0497c1f1e87a3ec396137dfb7dd492d93eb6ae54712d269f583"
   wheels = [
@@ -468,32 +468,61 @@ locked "python" "3.13" {
   size   = 25724411
   sha256 = "50ad91aa0baa57f0235bb666b87d8bf2a44e215d28c250de1030502906af143b"
   tree   = "5828c5c6ae28e4632b71467aedcf381a261563e724cd4afc8ee2fc1420771746"
-  # Its vendor publishes no digest: this is what came the first time. Compare it with what others have got.
+  # The publisher provides no digest. This digest is from the first download; compare it with a second download.
   trust = "first use"
 }
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 86955
-  sha256 = "e576d46793016fd965f78389bdf4b07f28e0f206721e4fa9fecb375eb7108c0c"
+  size   = 135817
+  sha256 = "653013f1e65f0cb70fde26509a91141fdcd240546a4d4bb445093cb6cd99894a"
 }
 
 locked "qairt" "2.37.0.250724" {
   source = "embedded"
-  size   = 86891
-  sha256 = "26ea4c36eb63fcadde3feb1f41cc88416a3f9e84f824526c154b358601df6091"
+  size   = 135753
+  sha256 = "cd7d71e2c7d04439ac388d8693b76d302c7403343c3ebcf562eed4e989829a08"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 86891
-  sha256 = "4fd4ba14b45c43e7c786e7cacc46c82c01575ea0c13134fc1d1ce6b77fb9d084"
+  size   = 142849
+  sha256 = "40d8552f4fa8e61570757781f45841857c636db9c4b65d12a97d8627869d9158"
 }
 
 locked "qairt" "2.42.0.251225" {
   source = "embedded"
-  size   = 93987
-  sha256 = "d199c377abfb288d0bd0d6f1acf9373f8d59159ed378d8fb9b082b6890b2d5ee"
+  size   = 142881
+  sha256 = "5f57942e455ceef3944d519e8ce0e355bc1d0261285599d74d8a1bfd795543ba"
+}
+
+locked "qairt_host" "14" {
+  source = "deb"
+  packages = [
+    "libc++1-14 1:14.0.6-12 amd64 288136 e25732a2aeb5ea0a3b0e069dfefac201659a9b96ad572693c1e22fd85c90abbf",
+    "libc++abi1-14 1:14.0.6-12 amd64 86980 36f947832ba07ae944543dcab6f5a6c1cc1b02741aad2a2165834f35121b88fb",
+    "libunwind-14 1:14.0.6-12 amd64 44380 a3d11439ce2560c0e3314a8f08daeaa901513b560fb4c2fd5a908d04dc3a7657",
+    "libatomic1 12.2.0-14+deb12u1 amd64 9376 fbd4e154a6b444229ea002cc209df099209c0adc09102e5fd21239a3d2b55e2d",
+  ]
+}
+
+locked "qairt_python" "2.48" {
+  source = "python"
+  asked  = "458b724ae4e1e94134f6a5d9dddbe75507e7470c24f3e9a759349cf34cf522de"
+  wheels = [
+    "ml_dtypes-0.5.4-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 5009002 9ad459e99793fa6e13bd5b7e6792c8f9190b4e5a1b45c63aba14a4d0a7f1d5ff",
+    "numpy-1.26.4-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 17950613 675d61ffbfa78604709862923189bad94014bef562cc35cf61d3a07bba02a7ed",
+    "onnx-1.19.0-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl 18202278 1ae475c85c89bc4d1f16571006fd21a3e7c0e258dd2c091f6e8aafb083d1ed9b",
+    "packaging-26.3-py3-none-any.whl 129956 d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c",
+    "pandas-2.2.3-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 12739445 fffb8ae78d8af97f849404f21411c95062db1496aeb3e56f146f0355c9989319",
+    "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl 343223 89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2",
+    "python_dateutil-4.0.0-py3-none-any.whl 92853 a5e246f79eb80475e691bf93862cead98decd8a498cf53ba0516fcdc0f50dc1c",
+    "pytz-2026.6-py2.py3-none-any.whl 506321 7fed3fee8fd6bd4a2b7b75a8d56021d0624127bf69bd5691f115db929ac570b3",
+    "pyyaml-6.0.3-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 807870 ba1cc08a7ccde2d2ec775841541641e4548226580ab850948cbfda66a1befcdc",
+    "setuptools-80.9.0-py3-none-any.whl 1201486 062d34222ad13e0cc312a4c02d73f059e86a4acbfbdea8f8f76b28c99f306922",
+    "typing_extensions-4.16.0-py3-none-any.whl 45571 481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8",
+    "tzdata-2026.6-py2.py3-none-any.whl 348210 0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec",
+  ]
 }
 
 locked "qemu" "11.1" {

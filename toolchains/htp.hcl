@@ -5,12 +5,12 @@
 #   2.4.0   2.48.40.260702151143
 #   2.7.0   2.51.0.260929181845
 #
-# Qualcomm's licence (Qualcomm_LICENSE.pdf in each) allows use to develop applications; it forbids reverse engineering, and distribution of the libraries
+# Qualcomm's license (Qualcomm_LICENSE.pdf in each) allows use to develop applications; it forbids reverse engineering, and distribution of the libraries
 # but as a part of one's own application. Nothing of them is in hexmage: they are fetched to the machine that uses them.
 
 toolchain "htp_host" {
   description   = "Qualcomm's HTP compiler and emulator for x86-64 Linux"
-  licence       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
+  license       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
   download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
   default       = "2.7.0"
 
@@ -55,7 +55,7 @@ toolchain "htp_host" {
 
 toolchain "htp_linux_arm64" {
   description   = "Qualcomm's HTP runtime for arm64 Linux: stubs, and skels of every arch"
-  licence       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
+  license       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
   download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
   default       = "2.7.0"
 

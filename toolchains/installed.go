@@ -13,17 +13,17 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// Machine is what this machine is asked for installed copies. Nil functions find nothing.
+// Machine describes how to find installed copies of SDKs on this machine. Nil functions find nothing.
 type Machine struct {
 	Getenv   func(name string) string
 	LookPath func(program string) (string, error)
 	Home     string
-	Dir      string            // relative values of variables are seen from here; "" is the process's working directory
-	OnLook   func(path string) // told of each path that is looked at, there or not; may be nil
+	Dir      string            // base folder of relative values of variables; "": the process's working directory
+	OnLook   func(path string) // receives each path that hexmage looks up, even a missing one; may be nil
 }
 
-// Recording returns the machine that also keeps the paths that are looked at, there or not, and the names of the
-// variables that are asked for; each may be there several times.
+// Recording returns a machine that also records all paths and variables that hexmage looks up, even missing ones. The
+// same path or variable may occur several times.
 func (m Machine) Recording(paths, env *[]string) Machine {
 	out := Machine{Home: m.Home, Dir: m.Dir, OnLook: func(path string) {
 		if abs, err := filepath.Abs(path); err == nil {
@@ -58,7 +58,7 @@ func (m Machine) looksAt(path string) {
 	}
 }
 
-// Installed is what an installed SDK says it is.
+// Installed holds data from the files of an installed SDK.
 type Installed = sdk.SDK
 
 func (m Machine) getenv(name string) string {
@@ -68,13 +68,13 @@ func (m Machine) getenv(name string) string {
 	return m.Getenv(name)
 }
 
-// programs takes programs of the machine.
+// programs uses programs of the machine.
 func (ch *Choice) programs(q Request, spec sources.Spec) (bool, string, error) {
 	spec.Kind = sources.KindPrograms
 	for _, p := range ch.Source.Programs {
 		file, err := q.Machine.find(p.Names)
 		if err != nil {
-			return false, fmt.Sprintf("none of %s is in PATH", strings.Join(p.Names, ", ")), nil
+			return false, fmt.Sprintf("PATH has none of %s", strings.Join(p.Names, ", ")), nil
 		}
 		id, err := identityOf(file)
 		if err != nil {
@@ -91,9 +91,8 @@ func (ch *Choice) programs(q Request, spec sources.Spec) (bool, string, error) {
 	return true, "", nil
 }
 
-// around returns the folders that a program may need: that in which it was installed, with its bin and lib, by its name and by
-// where that leads to. The base system is not named, and the user's home is never part of it: of programs there it is the
-// folder that they are in.
+// around returns the folders that a program may need: its installation folder with bin and lib, by its name and by its
+// resolved path. It omits the base system. For programs in the user's home it returns their own folder, never the home.
 func (m Machine) around(file string) []string {
 	var out []string
 	real, err := filepath.EvalSymlinks(file)
@@ -115,7 +114,7 @@ func (m Machine) around(file string) []string {
 	return out
 }
 
-// within tells whether p is dir or below it.
+// within reports whether p is dir or below it.
 func within(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
@@ -139,8 +138,9 @@ func (m Machine) find(names []string) (string, error) {
 	return "", os.ErrNotExist
 }
 
-// behindShim returns the program that a version manager's shim stands for (pyenv, rbenv, asdf): the newest that it has installed, "" if it has
-// none. Which of them the shim itself would run, if any, is a matter of the folder that it is run in. What is no shim is returned as it is.
+// behindShim returns the newest installed program behind a version manager's shim (pyenv, rbenv, asdf), or "" if none
+// is installed. The version that the shim itself would run depends on the current folder. Other files are returned
+// unchanged.
 func (m Machine) behindShim(file string) string {
 	dir, name := filepath.Split(file)
 	if filepath.Base(dir) != "shims" {
@@ -169,8 +169,8 @@ func (m Machine) behindShim(file string) string {
 	return file
 }
 
-// identityOf names the program that a path leads to, so that another program there makes another spec. Its size and time
-// say enough: a package that is updated changes both.
+// identityOf returns an identity of the program at a path, so that another program there gives another spec. Size and
+// time are enough: a package update changes both.
 func identityOf(file string) (string, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -183,15 +183,15 @@ func identityOf(file string) (string, error) {
 	return fmt.Sprintf("%s %d %d", real, info.Size(), info.ModTime().UnixNano()), nil
 }
 
-// Embedded is where sources "embedded" are taken from: archives that are part of the program. Whoever starts hexmage hands them to
-// the catalogue, which does not know what is in them.
+// Embedded provides the archives for sources of kind "embedded". The caller sets Embedded, because the catalog does not
+// know the archives.
 type Embedded interface {
-	// Versions are the releases of a toolchain that are there, the default one first.
+	// Versions returns the embedded releases of a toolchain, the default one first.
 	Versions(name string) []string
 
-	// Root is the folder of a release's archive that is the SDK's own, and the SDK's build id, "" where it has none.
+	// Root returns the SDK's folder in a release's archive, and the SDK's build id or "".
 	Root(name, version string) (prefix, buildID string, err error)
 
-	// Archive writes the archive of a release, a zip file: the same bytes each time.
+	// Archive writes the zip archive of a release, with the same bytes each time.
 	Archive(w io.Writer, name, version string) error
 }

@@ -19,39 +19,63 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// LockFile is the lock's name, in a workspace and among the embedded files.
+// LockFile is the name of the lock file, both in a workspace and among the embedded files.
 const LockFile = "hexmage.lock.hcl"
 
-// Lock records, for each release that was taken, what exactly it was. Nothing is downloaded without a digest from here or
-// from the catalogue.
+// Lock records the exact bytes of each release that hexmage downloaded. hexmage downloads only files with a digest in
+// the lock or the catalog.
 type Lock struct {
 	Entries []*Locked
 
-	base    *Lock // has what Entries do not have; nil: nothing
-	shipped bool  // so does the lock of the shipped pipelines
+	base    *Lock // entries that Entries lacks; nil: none
+	shipped bool  // whether the lock of the shipped pipelines follows
 }
 
-// Locked is one release.
+// Locked is the entry of one release.
 type Locked struct {
 	Name    string
 	Version string
 
-	// Source is archive, maven, pypi, python, qpm, qsc, deb or embedded. The simulation of a release has its own entry.
+	// Source is archive, maven, pypi, python, qpm, qsc, deb or embedded. A simulated SDK has its own entry.
 	Source   string        `hcl:"source"`
-	URL      string        `hcl:"url,optional"`  // of what comes from an address that a catalogue gives
-	File     string        `hcl:"file,optional"` // of pypi: the wheel's name
+	URL      string        `hcl:"url,optional"`  // address of a file, if the catalog has it
+	File     string        `hcl:"file,optional"` // for pypi: file name of the wheel
 	Size     int64         `hcl:"size,optional"`
 	SHA256   string        `hcl:"sha256,optional"`
-	Tree     string        `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
-	Trust    string        `hcl:"trust,optional"` // TrustOnFirstUse: nobody vouches for it
-	Packages []deb.Package // of deb
+	Tree     string        `hcl:"tree,optional"`  // digest of the unpacked tree, if known
+	Trust    string        `hcl:"trust,optional"` // TrustOnFirstUse: the publisher does not publish a digest
+	Packages []deb.Package // for deb: packages
 
-	Asked  string       `hcl:"asked,optional"` // of python: python.Asked.Digest
-	Wheels []pypi.Wheel // of python
+	Directory string        `hcl:"directory,optional"` // for a zip with parts: Directory of sources.Parts
+	Parts     []*LockedPart `hcl:"part,block"`
+
+	Asked  string       `hcl:"asked,optional"` // for python: python.Asked.Digest of the request
+	Wheels []pypi.Wheel // for python: wheels
 }
 
-// TrustOnFirstUse is the Trust of a file whose publisher publishes no digest.
-const TrustOnFirstUse = "first use"
+// LockedPart holds the members of a zip that match a list of patterns.
+type LockedPart struct {
+	Only []string `hcl:"only"`
+	Size int64    `hcl:"size"` // compressed bytes
+	Tree string   `hcl:"tree"` // digest of the unpacked members
+
+	Trust string `hcl:"trust,optional"` // TrustRanges: not compared with the whole zip
+}
+
+// Part returns the part with these patterns, or nil.
+func (e *Locked) Part(only []string) *LockedPart {
+	for _, p := range e.Parts {
+		if slices.Equal(p.Only, only) {
+			return p
+		}
+	}
+	return nil
+}
+
+const (
+	TrustOnFirstUse = "first use" // Trust of a file whose publisher publishes no digest
+	TrustRanges     = "ranges"    // Trust of parts that were not compared with the whole zip
+)
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
@@ -59,7 +83,7 @@ func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
 	return decodeLock(f, diags)
 }
 
-// lockFile is a lock file as HCL reads it.
+// lockFile is the HCL schema of a lock file.
 type lockFile struct {
 	Entries []*lockedBlock `hcl:"locked,block"`
 }
@@ -91,7 +115,8 @@ func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 		}
 		seen[key] = true
 		if err != nil {
-			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &b.Place,
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Invalid lock " +
+				"file", Subject: &b.Place,
 				Detail: fmt.Sprintf("%s %s: %v. Remove the block, and run `hexmage lock` to write it again.",
 					e.Name, e.Version, err)})
 		}
@@ -103,10 +128,19 @@ func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 	return l, diags
 }
 
-// check rejects digests that pin nothing.
+// check rejects invalid digests.
 func (e *Locked) check() error {
-	if e.Source != "deb" && e.Source != "python" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
+	if e.Source != "deb" && e.Source != "python" && !isHex(e.SHA256, 64) &&
+		(e.SHA256 != "" || !isHex(e.Tree, 64) && len(e.Parts) == 0) {
 		return fmt.Errorf("invalid sha256 %q", e.SHA256)
+	}
+	if len(e.Parts) > 0 && !isHex(e.Directory, 64) {
+		return fmt.Errorf("invalid digest of the directory %q", e.Directory)
+	}
+	for _, p := range e.Parts {
+		if len(p.Only) == 0 || p.Size < 0 || !isHex(p.Tree, 64) {
+			return fmt.Errorf("invalid part %q of %d bytes with tree digest %q", p.Only, p.Size, p.Tree)
+		}
 	}
 	if e.Tree != "" && !isHex(e.Tree, 64) {
 		return fmt.Errorf("invalid tree digest %q", e.Tree)
@@ -126,8 +160,8 @@ func BuiltinLock() (*Lock, hcl.Diagnostics) {
 //go:embed hexmage.lock.hcl
 var shippedLock string
 
-// findShipped is Find in the lock of the shipped pipelines. It parses only the blocks of that release, because
-// parsing the whole file takes 9 ms of each plan.
+// findShipped is Find in the lock of the shipped pipelines. It parses only the blocks of that release, because parsing
+// the whole file would add 9 ms to each plan.
 func findShipped(name, version, source string) *Locked {
 	head := fmt.Sprintf("\nlocked %q %q {\n", name, version)
 	for _, block := range strings.Split(shippedLock, head)[1:] {
@@ -143,7 +177,7 @@ func findShipped(name, version, source string) *Locked {
 	return nil
 }
 
-// Find returns the entry of a release as it comes from that kind of source, nil when it has none. A nil Lock has none.
+// Find returns the entry of a release from a kind of source, or nil. A nil Lock has no entries.
 func (l *Lock) Find(name, version, source string) *Locked {
 	if l == nil {
 		return nil
@@ -162,12 +196,12 @@ func (l *Lock) Find(name, version, source string) *Locked {
 	return nil
 }
 
-// OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have.
+// OverShipped returns a lock with l's entries and with all other entries of the shipped lock.
 func (l *Lock) OverShipped() *Lock {
 	return &Lock{Entries: l.Entries, shipped: true}
 }
 
-// Over returns a lock with l's entries, and those of base that l does not have.
+// Over returns a lock with l's entries and with all other entries of base.
 func (l *Lock) Over(base *Lock) *Lock {
 	return &Lock{Entries: l.Entries, base: base}
 }
@@ -189,24 +223,25 @@ func (l *Lock) All() []*Locked {
 	return all
 }
 
-// sameRelease tells whether both are of one release from one kind of source.
+// sameRelease reports whether both entries are of one release and one kind of source.
 func (e *Locked) sameRelease(o *Locked) bool {
 	return e.Name == o.Name && e.Version == o.Version && e.Source == o.Source
 }
 
-// Set adds the entry, or replaces the one of the same release and source.
+// Set adds the entry, or replaces an existing entry for the same release and source.
 func (l *Lock) Set(e *Locked) {
-	l.Entries = append(slices.DeleteFunc(slices.Clone(l.Entries), e.sameRelease), e) // Over shares the old ones
+	l.Entries = append(slices.DeleteFunc(slices.Clone(l.Entries), e.sameRelease), e) // a copy, because Over shares the slice
 }
 
-// Encode returns the lock file: entries sorted by name and version, the same bytes for the same lock.
+// Encode returns the lock file, with entries sorted by name and version. Equal locks give equal bytes.
 func (l *Lock) Encode() []byte {
 	entries := slices.SortedFunc(slices.Values(l.Entries), func(a, b *Locked) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Source, b.Source))
 	})
 	f := hclwrite.NewEmptyFile()
 	b := f.Body()
-	b.AppendUnstructuredTokens(comment("# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it."))
+	b.AppendUnstructuredTokens(comment("# Written by `hexmage lock`: the exact bytes of each toolchain release. " +
+		"Commit this file."))
 	for _, e := range entries {
 		b.AppendNewline()
 		body := b.AppendNewBlock("locked", []string{e.Name, e.Version}).Body()
@@ -220,10 +255,19 @@ func (l *Lock) Encode() []byte {
 		optional(body, "tree", e.Tree)
 		optional(body, "asked", e.Asked)
 		if e.Trust != "" {
-			body.AppendUnstructuredTokens(comment("# Its vendor publishes no digest: this is what came the first time. Compare it with what others have got."))
+			body.AppendUnstructuredTokens(comment("# The publisher provides no digest. This digest is from the first " +
+				"download; compare it with a second download."))
 			optional(body, "trust", e.Trust)
 		}
 		packages, wheels := e.lines()
+		optional(body, "directory", e.Directory)
+		for _, p := range e.Parts {
+			part := body.AppendNewBlock("part", nil).Body()
+			setLines(part, "only", p.Only)
+			part.SetAttributeValue("size", cty.NumberIntVal(p.Size))
+			optional(part, "tree", p.Tree)
+			optional(part, "trust", p.Trust)
+		}
 		setLines(body, "packages", packages)
 		setLines(body, "wheels", wheels)
 	}

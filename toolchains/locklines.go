@@ -62,7 +62,7 @@ func (e *Locked) readLines(b *lockedBlock) error {
 	return nil
 }
 
-// lines is the reverse of readLines.
+// lines returns the packages and wheels as lines for readLines.
 func (e *Locked) lines() (packages, wheels []string) {
 	for _, p := range e.Packages {
 		packages = append(packages, fmt.Sprintf("%s %s %s %d %s", p.Name, p.Version, p.Arch, p.Size, p.SHA256))
@@ -73,7 +73,7 @@ func (e *Locked) lines() (packages, wheels []string) {
 	return packages, wheels
 }
 
-// fields splits a line that ends with a size and a sha256. The size is 0 if it is not known.
+// fields splits a line that ends with a size and a sha256. The size is 0 if it is unknown.
 func fields(line, form string) (f []string, size int64, err error) {
 	f = strings.Split(line, " ")
 	n := len(f)

@@ -18,9 +18,9 @@ toolchain "mllm" {
   }
 }
 
-# What mllm's quantiser runs in: PyTorch as the index has it, with CUDA, which is most of its 3 GB. It works without a GPU, too. The versions are those that mllm asks for.
-toolchain "mllm_quantiser" {
-  description   = "PyTorch and what goes with it for mllm's quantiser, an environment of Python's"
+# What mllm's quantizer runs in: PyTorch as the index has it, with CUDA, which is most of its 3 GB. It works without a GPU, too. The versions are those that mllm asks for.
+toolchain "mllm_quantizer" {
+  description   = "PyTorch and what goes with it for mllm's quantizer, an environment of Python's"
   download_page = "https://github.com/UbiquitousLearning/mllm"
   default       = "2.6.0"
 

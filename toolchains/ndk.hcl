@@ -1,5 +1,15 @@
 # The Android NDK: AArch64 compiler and headers for what runs on the phone's CPU.
 
+fact "ndk" "version" {
+  confidence = "documented"
+  source     = "Google: repository2-3.xml"
+}
+
+fact "ndk" "digest" {
+  confidence = "documented"
+  source     = "Google: repository2-3.xml"
+}
+
 toolchain "ndk" {
   description   = "Android NDK"
   download_page = "https://developer.android.com/ndk/downloads"
@@ -102,6 +112,14 @@ toolchain "ndk" {
     source "archive" {
       size = 783549481
       sha1 = "87e2bb7e9be5d6a1c6cdf5ec40dd4e0c6d07c30b"
+    }
+  }
+
+  release "r30" {
+    revision = "30.0.16248370"
+    source "archive" {
+      size = 738633529
+      sha1 = "5107f898313790e449e87eee2183d9a20602dee9"
     }
   }
 }

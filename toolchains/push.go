@@ -13,16 +13,16 @@ import (
 // PushSet is a set of files of a toolchain that a device needs together.
 type PushSet struct {
 	Name    string            `hcl:"name,label"`
-	ForEach string            `hcl:"for_each,optional"` // "arch": a set for each Hexagon arch of the release; "": one set
-	Files   map[string]string `hcl:"files"`             // name on the device → path below the root; in both {arch} is the arch's number
+	ForEach string            `hcl:"for_each,optional"` // "arch": one set per Hexagon arch of the release; "": one set
+	Files   map[string]string `hcl:"files"`             // name on the device → path below the root; {arch} in either is the arch's number
 }
 
 const (
-	archHole = "{arch}" // as in layouts
+	archHole = "{arch}" // spelled as in layouts
 	perArch  = "arch"
 )
 
-// For returns the set for an arch, "" for a set that is not of one.
+// For returns the files of the set for an arch. It is "" if the set does not depend on it.
 func (s *PushSet) For(arch string) map[string]string {
 	hole := strings.NewReplacer(archHole, strings.TrimPrefix(arch, "v"))
 	out := make(map[string]string, len(s.Files))
@@ -32,33 +32,34 @@ func (s *PushSet) For(arch string) map[string]string {
 	return out
 }
 
-// PerArch tells whether there is a set for each arch.
+// PerArch reports whether each arch has its own set.
 func (s *PushSet) PerArch() bool { return s.ForEach == perArch }
 
-// check says what is wrong with the block, "" when nothing is.
+// check returns the problem with the block, or "".
 func (s *PushSet) check() string {
 	switch {
 	case !hclsyntax.ValidIdentifier(s.Name):
-		return "its name is no word that can stand in toolchain.NAME.SET"
+		return "invalid name; use letters, digits, - and _"
 	case slices.Contains([]string{"arches", "build_id", "dir", "source", "simulated", "tools_version", "version"}, s.Name):
-		return "that is something else that toolchain.NAME has: choose another name"
+		return "toolchain.NAME already has an attribute of this name; choose another name"
 	case s.ForEach != "" && s.ForEach != perArch:
-		return `for_each is "` + s.ForEach + `": it can be "arch", or left out`
+		return `invalid for_each "` + s.ForEach + `": use "arch", or remove it`
 	}
 	for name, from := range s.Files {
 		switch {
 		case s.ForEach == "" && strings.Contains(name+from, archHole):
 			return name + ": {arch} needs for_each = \"arch\""
 		case from == "" || path.IsAbs(from) || path.Clean(from) != from || strings.HasPrefix(from, ".."):
-			return name + `: "` + from + `" is no path below the toolchain's root`
+			return name + `: invalid path "` + from + `": use a path below the toolchain's root`
 		}
 	}
 	return ""
 }
 
-// PushArches are the archs that a release has push sets for: those with an HTP that nobody knows it to lack. That it lacks one may be
-// inferred only: then the rules of what goes together warn.
-func (c *Catalogue) PushArches(t *Toolchain, r *Release) (arches []string) {
+// PushArches returns the archs for which a release has push sets: archs with an HTP that the release supports. If the
+// catalog only infers that the release does not support an arch, PushArches includes the arch, and the compatibility
+// rules warn.
+func (c *Catalog) PushArches(t *Toolchain, r *Release) (arches []string) {
 	for _, a := range c.Arches {
 		if slices.Contains(r.Arches, a.Name) || a.HasHTP() && c.Without(t.Known(r.Release), a.Name).Confidence == qnn.Inferred {
 			arches = append(arches, a.Name)

@@ -1,10 +1,10 @@
 # A third party's package with Qualcomm's runtime for arm64 Linux: CPU and HTP of QAIRT 2.48.0, laid out like an SDK, with the skels of every arch. It
-# has no text of Qualcomm's licence, which holds all the same: QAIRT's. For tests on the simulated phone it is a second build beside htp_linux_arm64, and
+# has no text of Qualcomm's license, which holds all the same: QAIRT's. For tests on the simulated phone it is a second build beside htp_linux_arm64, and
 # the one that has the CPU backend; for a product take Qualcomm's own packages.
 
 toolchain "qnnruntime" {
   description   = "Qualcomm's QNN runtime for arm64 Linux, of a third party: CPU, HTP, skels"
-  licence       = "QAIRT's; the package has no text of it"
+  license       = "QAIRT's; the package has no text of it"
   download_page = "https://softwarecenter.qualcomm.com/catalog/item/Qualcomm_AI_Runtime_Community"
   default       = "2.48.0.2"
 

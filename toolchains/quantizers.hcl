@@ -1,5 +1,5 @@
-# Quantisers of others', each in an environment of its own. All want PyTorch, which the index has with CUDA alone: most of their gigabytes. They work without a
-# GPU. The version is that of mllm_quantiser, so that it is downloaded once.
+# Quantizers of others', each in an environment of its own. All want PyTorch, which the index has with CUDA alone: most of their gigabytes. They work without a
+# GPU. The version is that of mllm_quantizer, so that it is downloaded once.
 
 toolchain "aimet" {
   description   = "Qualcomm's AIMET for ONNX, an environment of Python's"

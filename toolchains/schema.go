@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
@@ -15,39 +15,39 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Toolchain is an SDK or tool, with how its releases are had.
+// Toolchain is an SDK or tool with the sources of its releases.
 type Toolchain struct {
-	*qnn.SDK            // its name, and what is true of it wherever it comes from
+	*qnn.SDK            // its name, and facts that do not depend on the source
 	Description  string `hcl:"description,optional"`
-	DownloadPage string `hcl:"download_page,optional"` // where people get it by hand
-	Licence      string `hcl:"licence,optional"`       // what has to be accepted
-	Default      string `hcl:"default,optional"`       // release that is taken when a pipeline names none
+	DownloadPage string `hcl:"download_page,optional"` // page for manual downloads
+	License      string `hcl:"license,optional"`       // license that users have to accept
+	Default      string `hcl:"default,optional"`       // release for pipelines that name none
 
 	Checks  *verify.Checks `hcl:"verify,block"`
 	EnvVars []*EnvVar      `hcl:"env,block"`
 	Pushes  []*PushSet     `hcl:"push_set,block"`
-	// Sources are of every release; a release's own source of a kind takes from here what it leaves out.
+	// Sources holds sources for every release. A release's own source of the same kind inherits missing attributes.
 	Sources  []*Source  `hcl:"source,block"`
-	Releases []*Release // those of SDK
+	Releases []*Release // the releases in SDK, with sources
 
-	file string // that spoke of it last, for diagnostics
+	file string // last file with the toolchain, for diagnostics
 }
 
 // EnvVar is a variable that the SDK's own environment script sets.
 type EnvVar struct {
 	Name    string `hcl:"name,label"`
-	Value   string `hcl:"value"`            // "${root}" is the SDK's root, "${tools}" the Hexagon tools' folder below it, "${match}" what Pattern finds
-	Prepend bool   `hcl:"prepend,optional"` // put in front of a list that is there
-	When    string `hcl:"when,optional"`    // pattern of paths below the root: only when there is one
-	File    string `hcl:"file,optional"`    // path below the root of a file that says the value
-	Pattern string `hcl:"pattern,optional"` // regular expression with one group: only when File has it
+	Value   string `hcl:"value"`            // with "${root}" (the SDK's root), "${tools}" (its folder of Hexagon tools), "${match}" (Pattern's match)
+	Prepend bool   `hcl:"prepend,optional"` // put before the current list
+	When    string `hcl:"when,optional"`    // pattern of paths below the root: applies only if one exists
+	File    string `hcl:"file,optional"`    // path of a file below the root that contains the value
+	Pattern string `hcl:"pattern,optional"` // regular expression with one group: applies only if it matches in File
 }
 
-// Release is one version of a toolchain, with how it is had.
+// Release is one version of a toolchain with its sources.
 type Release struct {
 	*qnn.Release
-	Note    string         `hcl:"note,optional"` // what is not sure, or to be known
-	Checks  *verify.Checks `hcl:"verify,block"`  // beside the toolchain's
+	Note    string         `hcl:"note,optional"` // uncertain or important facts
+	Checks  *verify.Checks `hcl:"verify,block"`  // checks in addition to the toolchain's
 	Sources []*Source      `hcl:"source,block"`
 }
 
@@ -57,46 +57,45 @@ type Source struct {
 
 	URLs        []string         `hcl:"urls,optional"` // mirrors, tried in order
 	StripPrefix string           `hcl:"strip_prefix,optional"`
-	Only        []string         `hcl:"only,optional"` // patterns of the files to take; none takes all
-	Size        int64            `hcl:"size,optional"` // bytes
+	Only        []string         `hcl:"only,optional"` // patterns of the files to use; none: all
+	Size        int64            `hcl:"size,optional"` // in bytes
 	SHA256      string           `hcl:"sha256,optional"`
 	SHA1        string           `hcl:"sha1,optional"`
 	MD5         string           `hcl:"md5,optional"`
 	UserAgent   string           `hcl:"user_agent,optional"`
-	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Parts       bool             `hcl:"parts,optional"`        // of a zip: read only the members that Only selects
-	Tree        string           `hcl:"tree,optional"`         // of parts, qpm and qsc: digest of the tree
-	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
+	CaseMatters bool             `hcl:"case_matters,optional"` // names in an archive for Linux may differ only in case
+	Tree        string           `hcl:"tree,optional"`         // for qpm and qsc: digest of the tree
+	Headers     []sources.Header `hcl:"header,block"`          // request headers that the servers need
 
-	Packages     []string      `hcl:"packages,optional"`     // of a deb source
-	Architecture string        `hcl:"architecture,optional"` // of a deb source: what its packages are for, as Debian calls it; "" is this machine
-	Suite        string        `hcl:"suite,optional"`        // of a deb source: the suite that has them, where that is none of this machine's
+	Packages     []string      `hcl:"packages,optional"`     // for deb: packages
+	Architecture string        `hcl:"architecture,optional"` // for deb: Debian architecture of the packages; "": this machine's
+	Suite        string        `hcl:"suite,optional"`        // for deb: suite of the packages, if this machine's suites lack them
 	Links        []*Link       `hcl:"link,block"`
 	Wraps        []unpack.Wrap `hcl:"wrap,block"`
 
-	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
-	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
-	Named    bool       // Paths are those that somebody named, not those where copies are usual: one that is not there is a mistake
-	Programs []*Program `hcl:"program,block"` // of an installed source made of programs
+	Env      []string   `hcl:"env,optional"`   // variables that may contain the path of an installed copy
+	Paths    []string   `hcl:"paths,optional"` // usual paths of installed copies, with "${version}" and "~/"
+	Named    bool       // whether the user set Paths; then a missing path is an error
+	Programs []*Program `hcl:"program,block"` // for installed: programs of this machine that form the toolchain
 
-	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
+	Steps string `hcl:"steps,optional"` // for manual: instructions for users
 
-	Product string `hcl:"product,optional"` // of qpm and qsc: what Qualcomm's client calls it
+	Product string `hcl:"product,optional"` // for qpm and qsc: product name in Qualcomm's client
 
-	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
-	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order; none: those of Maven's own configuration
+	Coordinates  string   `hcl:"coordinates,optional"`  // for maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
+	Repositories []string `hcl:"repositories,optional"` // for maven: roots of repositories, tried in order; none: those in Maven's own configuration
 
-	Project string `hcl:"project,optional"` // of pypi: what the index calls it
-	Tags    string `hcl:"tags,optional"`    // of pypi: the end of the file's name, python-abi-platform; "" is none-any
-	Index   string `hcl:"index,optional"`   // of pypi and python: an index's address; "" is what pip's own configuration names
+	Project string `hcl:"project,optional"` // for pypi: project name in the index
+	Tags    string `hcl:"tags,optional"`    // for pypi: end of the file's name, python-abi-platform; "": none-any
+	Index   string `hcl:"index,optional"`   // for pypi and python: address of an index; "": the indexes in pip's own configuration
 
-	Python       string   `hcl:"python,optional"`        // of python: the release of toolchain python that runs it
-	Requirements []string `hcl:"requirements,optional"`  // of python: the packages, as pip has them
-	Overrides    []string `hcl:"overrides,optional"`     // of python: requirements in place of what packages say of others
-	ExcludeNewer string   `hcl:"exclude_newer,optional"` // of python: a day; what was uploaded on it or later is not there
+	Python       string   `hcl:"python,optional"`        // for python: release of toolchain python
+	Requirements []string `hcl:"requirements,optional"`  // for python: packages in pip's syntax
+	Overrides    []string `hcl:"overrides,optional"`     // for python: requirements that replace those in package metadata
+	ExcludeNewer string   `hcl:"exclude_newer,optional"` // for python: date; files uploaded on that day or later are ignored
 }
 
-// asked is what a source of kind python is asked for.
+// asked returns the request of a source of kind python.
 func (s *Source) asked() python.Asked {
 	return python.Asked{Python: python.Minor(s.Python), Requirements: s.Requirements, Overrides: s.Overrides,
 		ExcludeNewer: s.ExcludeNewer, Index: s.Index}.Clean()
@@ -108,18 +107,18 @@ type Link struct {
 	To   string `hcl:"to"`
 }
 
-// Program is a program of the machine that stands for one of the toolchain.
+// Program is a program of this machine that replaces a program of the toolchain.
 type Program struct {
-	Path  string   `hcl:"path,label"`    // where the toolchain has it
-	Names []string `hcl:"names"`         // what to look for in PATH, in order
-	Copy  bool     `hcl:"copy,optional"` // take the file itself: for static programs that have to run where the machine's are not seen
-	Venv  bool     `hcl:"venv,optional"` // of a Python: take the file itself, which knows no packages of the machine and finds its own library there
+	Path  string   `hcl:"path,label"`    // path in the toolchain
+	Names []string `hcl:"names"`         // names to look up in PATH, in order
+	Copy  bool     `hcl:"copy,optional"` // whether to copy the file; needed by static programs that run where this machine's files are hidden
+	Venv  bool     `hcl:"venv,optional"` // for a Python: whether to copy the file, so that it finds its own library, but no packages of this machine
 }
 
-// didYouMean returns ` (did you mean "x"?)` for the name in have that is nearest to name, "" when none is near. The last
-// of those that name is the beginning of is nearest: "2.41" is the beginning of one release.
+// didYouMean returns ` (did you mean "x"?)` for the name in have that is closest to name, or "" if none is close. If
+// name is the beginning of several, the last of them is the closest: "2.41" begins one release.
 func didYouMean(name string, have []string) string {
-	near := nearest.Name(name, have)
+	near := suggest.Name(name, have)
 	for _, h := range have {
 		if name != "" && strings.HasPrefix(h, name+".") {
 			near = h
@@ -131,7 +130,7 @@ func didYouMean(name string, have []string) string {
 	return ` (did you mean "` + near + `"?)`
 }
 
-// check says what the source lacks.
+// check returns an error if the source lacks a required attribute.
 func (s *Source) check() error {
 	var err error
 	needs := ""
@@ -150,13 +149,13 @@ func (s *Source) check() error {
 		}
 	case "pypi":
 		if s.Project == "" {
-			needs = "project: what the package index calls it"
+			needs = "project, the name in the package index"
 		} else {
 			err = s.wheel("0").Check()
 		}
 	case "qpm", "qsc":
 		if s.Product == "" {
-			needs = "product: what Qualcomm's client calls it"
+			needs = "product, the name in Qualcomm's client"
 		}
 	case "maven":
 		_, err = maven.Parse(s.Coordinates)
@@ -164,15 +163,15 @@ func (s *Source) check() error {
 		err = s.asked().Check()
 	case "embedded", "manual":
 	default:
-		err = errors.New("unknown kind: use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc")
+		err = errors.New("unknown kind; use archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc")
 	}
 	if needs != "" {
-		err = errors.New("it needs " + needs)
+		err = errors.New("missing " + needs)
 	}
 	return err
 }
 
-// wheel is the one that a source of kind pypi names.
+// wheel returns the wheel of a source of kind pypi.
 func (s *Source) wheel(version string) pypi.Wheel {
 	return pypi.Wheel{Project: s.Project, Version: version, Tags: cmp.Or(s.Tags, "none-any"), Index: s.Index}
 }

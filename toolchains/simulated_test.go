@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// The simulation's backends know the SoCs that the catalogue says their release knows, and no later ones.
+// The simulation's backends know the SoCs that the catalog says their release knows, and no later ones.
 func TestSimulatedKnowsItsSoCs(t *testing.T) {
 	t.Parallel()
 	c, diags := toolchains.Load(nil)
@@ -53,7 +53,7 @@ func TestSimulatedKnowsItsSoCs(t *testing.T) {
 					continue
 				}
 				if got, want := slices.Contains(strings.Split(list, ","), strconv.Itoa(s.SoCModel)), !version.Older(r.Version, s.MinSDK); got != want {
-					t.Errorf("qairt %s: it knows %s (%d): %v; the catalogue says %v, from %s on", r.Version, s.Name, s.SoCModel, got, want, s.MinSDK)
+					t.Errorf("qairt %s: it knows %s (%d): %v; the catalog says %v, from %s on", r.Version, s.Name, s.SoCModel, got, want, s.MinSDK)
 				}
 			}
 		}

@@ -28,7 +28,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
+func builtin(t testing.TB) (*toolchains.Catalog, *toolchains.Lock) {
 	t.Helper()
 	c, diags := toolchains.Load(nil)
 	if diags.HasErrors() {
@@ -42,7 +42,7 @@ func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 	return c, l
 }
 
-// TestSpecsForTests keeps the specs of toolchaintest what the catalogue and the lock say.
+// TestSpecsForTests keeps the specs of toolchaintest what the catalog and the lock say.
 func TestSpecsForTests(t *testing.T) {
 	c, l := builtin(t)
 	for _, name := range []string{"llvm", "qemu", "qemu@11.1", "adb", "busybox", "make", "ninja", "unzip", "lldb", "uv", "sshd", "zsh", "fish", "debootstrap", "linux_arm64", "qnnruntime", "htp_linux_arm64", "htp_host", "htp_host@2.4.0", "qemu_x86_64"} {
@@ -52,7 +52,7 @@ func TestSpecsForTests(t *testing.T) {
 		if x86 {
 			request.Name = "qemu"
 		}
-		if tc, _, err := c.Find(request.Name, ""); err == nil && tc.Licence != "" {
+		if tc, _, err := c.Find(request.Name, ""); err == nil && tc.License != "" {
 			request.Profile = "emulator"
 		}
 		ch, err := c.Choose(request)
@@ -74,7 +74,7 @@ func TestSpecsForTests(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the catalogue says (%v): run go test ./toolchains -run SpecsForTests -update", file, err)
+			t.Errorf("%s is not what the catalog says (%v): run go test ./toolchains -run SpecsForTests -update", file, err)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestEveryRelease(t *testing.T) {
 	for _, r := range sdk.Releases() {
 		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "simulated", Lock: l})
 		if err != nil || ch.Source.Kind != "embedded" || !ch.Spec.Pinned() {
-			t.Errorf("simulation %s %s is not in the catalogue: %v", r.Name, r.Version, err)
+			t.Errorf("simulation %s %s is not in the catalog: %v", r.Name, r.Version, err)
 		}
 	}
 }
@@ -128,20 +128,20 @@ func TestChoose(t *testing.T) {
 		source string   // of the choice
 		says   []string // in the error
 	}{
-		"open":                {q: toolchains.Request{Name: "qairt", Profile: "simulated"}, source: "embedded"},
-		"pinned archive":      {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, source: "archive"},
-		"no digest":           {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030 --profile device"}},
-		"locking":             {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device", Locking: true}, source: "archive"},
-		"sha1 is a digest":    {q: toolchains.Request{Name: "ndk", Version: "r28b", Profile: "device"}, source: "archive"},
-		"no simulation":       {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "simulated"}, says: []string{"no simulated SDK", "2.41.0.251128", "--profile device"}},
-		"typing error":        {q: toolchains.Request{Name: "qiart"}, says: []string{`did you mean "qairt"`}},
-		"unknown release":     {q: toolchains.Request{Name: "qairt", Version: "2.41.0.251129"}, says: []string{`did you mean "2.41.0.251128"`}},
-		"beginning of one":    {q: toolchains.Request{Name: "qairt", Version: "2.41"}, says: []string{`(did you mean "2.41.0.251128"?); ` + "`hexmage toolchain list qairt` has"}},
-		"account":             {q: toolchains.Request{Name: "hexagon", Version: "6.2.0.1", Profile: "device"}, says: []string{"qpm-cli --login", "HEXAGON_SDK_ROOT", "https://"}},
-		"deb in every":        {q: toolchains.Request{Name: "llvm", Profile: "device"}, source: "deb"},
-		"not of that kind":    {q: toolchains.Request{Name: "mllm", Source: "archive"}, says: []string{"none of that kind"}},
-		"installed, none":     {q: toolchains.Request{Name: "qemu", Source: "installed"}, says: []string{"qemu-aarch64-static", "PATH"}},
-		"variable is no path": {q: toolchains.Request{Name: "qairt", Source: "installed", Machine: machine(map[string]string{"QNN_SDK_ROOT": "/no/such"})}, says: []string{"QNN_SDK_ROOT=/no/such is no folder", "QAIRT_SDK_ROOT or QNN_SDK_ROOT"}},
+		"open":                     {q: toolchains.Request{Name: "qairt", Profile: "simulated"}, source: "embedded"},
+		"pinned archive":           {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, source: "archive"},
+		"no digest":                {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030 --profile device"}},
+		"locking":                  {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device", Locking: true}, source: "archive"},
+		"sha1 is a digest":         {q: toolchains.Request{Name: "ndk", Version: "r28b", Profile: "device"}, source: "archive"},
+		"no simulation":            {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "simulated"}, says: []string{"hexmage does not simulate this release", "2.41.0.251128", "--profile device"}},
+		"typing error":             {q: toolchains.Request{Name: "qiart"}, says: []string{`did you mean "qairt"`}},
+		"unknown release":          {q: toolchains.Request{Name: "qairt", Version: "2.41.0.251129"}, says: []string{`did you mean "2.41.0.251128"`}},
+		"beginning of one":         {q: toolchains.Request{Name: "qairt", Version: "2.41"}, says: []string{`(did you mean "2.41.0.251128"?); `}},
+		"account":                  {q: toolchains.Request{Name: "hexagon", Version: "6.2.0.1", Profile: "device"}, says: []string{"qpm-cli --login", "HEXAGON_SDK_ROOT", "https://"}},
+		"deb in every":             {q: toolchains.Request{Name: "llvm", Profile: "device"}, source: "deb"},
+		"not of that kind":         {q: toolchains.Request{Name: "mllm", Source: "archive"}, says: []string{"which the catalog does not list"}},
+		"installed, none":          {q: toolchains.Request{Name: "qemu", Source: "installed"}, says: []string{"qemu-aarch64-static", "PATH"}},
+		"variable is not a folder": {q: toolchains.Request{Name: "qairt", Source: "installed", Machine: machine(map[string]string{"QNN_SDK_ROOT": "/no/such"})}, says: []string{"QNN_SDK_ROOT=/no/such: no such folder", "QAIRT_SDK_ROOT or QNN_SDK_ROOT"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.q.Lock = l
@@ -182,7 +182,7 @@ func TestInstalled(t *testing.T) {
 	for name, root := range roots {
 		for profile, refused := range map[string]bool{"device": true, "emulator": true, "simulated": false} {
 			ch, err := c.Choose(toolchains.Request{Name: name, Source: "installed", Profile: profile, Lock: l, Machine: machine(env)})
-			if refused != (err != nil) || refused && !strings.Contains(err.Error(), root+" is hexmage's simulated "+name) {
+			if refused != (err != nil) || refused && !strings.Contains(err.Error(), root+" is the simulated "+name) {
 				t.Errorf("%s in profile %s: %+v, %v", name, profile, ch, err)
 			}
 		}
@@ -203,7 +203,7 @@ func TestInstalled(t *testing.T) {
 	}
 	// Another release than the one that is asked for is passed over, and said so.
 	ch, err := c.Choose(toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device", Lock: l, Machine: machine(env)})
-	if err != nil || ch.Source.Kind != "archive" || len(ch.Notes) != 1 || !strings.Contains(ch.Notes[0], "has qairt 2.41.0.251128, wanted is qairt 2.42.0.251225") {
+	if err != nil || ch.Source.Kind != "archive" || len(ch.Notes) != 1 || !strings.Contains(ch.Notes[0], "has qairt 2.41.0.251128, not qairt 2.42.0.251225") {
 		t.Errorf("choice %+v, %v", ch, err)
 	}
 	if _, err := c.Choose(toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Source: "installed", Machine: machine(env)}); !errors.Is(err, toolchains.ErrNotAvailable) {
@@ -212,7 +212,7 @@ func TestInstalled(t *testing.T) {
 }
 
 // unpackSimulated fetches a simulation through the fetch tool, which verifies it.
-func unpackSimulated(t testing.TB, c *toolchains.Catalogue, name, version, out string) {
+func unpackSimulated(t testing.TB, c *toolchains.Catalog, name, version, out string) {
 	t.Helper()
 	_, l := builtin(t)
 	ch, err := c.Choose(toolchains.Request{Name: name, Version: version, Profile: "simulated", Lock: l})
@@ -266,7 +266,7 @@ soc "SM9999" {
 	}
 	ch, err := c.Choose(toolchains.Request{Name: "qairt", Profile: "device"})
 	if err != nil || ch.Release.Version != "9.9.9.990101" || len(ch.Spec.Verify.Layout) == 0 {
-		t.Errorf("choice %+v, %v; want the workspace's release with the catalogue's checks", ch, err)
+		t.Errorf("choice %+v, %v; want the workspace's release with the catalog's checks", ch, err)
 	}
 	if s, err := c.FindSoC("sm8750"); err != nil || s.SoCModel != 1 {
 		t.Errorf("SoC %+v, %v; want the workspace's", s, err)
@@ -362,7 +362,7 @@ func TestLockLines(t *testing.T) {
 		{"packages", `make 4.3-4.1 amd64 01 ` + sum, "invalid size"},
 		{"packages", `make 4.3-4.1 amd64 1e3 ` + sum, "invalid size"},
 		{"packages", `make 4.3-4.1 amd64 9223372036854775808 ` + sum, "invalid size"},
-		{"packages", `-oDir=x 4.3-4.1 amd64 12 ` + sum, `package "-oDir=x"`},
+		{"packages", `-oDir=x 4.3-4.1 amd64 12 ` + sum, `invalid Debian package: name "-oDir=x"`},
 		{"packages", `../make 4.3-4.1 amd64 12 ` + sum, "package"},
 		{"packages", `make 4.3/../1 amd64 12 ` + sum, "version"},
 		{"packages", `make 4.3-4.1 ../x 12 ` + sum, "architecture"},
@@ -373,10 +373,10 @@ func TestLockLines(t *testing.T) {
 		{"wheels", file + ` 12 ` + sum + ` `, "want FILE"},
 		{"wheels", file + ` x ` + sum, `invalid size "x"`},
 		{"wheels", file + ` 12 x`, `invalid sha256 "x"`},
-		{"wheels", `six-1.16.0.tar.gz 12 ` + sum, `invalid file name of a wheel "six-1.16.0.tar.gz"`},
-		{"wheels", `../` + file + ` 12 ` + sum, "invalid file name"},
-		{"wheels", `a/` + file + ` 12 ` + sum, "invalid file name"},
-		{"wheels", file + `\u0000 12 ` + sum, "invalid file name"},
+		{"wheels", `six-1.16.0.tar.gz 12 ` + sum, `invalid wheel file name "six-1.16.0.tar.gz"`},
+		{"wheels", `../` + file + ` 12 ` + sum, "invalid wheel file name"},
+		{"wheels", `a/` + file + ` 12 ` + sum, "invalid wheel file name"},
+		{"wheels", file + `\u0000 12 ` + sum, "invalid wheel file name"},
 		{"wheels", `six_-1-py3-none-any.whl 12 ` + sum, "invalid name of a Python package"},
 		{"wheels", `Good-2-py3-none-any.whl 1 ` + sum, "duplicate package good"},
 	} {
@@ -470,7 +470,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("the interpreter is %+v", ps)
 	}
 	q.Own = &toolchains.Source{Kind: "python", Python: "3.13", Requirements: []string{"six"}}
-	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "asked for before") {
+	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "packages for other requirements") {
 		t.Errorf("other requirements: %v", err)
 	}
 	q.Own, q.Version = &toolchains.Source{Kind: "python", Python: "3.12"}, "3.12"

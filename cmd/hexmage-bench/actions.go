@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 )
 
-// graph makes a workspace in which hexmage, ninja and Bazel build the same actions: all but one copy a source.
+// graph makes a workspace in which hexmage, ninja and Bazel build equal actions. Each action but one copies a source.
 func (b *bench) graph(dir string, actions int) {
 	b.fail(errors.Join(os.CopyFS(dir, os.DirFS(b.dir+"/workspace")), os.Mkdir(dir+"/src", 0o755)))
 	ninja, all := "include rules.ninja\n", "build out/all: sort"
@@ -24,10 +23,11 @@ func (b *bench) graph(dir string, actions int) {
 	b.settle()
 }
 
-// aside makes a build cold. It renames: ext4 creates files slowly for minutes after many were removed nearby.
+// aside prepares a cold build. It renames old outputs, since ext4 creates files slowly for minutes after a removal of
+// many files nearby.
 const aside = "for i in cache out .ninja_log; do test ! -e $i || mv $i $i.$$; done"
 
-// measureActions builds few actions beside ninja and Bazel, and many alone.
+// measureActions builds few actions with hexmage, ninja and Bazel, and many with hexmage only.
 func (b *bench) measureActions(ctx context.Context, dir string) {
 	own, other, third := dir+"/hexmage", dir+"/ninja", dir+"/bazel"
 	b.graph(own, b.few)
@@ -38,7 +38,7 @@ func (b *bench) measureActions(ctx context.Context, dir string) {
 	root, err := b.fetch(ctx, "ninja")
 	ninja := &contestant{name: "ninja", budget: 2, missing: err, out: other + "/out/all"}
 	ninja.prepare = b.shell(other, "", aside)
-	ninja.program = b.plain(other, root, root+"/usr/bin/ninja", fmt.Sprintf("-j%d", runtime.NumCPU()))
+	ninja.program = b.plain(other, root, root+"/usr/bin/ninja")
 	bazel, stop := b.startBazel(ctx, third, 0.5)
 	defer stop()
 
@@ -49,7 +49,7 @@ func (b *bench) measureActions(ctx context.Context, dir string) {
 		each = append(each, (hexmage.cpus[i]-cpu)/float64(b.few))
 	}
 	if ninja.missing == nil {
-		b.value(what+"processor time of one beyond ninja", "s", 0.002, each)
+		b.value(what+"processor time per action beyond ninja", "s", 0.002, each)
 	}
 	for _, c := range []*contestant{hexmage, ninja, bazel} {
 		c.prepare, c.walls, c.budget = program{}, nil, 0
@@ -68,8 +68,8 @@ func (b *bench) measureActions(ctx context.Context, dir string) {
 	b.value(what+"no-op, peak memory", "MB", 400, hexmage.memory[1:])
 }
 
-// startBazel starts Bazel's server by a build of one action. It returns a contestant that builds all from nothing, in
-// Bazel's sandbox, and a function that stops the server.
+// startBazel starts Bazel's server with a build of one action. It returns a contestant that builds everything from
+// scratch in Bazel's sandbox, and a function that stops the server.
 func (b *bench) startBazel(ctx context.Context, dir string, budget float64, options ...string) (*contestant, func()) {
 	root, err := b.fetch(ctx, "bazel")
 	command := func(args ...string) program {
@@ -87,7 +87,7 @@ func (b *bench) startBazel(ctx context.Context, dir string, budget float64, opti
 	return c, func() { _, _ = command("shutdown").run(context.WithoutCancel(ctx)) }
 }
 
-// measureRemote fills a remote cache, and fetches all results from it with an empty local cache.
+// measureRemote fills a remote cache, then fetches all results with an empty local cache.
 func (b *bench) measureRemote(ctx context.Context, dir string) {
 	own, other, what := dir+"/hexmage", dir+"/bazel", fmt.Sprintf("%d results of a remote cache", b.results)
 	b.graph(own, b.results)
@@ -102,7 +102,7 @@ func (b *bench) measureRemote(ctx context.Context, dir string) {
 	b.write(own+"/hexmage.hcl", fmt.Sprintf(settings, address))
 	hexmage := &contestant{prepare: b.shell(own, "", aside), out: own + "/out/graph/all"}
 	hexmage.program = b.command(own, own+"/cache", "run", "graph", "--remote=bench")
-	// Bazel looks up as many results at once as it has jobs. With one job for each processor it is slower.
+	// Bazel runs as many lookups in parallel as jobs; with one job a processor it is slower.
 	cached := []string{"--remote_cache=grpc://" + address, "--remote_download_toplevel", "--jobs=64"}
 	bazel, stopBazel := b.startBazel(ctx, other, 0.3, cached...)
 	defer stopBazel()
@@ -125,7 +125,7 @@ func (b *bench) startCache(ctx context.Context, dir string) (address string, sto
 	server := b.plain(b.dir, root, casd, "--bind="+address, "--log-level=error", "--reserved=1M", dir)
 	serving, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { _, _ = server.run(serving) }) // fails: it ends by an interrupt
+	running.Go(func() { _, _ = server.run(serving) }) // returns an error: it is ended by an interrupt
 	stop = func() { cancel(); running.Wait() }
 	for range 200 {
 		if conn, err := net.Dial("tcp", address); err == nil {

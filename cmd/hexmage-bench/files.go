@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// random is a shell command that makes files of text that compress by a quarter.
+// random is a shell command that creates text files that compress by a quarter.
 const random = "mkdir %s; for i in $(seq %d); do head -c %d /dev/urandom | base64 -w0 > %[1]s/$i; done"
 
 // measureFiles hashes, stores and restores large files.
@@ -28,7 +28,7 @@ func (b *bench) measureFiles(ctx context.Context, dir string) {
 	b3sum.program = b.shell(dir, root, root+"/usr/bin/b3sum src/*")
 	b.compare(ctx, size+"hash sources", b.rounds, hash, b3sum)
 
-	// The action copies, and hexmage puts a copy into out/ and everything on the disk.
+	// The action copies the file, and hexmage copies the output to out/ and syncs the disk.
 	store := &contestant{prepare: hash.prepare, program: b.command(dir, cache, "run", "copy")}
 	twice := &contestant{name: "cp twice and sync", budget: 1.5, prepare: b.shell(dir, "", "rm -rf copied again")}
 	twice.program = b.shell(dir, "", "cp -r src copied; cp -r copied again; sync -f again")
@@ -41,7 +41,7 @@ func (b *bench) measureFiles(ctx context.Context, dir string) {
 	b.measureUnpack(ctx, dir, cache)
 }
 
-// measureUnpack unpacks a zip that hexmage has downloaded before.
+// measureUnpack unpacks a zip that hexmage downloaded earlier.
 func (b *bench) measureUnpack(ctx context.Context, dir, cache string) {
 	b.must(ctx, b.shell(dir, "", fmt.Sprintf(random, "content", 100*b.files, b.fileSize*3/4/200)))
 	f, err := os.Create(dir + "/sdk.zip")
@@ -49,7 +49,7 @@ func (b *bench) measureUnpack(ctx context.Context, dir, cache string) {
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 1) })
 	b.fail(errors.Join(err, z.AddFS(os.DirFS(dir+"/content")), z.Close(), f.Close()))
 	command := func(args ...string) program {
-		p := b.command(dir, cache, append(args, "--profile=device")...) // whose toolchains are not simulated
+		p := b.command(dir, cache, append(args, "--profile=device")...) // its toolchains are not simulated
 		p.env = append(p.env, "HEXMAGE_MIRRORS=https://sdk.invalid/=file://"+dir+"/")
 		return p
 	}

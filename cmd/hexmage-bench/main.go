@@ -1,5 +1,6 @@
-// Command hexmage-bench measures hexmage against the budgets of docs/performance.md. It starts hexmage and its peers as
-// programs, as users do, and does not know how hexmage works inside.
+// Command hexmage-bench measures hexmage against the budgets of docs/performance.md.
+//
+// It starts hexmage and its peers as programs, as users do, and does not know hexmage's internals.
 package main
 
 import (
@@ -20,30 +21,31 @@ import (
 type bench struct {
 	err        error
 	hexmage    string // the binary
-	dir        string // scratch folder on the measured file system; a copy of the folder workspace is in it
+	dir        string // scratch folder on the measured file system, with a copy of the folder workspace
 	env        []string
 	out        io.Writer
 	json, over bool          // over: a budget is exceeded
-	age        time.Duration // of files that hexmage does not hash in each run
+	age        time.Duration // age of files that hexmage no longer hashes in each run
 	fetch      func(ctx context.Context, peer string) (folder string, err error)
 
 	few, many, results int // actions, and results in the remote cache
-	files, fileSize    int // large sources, and the bytes of each
+	files, fileSize    int // number and bytes of large sources
 	rounds, noOps      int
 }
 
-// main exits with 1 if a budget is exceeded, and with 2 if something could not be measured or is wrong.
+// main exits with 1 if a budget is exceeded, and with 2 after an error.
 func main() {
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	b := &bench{
 		env: os.Environ(), out: os.Stdout, age: 2500 * time.Millisecond,
-		few: 1000, many: 10_000, results: 2000, files: 8, fileSize: 256e6, rounds: 3, noOps: 10,
+		few: 1000, many: 10_000, results: 2000, files: 8, fileSize: 256e6, rounds: 5, noOps: 10,
 	}
 	b.hexmage, b.err = filepath.Abs("bin/hexmage")
 	b.fetch = b.fetchPeer
-	only := flag.String("only", "pipeline,actions,files,remote", "measure these `SCENARIOS`")
-	flag.StringVar(&b.dir, "dir", "/var/tmp", "measure on the file system of `FOLDER`, which needs 12 GB")
-	flag.BoolVar(&b.json, "json", false, "print one JSON object a line")
+	only := flag.String("only", "pipeline,actions,files,remote",
+		"measure only these `SCENARIOS`, separated by commas")
+	flag.StringVar(&b.dir, "dir", "/var/tmp", "measure in `FOLDER`, which needs 12 GB of free space")
+	flag.BoolVar(&b.json, "json", false, "print one JSON object per line")
 	flag.Parse()
 	b.run(ctx, *only)
 	if b.err != nil {
@@ -68,7 +70,8 @@ func (b *bench) run(ctx context.Context, only string) {
 	b.fail(err)
 	b.must(ctx, b.shell(dir+"/workspace", "", "mkdir tools; cp "+busybox+"/bin/busybox tools"))
 	scenarios := map[string]func(ctx context.Context, dir string){
-		"pipeline": b.measurePipeline, "actions": b.measureActions, "files": b.measureFiles, "remote": b.measureRemote,
+		"pipeline": b.measurePipeline, "actions": b.measureActions, "files": b.measureFiles,
+		"remote": b.measureRemote,
 	}
 	for name := range strings.SplitSeq(only, ",") {
 		if measure := scenarios[name]; measure != nil {
@@ -90,7 +93,7 @@ func (b *bench) fail(err error) {
 //go:embed workspace
 var embedded embed.FS
 
-// fetchPeer has hexmage fetch a program, and returns its folder.
+// fetchPeer fetches a program with hexmage and returns its folder.
 func (b *bench) fetchPeer(ctx context.Context, name string) (string, error) {
 	s, err := program{[]string{b.hexmage, "toolchain", "fetch", name}, b.dir + "/workspace", b.env}.run(ctx)
 	lines := strings.Split(strings.TrimSpace(s.output), "\n")
@@ -98,14 +101,14 @@ func (b *bench) fetchPeer(ctx context.Context, name string) (string, error) {
 	return folder, err
 }
 
-// command is hexmage in a workspace. The user's settings for hexmage do not change the result.
+// command returns hexmage in a workspace. The user's settings do not affect it.
 func (b *bench) command(workspace, cache string, args ...string) program {
 	env := slices.DeleteFunc(slices.Clone(b.env), func(v string) bool { return strings.HasPrefix(v, "HEXMAGE_") })
 	env = append(env, "HEXMAGE_CACHE="+cache, "HEXMAGE_REMOTE=off")
 	return program{append([]string{b.hexmage}, args...), workspace, env}
 }
 
-// plain is a program with a small environment and the libraries of a Debian package.
+// plain returns a program with a small environment and the libraries of a Debian package.
 func (b *bench) plain(dir, root string, argv ...string) program {
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + b.dir, "LC_ALL=C"}
 	return program{argv, dir, append(env, "LD_LIBRARY_PATH="+filepath.Join(root, "usr/lib/x86_64-linux-gnu"))}
@@ -125,7 +128,7 @@ func (b *bench) must(ctx context.Context, p program) (s sample) {
 
 func (b *bench) write(path, content string) { b.fail(os.WriteFile(path, []byte(content), 0o644)) }
 
-// settle waits until all files are old.
+// settle waits until hexmage no longer hashes the files in each run.
 func (b *bench) settle() {
 	if b.err == nil {
 		time.Sleep(b.age)

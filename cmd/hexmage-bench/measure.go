@@ -25,7 +25,8 @@ type sample struct {
 	output    string
 }
 
-// run runs the program to its end. The output goes to a file: a server that the program starts would keep a pipe open.
+// run runs the program to its end. Output goes to a file, since a server that the program starts would keep a pipe
+// open.
 func (p program) run(ctx context.Context) (s sample, err error) {
 	out, err := os.CreateTemp("", "hexmage-bench-")
 	if err != nil {
@@ -59,7 +60,7 @@ func (p program) run(ctx context.Context) (s sample, err error) {
 	return s, err
 }
 
-// peakMemory reads the kernel's high-water mark of a process, which does not include child processes.
+// peakMemory reads the kernel's high-water mark of a process without its children.
 func peakMemory(pid int) float64 {
 	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	_, after, _ := strings.Cut(string(status), "VmHWM:")
@@ -67,21 +68,22 @@ func peakMemory(pid int) float64 {
 	return kb * 1024 / 1e6
 }
 
-// contestant is hexmage or a peer, with what each run took.
+// contestant is hexmage or a peer, with its measurements.
 type contestant struct {
 	name    string
 	program program
-	prepare program // before each run, not measured
-	prints  string  // text that each run must print
-	out     string  // file that must be as hexmage's
+	prepare program // runs before each measurement
+	prints  string  // text in the output of each run
+	out     string  // file that must equal hexmage's
 	missing error   // why a peer cannot run
-	budget  float64 // of a peer: hexmage's time as a ratio to the peer's; 0 is none
+	budget  float64 // of a peer: largest ratio of hexmage's time to the peer's; 0: no budget
 	walls   []float64
 	cpus    []float64
 	memory  []float64
 }
 
-// compete runs hexmage and peers in turn, so that a slow minute of the machine slows all. The first one rotates.
+// compete runs hexmage and peers in turn, so that a slow minute of the machine affects all. The first contestant
+// rotates.
 func (b *bench) compete(ctx context.Context, rounds int, all ...*contestant) {
 	for i := range rounds * len(all) {
 		c := all[(i+i/len(all))%len(all)]
@@ -89,10 +91,10 @@ func (b *bench) compete(ctx context.Context, rounds int, all ...*contestant) {
 			continue
 		}
 		b.must(ctx, c.prepare)
-		b.must(ctx, program{argv: []string{"sync"}}) // no run pays for what another has written
+		b.must(ctx, program{argv: []string{"sync"}}) // no run waits for the writes of another
 		s := b.must(ctx, c.program)
 		if !strings.Contains(strings.ReplaceAll(s.output, ",", ""), c.prints) {
-			b.fail(fmt.Errorf("%q: the output lacks %q:\n%s", c.program.argv, c.prints, s.output))
+			b.fail(fmt.Errorf("%q: the output does not contain %q\n%s", c.program.argv, c.prints, s.output))
 		}
 		c.walls, c.cpus, c.memory = append(c.walls, s.wall), append(c.cpus, s.cpu), append(c.memory, s.memory)
 	}
@@ -103,16 +105,16 @@ type result struct {
 	What       string  `json:"what"`
 	Unit       string  `json:"unit"`
 	Median     float64 `json:"median"`
-	Spread     float64 `json:"spread"` // half the distance between the lowest and the highest value, over the median
+	Spread     float64 `json:"spread"` // half the range of the values, divided by the median
 	Runs       int     `json:"runs"`
 	Peer       string  `json:"peer,omitempty"`
 	PeerMedian float64 `json:"peer_median,omitempty"`
-	Ratio      float64 `json:"ratio,omitempty"`  // median of the ratios of runs in one round
-	Budget     float64 `json:"budget,omitempty"` // of the ratio if there is a peer, else of the median
-	Verdict    string  `json:"verdict"`          // within, OVER, no budget, or why the peer is missing
+	Ratio      float64 `json:"ratio,omitempty"`  // median of the ratios to the peer, one per round
+	Budget     float64 `json:"budget,omitempty"` // limit of Ratio if there is a peer, else of Median
+	Verdict    string  `json:"verdict"`          // within, OVER, no budget, or the reason why the peer is missing
 }
 
-// compare runs hexmage and peers in turn, and reports the time of hexmage beside each peer.
+// compare runs hexmage and peers in turn, and reports hexmage's time beside each peer's.
 func (b *bench) compare(ctx context.Context, what string, rounds int, hexmage *contestant, peers ...*contestant) {
 	b.compete(ctx, rounds, append([]*contestant{hexmage}, peers...)...)
 	for _, peer := range peers {
@@ -130,7 +132,7 @@ func (b *bench) compare(ctx context.Context, what string, rounds int, hexmage *c
 	}
 }
 
-// value reports numbers that have a budget of their own; 0 is none.
+// value reports numbers with an absolute budget; 0: no budget.
 func (b *bench) value(what, unit string, budget float64, values []float64) {
 	b.report(result{What: what, Unit: unit, Budget: budget}, values, median(values))
 }

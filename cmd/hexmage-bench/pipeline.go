@@ -12,13 +12,13 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// The main pipeline, in its default profile, and a source that it compiles.
+// The main pipeline in its default profile, and a source that it compiles.
 const (
 	name   = "qwen3-aot-v79"
 	source = "oppackage/example/LLaMAPackage/src/ops/SiLU.cpp"
 )
 
-// measurePipeline builds the main pipeline with an empty cache, without a change, and after edits.
+// measurePipeline builds the main pipeline with an empty cache, as a no-op, and after edits.
 func (b *bench) measurePipeline(ctx context.Context, dir string) {
 	for _, folder := range []string{"pipelines", "modules", "oppackage/example"} {
 		b.fail(os.CopyFS(filepath.Join(dir, folder), os.DirFS(folder)))
@@ -34,11 +34,11 @@ func (b *bench) measurePipeline(ctx context.Context, dir string) {
 	b.settle()
 	b.must(ctx, build)
 	b.compare(ctx, name+": no-op", b.noOps, &contestant{program: build},
-		&contestant{name: "a word", budget: 8, program: b.plain(dir, "", dir+"/word")})
+		&contestant{name: "hello world", budget: 8, program: b.plain(dir, "", dir+"/word")})
 
 	original := b.must(ctx, b.shell(dir, "", "cat "+source)).output
 	var begun []time.Time
-	edit := func() { // as editors do
+	edit := func() { // like an editor
 		b.settle()
 		b.write(dir+"/edited", fmt.Sprintf("%s// %v\n", original, time.Now()))
 		begun = append(begun, time.Now())
@@ -56,7 +56,7 @@ func (b *bench) measurePipeline(ctx context.Context, dir string) {
 	watching, stop := context.WithCancel(ctx)
 	ended := make(chan string)
 	go func() {
-		s, _ := build.run(watching) // fails: it ends by an interrupt
+		s, _ := build.run(watching) // returns an error: it is ended by an interrupt
 		ended <- s.output
 	}()
 	begun = nil
@@ -68,21 +68,21 @@ func (b *bench) measurePipeline(ctx context.Context, dir string) {
 	b.value(name+": edit until its compiler starts, watch", "s", 0.060, b.untilCompiler(begun, <-ended))
 }
 
-// untilCompiler returns the seconds from each time to the next start of a compiler in hexmage's events.
+// untilCompiler returns the seconds from each time to the next start of a compiler in the events.
 func (b *bench) untilCompiler(begun []time.Time, events string) (all []float64) {
 	for line := range strings.Lines(events) {
 		var e struct {
 			Event, Description string
 			Time               time.Time
 		}
-		_ = json.Unmarshal([]byte(line), &e) // a line of words is no event
+		_ = json.Unmarshal([]byte(line), &e) // skips lines that are not JSON
 		compiles := e.Event == event.ActionStarted{}.EventName() && strings.HasPrefix(e.Description, "compile ")
 		if n := len(all); compiles && n < len(begun) && e.Time.After(begun[n]) {
 			all = append(all, e.Time.Sub(begun[n]).Seconds())
 		}
 	}
 	if len(all) < len(begun) {
-		b.fail(fmt.Errorf("a compiler started after %d of %d edits:\n%s", len(all), len(begun), events))
+		b.fail(fmt.Errorf("a compiler started after only %d of %d edits\n%s", len(all), len(begun), events))
 	}
 	return all
 }

@@ -1,5 +1,5 @@
-// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. It does
-// not know how: package cli has all of it.
+// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Package cli
+// implements the commands, and main does not know them.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 )
 
-// gcPercent is twice Go's default, with which the garbage collector takes a tenth of a plan's processor time.
+// gcPercent is twice Go's default, at which garbage collection takes a tenth of a plan's processor time.
 const gcPercent = 200
 
 func main() {

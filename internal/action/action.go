@@ -1,10 +1,10 @@
-// Package action has commands to run (Spec, Action) and what came of them (Result), with the canonical encoding that
-// makes an action's digest its cache key.
+// Package action defines commands (Spec, Action) and the results of running them (Result). An action's cache key is the
+// digest of the action's canonical encoding.
 //
-// The encoding is that of the Remote Execution API v2 (build.bazel.remote.execution.v2), written field by field so
-// that it is canonical by construction: ascending field numbers, sorted environments, properties and outputs, no
-// unknown fields. So a local result, a remote cache and a remote worker agree on the key. The package runs nothing
-// and reads no files; it does not know where blobs are.
+// The encoding is the Action message of the Remote Execution API v2, REAPI (build.bazel.remote.execution.v2). The
+// package writes the message field by field, so that hexmage, a remote cache and a remote worker compute the same key:
+// fields are in ascending order, and environments, properties and outputs are sorted. It writes no unknown fields. The
+// package runs nothing, reads no files and does not know where blobs are stored.
 package action
 
 import (
@@ -18,39 +18,40 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Command is what a process gets: REAPI's Command.
+// Command describes a process to start, like REAPI's Command message.
 type Command struct {
 	Args     []string
 	Env      map[string]string
 	Outputs  []string          // slash paths of output files and folders
-	Platform map[string]string // see the Property constants
+	Platform map[string]string // keys are the Property constants
 }
 
-// Action is a Command with the digest of all its inputs: REAPI's Action. It is a value; executors do not change it.
+// Action is a Command and the digest of all the inputs of the Command, like REAPI's Action message. Executors do not
+// change it.
 type Action struct {
 	Command    Command
-	InputRoot  digest.Digest // of the root Directory message
-	Timeout    time.Duration // REAPI's, and so part of the key; what a pipeline says is in Limit
+	InputRoot  digest.Digest // digest of the root Directory message
+	Timeout    time.Duration // REAPI's timeout, part of the key; the pipeline's timeout is Limit
 	DoNotCache bool
 
-	// What follows is in no wire form, and so not in the key: none of it changes what the command writes.
+	// The fields below are not encoded, so they are not in the key: they do not change the command's outputs.
 
-	Limit       time.Duration // how long the command may run; 0: as long as it takes
-	OKExitCodes []int         // exit codes, beside 0, whose results count and are remembered
-	LocalOnly   bool          // its results stay on this machine
-	Depfile     string        // the output that says what was read; for Reads
-	Reads       Reads         // not nil: it is remembered by what it read; see Reads
+	Limit       time.Duration // maximum run time of the command; 0: no limit
+	OKExitCodes []int         // exit codes, in addition to 0, that mean success and allow caching
+	LocalOnly   bool          // the results must not leave this machine
+	Depfile     string        // path of the output that lists the files that the command read
+	Reads       Reads         // if not nil, the action has the two keys of Reads
 
-	// Varies says of outputs, by path, why two runs may leave different bytes in them; those that it does not have
-	// must be the same.
+	// Varies maps the path of an output to the reason why two runs may write different bytes to the output. Two runs
+	// must write identical bytes to all other outputs.
 	Varies map[string]string
 
-	// Directories are Directory messages of the inputs, by their digests, which executors look for here first: they
-	// need not be in the store.
+	// Directories maps digests to the Directory messages of the inputs. Executors look for a message here first, and
+	// then in the store.
 	Directories map[digest.Digest][]byte
 }
 
-// TimeLimit is how long the command may run: the smaller of Limit and Timeout, 0 when there is none.
+// TimeLimit returns the maximum run time of the command, which is the smaller of Limit and Timeout. 0 means no limit.
 func (a *Action) TimeLimit() time.Duration {
 	if a.Limit == 0 || a.Timeout > 0 && a.Timeout < a.Limit {
 		return a.Timeout
@@ -58,33 +59,37 @@ func (a *Action) TimeLimit() time.Duration {
 	return a.Limit
 }
 
-// Succeeded tells whether the exit code is one that the action's results may have.
+// Succeeded reports whether the exit code means success.
 func (a *Action) Succeeded(exitCode int) bool {
 	return exitCode == 0 || slices.Contains(a.OKExitCodes, exitCode)
 }
 
-// Reads makes an action remembered by what its command read, for commands that say so in a depfile. There are two
-// levels. Broad is an action that stands for all that is known before: the command, and of folders the names in them.
-// Under its key it is remembered which files were read. Narrow is the action with the content of just these files.
-// The result is under its key.
+// Reads caches an action by the content of the files that the command actually reads, as listed in a depfile. It uses
+// two actions with different cache keys:
+//
+//   - Broad returns the action for the first key, which covers only the names, not the content, of files in input
+//     folders. The result under this key lists the files that the command read.
+//   - Narrow returns the action for the second key, which covers the content of the listed files. The result under this
+//     key is the command's result.
 type Reads interface {
 	Broad() *Action
-	// Narrow fails for paths that the broad action's folders do not have.
+	// Narrow returns the action for the second key. It fails if a path in reads is missing from the folders of the
+	// Broad action.
 	Narrow(ctx context.Context, reads []string) (*Action, error)
-	// Read returns the files that count, as slash paths in the exec root, sorted, from the depfile's content and the
-	// host path of the exec root in which the command ran ("" when it is not known). Its errors are for whoever wrote
-	// the step.
+	// Read parses a depfile and returns the relevant files, as sorted slash paths in the exec root. The parameter root
+	// is the host path of the exec root in which the command ran, or "" if unknown. Errors are written for the author
+	// of the step.
 	Read(ctx context.Context, depfile []byte, root string) ([]string, error)
 }
 
-// Encoded is an Action in wire form, with the digests that name its parts.
+// Encoded is an Action in wire form, together with the wire form of the Command and the cache key.
 type Encoded struct {
-	Key     digest.Digest // digest of Action: the cache key
+	Key     digest.Digest // digest of Action
 	Action  []byte
 	Command []byte
 }
 
-// Encode returns the canonical wire form under the digest function.
+// Encode returns the action's canonical wire form, with digests of the function fn.
 func (a *Action) Encode(fn digest.Function) Encoded {
 	cmd := a.Command.encode()
 	b := make([]byte, 0, 256)
@@ -93,17 +98,14 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 	if a.Timeout > 0 {
 		b = AppendMessage(b, 6, encodeDuration(a.Timeout))
 	}
-	if a.DoNotCache {
-		b = protowire.AppendTag(b, 7, protowire.VarintType)
-		b = protowire.AppendVarint(b, 1)
-	}
+	b = AppendBool(b, 7, a.DoNotCache)
 	if len(a.Command.Platform) > 0 {
 		b = AppendMessage(b, 10, encodeProperties(a.Command.Platform))
 	}
 	return Encoded{Key: fn.Bytes(b), Action: b, Command: cmd}
 }
 
-// Key returns the digest that names the action: its cache key.
+// Key returns the action's cache key, a digest of the function fn.
 func (a *Action) Key(fn digest.Function) digest.Digest { return a.Encode(fn).Key }
 
 func (c *Command) encode() []byte {
@@ -132,40 +134,12 @@ func encodeProperties(m map[string]string) []byte {
 }
 
 func encodeDuration(d time.Duration) []byte {
-	var b []byte
-	if s := int64(d / time.Second); s != 0 {
-		b = protowire.AppendTag(b, 1, protowire.VarintType)
-		b = protowire.AppendVarint(b, uint64(s))
-	}
-	if n := int64(d % time.Second); n != 0 {
-		b = protowire.AppendTag(b, 2, protowire.VarintType)
-		b = protowire.AppendVarint(b, uint64(n))
-	}
-	return b
+	return appendNumber(appendNumber(nil, 1, int64(d/time.Second)), 2, int64(d%time.Second))
 }
 
 // AppendDigest appends d as a Digest message in the given field.
 func AppendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
-	b = protowire.AppendTag(b, field, protowire.BytesType)
-	b = protowire.AppendVarint(b, uint64(digestSize(d)))
-	b = protowire.AppendTag(b, 1, protowire.BytesType)
-	b = d.AppendHex(append(b, 2*hashSize))
-	if d.Size() != 0 {
-		b = protowire.AppendTag(b, 2, protowire.VarintType)
-		b = protowire.AppendVarint(b, uint64(d.Size()))
-	}
-	return b
-}
-
-const hashSize = 32 // bytes of every digest's hash
-
-// digestSize is the length in bytes of the message that AppendDigest puts into its field.
-func digestSize(d digest.Digest) int {
-	n := 2 + 2*hashSize
-	if d.Size() != 0 {
-		n += 1 + protowire.SizeVarint(uint64(d.Size()))
-	}
-	return n
+	return AppendMessage(b, field, appendNumber(AppendString(nil, 1, d.Hex()), 2, d.Size()))
 }
 
 func appendPair(b []byte, name, value string) []byte {
@@ -176,7 +150,23 @@ func appendPair(b []byte, name, value string) []byte {
 	return b
 }
 
-// AppendString appends a text in the given field.
+// appendNumber appends a number in the given field, and nothing for zero.
+func appendNumber(b []byte, field protowire.Number, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), uint64(n))
+}
+
+// AppendBool appends true in the given field. It appends nothing for false.
+func AppendBool(b []byte, field protowire.Number, v bool) []byte {
+	if !v {
+		return b
+	}
+	return appendNumber(b, field, 1)
+}
+
+// AppendString appends a string in the given field.
 func AppendString(b []byte, field protowire.Number, s string) []byte {
 	b = protowire.AppendTag(b, field, protowire.BytesType)
 	return protowire.AppendString(b, s)

@@ -10,48 +10,47 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Result is what came of an action that ran: REAPI's ActionResult. A command that failed has a Result too; what kept
-// an action from running is an error instead.
+// Result is the outcome of an action that ran, like REAPI's ActionResult message. A failed command also has a Result.
+// An action that could not run has an error instead.
 type Result struct {
 	Files    []OutputFile
 	Dirs     []OutputDir
 	ExitCode int
-	Stdout   []byte // at most MaxInline bytes: the head and the tail, with a line between that says what was cut
+	Stdout   []byte // beginning and end, at most MaxInline bytes, around a line with the number of omitted bytes
 	Stderr   []byte
-	Worker   string        // where it ran: "local", "board 7", …
-	Duration time.Duration // of the command itself
+	Worker   string        // machine that ran the command, such as "local" or "board 7"
+	Duration time.Duration // run time of the command
 
-	// Memory is the bytes that the largest of the command's processes took at its peak, 0 where nobody knows. It is
-	// in no wire form.
+	// Memory is the peak memory of the command's largest process in bytes, or 0 if unknown. It is not encoded.
 	Memory int64
 
-	// Root is the host path of the exec root in which the command ran just now, "" where nobody knows. Paths that the
-	// command wrote into its outputs may start with it. It is in no wire form.
+	// Root is the host path of the exec root in which the command ran in this build, or "" if unknown. The outputs may
+	// contain paths below Root. It is not encoded.
 	Root string
 
-	// Hints say what the user can do about a command that failed, one sentence each. They are in no wire form.
+	// Hints are suggestions for fixing a failed command, one sentence each. They are not encoded.
 	Hints []string
 
-	// Varies says why another run may leave different bytes though the action promises the same, "" where nothing
-	// speaks for that: this machine could not give the command all that it asks for. It is in no wire form.
+	// Varies is "", or the reason why another run may write different bytes even to outputs that must be identical. For
+	// example, this machine could not provide everything that the command requires. Varies is not encoded.
 	Varies string
 
-	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer,
-	// not of the action.
+	// Cached reports that the result came from the cache, not from running the action. It is not encoded, because it
+	// depends on the request.
 	Cached bool
 }
 
-// MaxInline is how much of each output stream a Result keeps, in bytes.
+// MaxInline is the maximum size in bytes of Stdout in a Result, and of Stderr.
 const MaxInline = 64 << 10
 
-// OutputFile is a file the command wrote.
+// OutputFile is a file that the command wrote.
 type OutputFile struct {
 	Path       string // slash path in the exec root
 	Digest     digest.Digest
 	Executable bool
 }
 
-// OutputDir is a folder the command wrote. Its Directory messages are blobs of the store, reachable from Root.
+// OutputDir is a folder that the command wrote. The store has a blob for each Directory message of the folder.
 type OutputDir struct {
 	Path string
 	Tree digest.Digest // REAPI's Tree message: all Directories in one blob
@@ -65,7 +64,7 @@ func (r *Result) Encode() []byte {
 	for _, f := range r.Files {
 		m = AppendString(m[:0], 1, f.Path)
 		m = AppendDigest(m, 2, f.Digest)
-		m = appendBool(m, 4, f.Executable)
+		m = AppendBool(m, 4, f.Executable)
 		b = AppendMessage(b, 2, m)
 	}
 	for _, d := range r.Dirs {
@@ -76,10 +75,7 @@ func (r *Result) Encode() []byte {
 		m = AppendDigest(m, 5, d.Root)
 		b = AppendMessage(b, 3, m)
 	}
-	if r.ExitCode != 0 {
-		b = protowire.AppendTag(b, 4, protowire.VarintType)
-		b = protowire.AppendVarint(b, uint64(int64(int32(r.ExitCode))))
-	}
+	b = appendNumber(b, 4, int64(int32(r.ExitCode)))
 	if len(r.Stdout) > 0 {
 		b = AppendMessage(b, 5, r.Stdout)
 	}
@@ -94,15 +90,8 @@ func (r *Result) Encode() []byte {
 	return AppendMessage(b, 9, m)
 }
 
-func appendBool(b []byte, field protowire.Number, v bool) []byte {
-	if !v {
-		return b
-	}
-	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), 1)
-}
-
-// DecodeResult reads an ActionResult whose digests were made by fn. Fields it does not know are passed over; bytes
-// that are no ActionResult are an error.
+// DecodeResult decodes an ActionResult message that contains digests of the function fn. It ignores unknown fields and
+// fails on malformed bytes.
 func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 	r := &Result{}
 	err := EachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {
@@ -143,7 +132,7 @@ func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("action result: %w", err)
+		return nil, fmt.Errorf("invalid action result: %w", err)
 	}
 	return r, nil
 }
@@ -161,7 +150,7 @@ func decodeFile(m []byte, fn digest.Function) (f OutputFile, err error) {
 		return err
 	})
 	if err == nil && (f.Path == "" || f.Digest.IsZero()) {
-		err = errors.New("an output file without path or digest")
+		err = errors.New("output file without path or digest")
 	}
 	return f, err
 }
@@ -179,7 +168,7 @@ func decodeDir(m []byte, fn digest.Function) (d OutputDir, err error) {
 		return err
 	})
 	if err == nil && (d.Path == "" || d.Root.IsZero()) {
-		err = errors.New("an output folder without path or digest")
+		err = errors.New("output folder without path or digest")
 	}
 	return d, err
 }
@@ -196,7 +185,7 @@ func decodeDuration(m []byte) (time.Duration, error) {
 		return nil
 	})
 	if err == nil && (s > 1<<31 || ns >= uint64(time.Second)) {
-		err = errors.New("a duration out of range")
+		err = errors.New("duration out of range")
 	}
 	if err != nil {
 		return 0, err
@@ -204,7 +193,7 @@ func decodeDuration(m []byte) (time.Duration, error) {
 	return time.Duration(s)*time.Second + time.Duration(ns), nil
 }
 
-// DecodeDigest reads a Digest message made by fn.
+// DecodeDigest decodes a Digest message that contains a digest of the function fn.
 func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 	var hexHash []byte
 	var size uint64
@@ -220,11 +209,11 @@ func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 	if err != nil {
 		return digest.Digest{}, err
 	}
-	return digest.FromHex(fn, hexHash, int64(size))
+	return digest.New(fn, string(hexHash), int64(size))
 }
 
-// EachField calls f for every field of a protobuf message, with v for a varint and m for a length-delimited one. It
-// stops at the first error, f's or that of bytes which are no message.
+// EachField calls f for each field of the protobuf message b. The parameter v is the value of a varint field, and m is
+// the content of a length-delimited field. If f fails or b is malformed, EachField stops and returns the error.
 func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -253,8 +242,8 @@ func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error)
 	return nil
 }
 
-// DecodeAction reads an Action message whose digests were made by fn: all but the Command, of which it returns the
-// digest (see DecodeCommand).
+// DecodeAction decodes an Action message that contains digests of the function fn. It also returns the digest of the
+// Command message, which DecodeCommand decodes.
 func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Digest, err error) {
 	a = &Action{}
 	err = EachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {
@@ -271,10 +260,10 @@ func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Diges
 		return err
 	})
 	if err == nil && (command.IsZero() || a.InputRoot.IsZero()) {
-		err = errors.New("it names no command or no inputs")
+		err = errors.New("missing digest of the command or of the inputs")
 	}
 	if err != nil {
-		return nil, digest.Digest{}, fmt.Errorf("action: %w", err)
+		return nil, digest.Digest{}, fmt.Errorf("invalid action: %w", err)
 	}
 	return a, command, nil
 }
@@ -283,12 +272,12 @@ func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Diges
 func decodeTimeout(m []byte) (time.Duration, error) {
 	d, err := decodeDuration(m)
 	if err == nil && d > 100*365*24*time.Hour {
-		err = errors.New("a timeout out of range")
+		err = errors.New("timeout out of range")
 	}
 	return d, err
 }
 
-// DecodeCommand reads a Command message.
+// DecodeCommand decodes a Command message.
 func DecodeCommand(b []byte) (Command, error) {
 	c := Command{Env: map[string]string{}, Platform: map[string]string{}}
 	err := EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
@@ -310,7 +299,7 @@ func DecodeCommand(b []byte) (Command, error) {
 		return nil
 	})
 	if err != nil {
-		return Command{}, fmt.Errorf("command: %w", err)
+		return Command{}, fmt.Errorf("invalid command: %w", err)
 	}
 	return c, nil
 }

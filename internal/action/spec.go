@@ -8,112 +8,112 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Spec is an action whose inputs are not there yet: it says where each input will come from. It is pure data, made at
-// plan time; the engine turns it into an Action when its inputs have digests.
+// Spec is an action whose inputs are named, but do not have digests yet. The planner creates Specs. The engine turns a
+// Spec into an Action as soon as it knows the digest of each input.
 type Spec struct {
-	// unique within the step's instance; "" when the step is one action; e.g. "debug/src/a.o"
+	// unique within the step's instance, such as "debug/src/a.o"; "" if the step is one action
 	Name        string `json:"name"`
-	Description string `json:"description,omitempty"` // a few words for people: "compile src/a.cpp for debug"
+	Description string `json:"description,omitempty"` // short text for users, such as "compile src/a.cpp for debug"
 
 	// argv; relative paths are relative to the exec root, where the command starts
 	Args []string `json:"argv,omitempty"`
-	// the whole environment, beside what the executor adds (HEXMAGE_ROOT, TMPDIR, HOME)
+	// the whole environment, except variables that the executor adds (HEXMAGE_ROOT, TMPDIR, HOME)
 	Env map[string]string `json:"env,omitempty"`
-	// path in the exec root of the input that becomes standard input; "" is empty input
+	// path in the exec root of the file that the command gets as standard input; "": empty input
 	Stdin   string   `json:"stdin,omitempty"`
 	Inputs  []Input  `json:"inputs,omitempty"`
 	Outputs []Output `json:"outputs,omitempty"`
-	// where it may run and with what: see the Property constants
+	// requirements for the machine that runs the command: see the Property constants
 	Platform map[string]string `json:"platform,omitempty"`
 
-	// Depfile is where the command writes which files it read, as compilers do (gcc -MD): a path in the exec root.
-	// Then folders among the inputs count by the names in them and the contents of what was read; see Input.Whole.
-	// "": no such file.
+	// Depfile is the path in the exec root of the file in which the command lists the files that it read (gcc -MD), or
+	// "". With a Depfile, the key covers all file names in an input folder, but only the content of files that the
+	// command read. If Input.Whole is set, the key covers the content of the whole folder.
 	Depfile string `json:"depfile,omitempty"`
 
-	// programs of this machine that the command starts beside argv[0], by name or absolute path
+	// host programs that the command starts in addition to argv[0], by name or absolute path
 	Programs []string `json:"-"`
 
-	Timeout     time.Duration `json:"-"`                       // 0: no limit; in no key
-	NoCache     bool          `json:"no_cache,omitempty"`      // run every time, remember nothing
-	OKExitCodes []int         `json:"ok_exit_codes,omitempty"` // exit codes, beside 0, that are not failures
-	// exit codes after which trying again may help; TimeoutExitCode is running out of time
+	Timeout     time.Duration `json:"-"`                       // 0: no limit; not in the key
+	NoCache     bool          `json:"no_cache,omitempty"`      // run in each build, and do not cache the result
+	OKExitCodes []int         `json:"ok_exit_codes,omitempty"` // exit codes, in addition to 0, that mean success
+	// exit codes after which hexmage may retry the command; TimeoutExitCode stands for a timeout
 	RetryExitCodes []int `json:"-"`
 }
 
-// TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
+// TimeoutExitCode is the exit code of a command that timed out, as in timeout(1).
 const TimeoutExitCode = 124
 
-// UnableExitCode is how a built-in tool ends that could not do its work for something outside of it, such as a
-// network: the action could not run, and has not failed.
+// UnableExitCode is the exit code of a built-in tool that could not do its work for an external reason, such as a
+// network error. hexmage then reports that the action could not run, not that it failed.
 const UnableExitCode = 3
 
-// Output is a path that the command promises to write.
+// Output is a file or folder that the command must write.
 type Output struct {
 	Path string `json:"path"`           // slash path in the exec root
-	Tree bool   `json:"tree,omitempty"` // a folder rather than a file
-	// why two runs may leave different bytes in it; "": they must not. In no key
+	Tree bool   `json:"tree,omitempty"` // the output is a folder, not a file
+	// reason why two runs may write different bytes; "": two runs must write identical bytes; not part of the key
 	Varies string `json:"varies,omitempty"`
 }
 
-// Input places something at a path of the exec root (or, as part of an Artifact, of the artifact).
-// Exactly one of Artifact, Spec, Host and Content says what.
+// Input places a file or folder at a path in the exec root, or in an Artifact at a path in the artifact. Exactly one of
+// the fields Artifact, Spec, Host and Content is set.
 type Input struct {
-	// slash path; "" is the root itself (for a tree) or the artifact itself (for a file)
+	// slash path; "": for a folder the root itself, for a file the artifact itself
 	Path string `json:"path,omitempty"`
 
 	Artifact *addrs.Output `json:"artifact,omitempty"` // an output of an instance
 	Spec     *SpecOutput   `json:"action,omitempty"`   // an output of another spec of the same instance
 	Host     *HostPath     `json:"host,omitempty"`     // a file or folder of the workspace
-	Content  *Content      `json:"content,omitempty"`  // bytes known at plan time
+	Content  *Content      `json:"content,omitempty"`  // content that the planner computed
 
-	Sub string `json:"sub,omitempty"` // take only this slash path of a tree
-	// a large read-only tree (a toolchain): an executor may link to it instead of copying it
+	Sub string `json:"sub,omitempty"` // use only the part of the tree at this slash path
+	// the input is a large read-only folder, such as a toolchain, which executors may link instead of copy
 	Shared bool `json:"-"`
-	// with a Depfile: a folder that counts in full all the same, as shared ones do
+	// the key always covers the content of all files in the folder, even with a Depfile
 	Whole bool `json:"-"`
 }
 
-// As is the input at another path.
+// As returns a copy of the input with another Path.
 func (i Input) As(path string) Input {
 	i.Path = path
 	return i
 }
 
-// SpecOutput names an output of a spec of the same instance.
+// SpecOutput is a reference to an output of another Spec of the same instance.
 type SpecOutput struct {
 	Spec string `json:"name"`
 	Path string `json:"path"`
 }
 
-// HostPath is a file or folder of the machine that hexmage runs on.
+// HostPath is a file or folder of the machine on which hexmage runs.
 type HostPath struct {
 	Path  string   `json:"path"`            // absolute, or relative to the workspace
-	Globs []string `json:"globs,omitempty"` // for a folder: doublestar patterns of the files to take; none takes all
+	Globs []string `json:"globs,omitempty"` // for a folder: doublestar patterns that select files; empty: all files
 }
 
-// Content is a small file written at plan time.
+// Content is a small file whose content the planner computes.
 type Content struct {
 	Data       []byte
 	Executable bool
 }
 
-// MarshalJSON returns the number of bytes: what a plan for programs has of it.
+// MarshalJSON writes only the size in bytes, because a plan in JSON omits the content of files.
 func (c Content) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{"bytes":%d}`, len(c.Data)), nil
 }
 
-// Class is what an output is.
+// Class tells whether an output is a file, a tree or a value.
 type Class uint8
 
-// The classes. A File's and a Tree's path is known at plan time; a Value is unknown until the step ran.
+// The classes of outputs. The planner knows the path of a File or Tree. A Value is unknown until the step has run.
 const (
 	File Class = 1 + iota
 	Tree
-	Value // the content of a file: JSON if it parses as such, else text without the last line end
+	Value // content of a file, parsed as JSON if possible, else as text without the last newline
 )
 
-// MarshalText returns what String does.
+// MarshalText returns the class as String formats it.
 func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // String returns "file", "tree" or "value".
@@ -129,75 +129,80 @@ func (c Class) String() string {
 	return "none"
 }
 
-// Artifact is an output of an instance: one file, or a tree put together of parts, which costs no action.
+// Artifact is an output of an instance: either one file, or a tree that hexmage assembles from parts without running an
+// action.
 type Artifact struct {
 	Class Class
-	Parts []Input // for a File or Value: one part with Path ""
+	Parts []Input // a File or Value has one part, with Path ""
 }
 
-// Listing has the slash paths of the files below inputs that were waited for, sorted, by Input.Path.
+// Listing maps the Input.Path of an input that an earlier step made to the files in this input, as sorted slash paths.
 type Listing map[string][]string
 
-// HostFile is a file that a toolchain of this machine's own programs has: absolute paths of the host, one on a line,
-// that these programs read beside their toolchain's tree.
+// HostFile is the path of a list in a toolchain that consists of host programs. Each line of the list is the absolute
+// path of a host file that the programs read outside the toolchain's folder.
 const HostFile = ".hexmage/host"
 
-// Names of Platform properties that executors and routing understand.
+// Names of Platform properties, which executors and Route understand.
 const (
-	PropertyExecutor = "executor" // ExecutorLocal (the default), or the name of another
-	// "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
+	PropertyExecutor = "executor" // ExecutorLocal (the default), or the name of another executor
+	// name and behavior version of a built-in tool, such as "patch/1"; argv[0] is then hexmage
 	PropertyTool    = "tool"
 	PropertyNetwork = "network" // "true": the action may use the network
-	PropertyStdin   = "stdin"   // path of the input that is standard input; set by the engine from Spec.Stdin
-	PropertyStdout  = "stdout"  // path of an output: the command's whole standard output goes there too
-	PropertyPool    = "pool"    // comma list of name=amount: resources that limit how many run at once
+	PropertyStdin   = "stdin"   // path of the input that is standard input; the engine copies it from Spec.Stdin
+	PropertyStdout  = "stdout"  // path of the output to which the executor writes all standard output
+	PropertyPool    = "pool"    // resources that the action needs, such as "memory_gb=4,downloads=1"
 
-	// DownloadsPool is the resource of actions that wait for the network. They take no slot of -j.
+	// DownloadsPool is the resource that actions hold while they wait for the network. These actions do not count
+	// toward the limit of -j.
 	DownloadsPool = "downloads"
 
-	// PropertyAddresses is AddressesFixed where the command, and what it starts, must have its memory at the same
-	// addresses in each run: there are programs that put things in order by address.
+	// PropertyAddresses is AddressesFixed if the command must run with the same memory addresses each time. The outputs
+	// of some programs depend on the order of addresses.
 	PropertyAddresses = "addresses"
 
-	// PropertyHost has a word that says why a command needs the machine as it is, such as "apt": it runs
-	// unrestricted. Only kinds whose commands are known set it; what a user writes into a pipeline cannot.
+	// PropertyHost names the reason why a command runs without a sandbox, such as "apt". Only the built-in step kinds
+	// can set this property; a pipeline cannot.
 	PropertyHost = "host"
 
-	// PropertyCheckpoint is a folder of the exec root, as a slash path, in which the command leaves what it has done
-	// so far. It is neither input nor output: what an action left there that failed, or was killed, is there when one
-	// of the same key runs again.
+	// PropertyCheckpoint is the slash path of a folder in the exec root where a long command saves its progress. The
+	// folder is neither an input nor an output. If an action fails or is killed, the next action with the same key
+	// starts with the saved folder.
 	PropertyCheckpoint = "checkpoint"
 
-	// PropertyCPULevel is the level of the processor's instruction set, such as "x86-64-v4", of a command whose
-	// results differ by it in the last bits. It keeps results of different processors apart in a shared cache.
-	// Executors need not look at it.
+	// PropertyCPULevel is the level of the processor's instruction set, such as "x86-64-v4". It is set only if the
+	// level changes the last bits of the command's results. Then a shared cache keeps results of different processors
+	// apart. Executors may ignore it.
 	PropertyCPULevel = "cpu_level"
 
-	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that
-	// the command starts. Executors need not look at it: it is there to be in the key. Set by the engine.
+	// PropertyProgram is the prefix of properties such as "program:clang" or "program:/bin/sh". The value is the digest
+	// of a host program that the command starts. The engine sets these properties, which only affect the key; executors
+	// may ignore them.
 	PropertyProgram = "program:"
-	// PropertyEffects says of a command with effects beside its outputs whose it is, as what another did has had its
-	// own effects: it is there to be in the key. Set by the engine.
+	// PropertyEffects is the place in the pipeline of an action with side effects, so that equal actions in two places
+	// both run. The engine sets this property, which only affects the key.
 	PropertyEffects = "effects"
-	// PropertySecret and the name of a variable of the environment ("secret:TOKEN") have the secret.Text that the
-	// command gets as its value: where values come from is in the key, the values are not. PropertySecretFile is the
-	// same for a file that has the text, and a variable that has the file's path. execute.Request has what is meant.
+	// PropertySecret is the prefix of properties such as "secret:TOKEN", which stand for an environment variable with
+	// secrets. The property's value is the variable's secret.Text, which refers to the secrets by name, so the key
+	// contains no secret. The secrets themselves are in execute.Request. PropertySecretFile is the prefix for a
+	// variable that holds the path of a file with secrets.
 	PropertySecret     = "secret:"
 	PropertySecretFile = "secret-file:"
-	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by the engine.
+	// PropertyReads marks the actions of Reads, which serve as cache keys and never run. The engine sets this property.
 	PropertyReads = "reads"
 )
 
-// AddressesFixed is the value of PropertyAddresses.
+// AddressesFixed is the only value of PropertyAddresses.
 const AddressesFixed = "fixed"
 
-// ExecutorLocal is the executor of this machine.
+// ExecutorLocal is the name of the executor that runs actions on this machine.
 const ExecutorLocal = "local"
 
-// ToolArg0 is argv[0] of an action that runs one of hexmage's own built-in tools: ["hexmage", "tool", NAME, …].
+// ToolArg0 is argv[0] of an action that runs a built-in tool of hexmage. The whole command is ["hexmage", "tool", NAME,
+// …].
 const ToolArg0 = "hexmage"
 
-// Quote writes a command so that a POSIX shell reads it back as the same arguments.
+// Quote joins arguments into a command line that a POSIX shell splits into the same arguments.
 func Quote(args []string) string {
 	out := make([]string, len(args))
 	for i, a := range args {

@@ -1,7 +1,7 @@
-// Package addrs has the addresses of what a pipeline declares: steps, their instances, their outputs.
+// Package addrs defines addresses in a pipeline: Step, Instance (a step, or one for_each instance) and Output.
 //
-// All types are small immutable values that can be map keys. The package knows how addresses are spelt; it does not
-// know what exists.
+// All types are small immutable values that can be map keys. The package knows the syntax of addresses. It does not
+// know whether a step or output with a given address exists.
 package addrs
 
 import (
@@ -13,18 +13,19 @@ import (
 	"strings"
 )
 
-// Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.llvm is an instance like any
-// other.
+// Toolchain is the Kind of the step that hexmage adds for each toolchain block. So toolchain.llvm is also the address
+// of an instance.
 const Toolchain = "toolchain"
 
-// Step is the address of a step block: `step "patch" "ops"` of the pipeline is {"", patch, ops}.
+// Step is the address of a step block. For example, the block `step "patch" "ops"` of the pipeline has the address {"",
+// patch, ops}.
 type Step struct {
 	Module     Module
 	Kind, Name string
 }
 
-// String returns "step.patch.ops", or "toolchain.llvm" for a toolchain, the way a reference spells it; in a module
-// "module.aot.step.patch.ops".
+// String returns the address as references spell it: "step.patch.ops", "toolchain.llvm" for a toolchain, or
+// "module.aot.step.patch.ops" for a step in a module.
 func (s Step) String() string {
 	at := "step." + s.Kind + "." + s.Name
 	if s.Kind == Toolchain {
@@ -33,8 +34,8 @@ func (s Step) String() string {
 	return s.Module.Of(at)
 }
 
-// Short returns "patch.ops", in a module "module.aot.patch.ops": the way reports and command lines spell it. Of all
-// that is in a module it is the module.
+// Short returns the address as reports and command lines spell it: "patch.ops", or "module.aot.patch.ops" for a step in
+// a module. If the address stands for all steps of a module, Short returns the module's address.
 func (s Step) Short() string {
 	if s.Kind == "" {
 		return string(s.Module)
@@ -42,7 +43,7 @@ func (s Step) Short() string {
 	return s.Module.Of(s.Kind + "." + s.Name)
 }
 
-// Instance is a step, or one of its for_each copies.
+// Instance is the address of a step, or of one for_each instance of a step with for_each.
 type Instance struct {
 	Step
 	Key   string // the for_each key
@@ -52,13 +53,14 @@ type Instance struct {
 // String returns `step.exec.gen["v12"]`.
 func (i Instance) String() string { return i.Step.String() + i.suffix() }
 
-// MarshalText returns what String does.
+// MarshalText returns the address as String formats it.
 func (i Instance) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
 // Short returns `exec.gen["v12"]`.
 func (i Instance) Short() string { return i.Step.Short() + i.suffix() }
 
-// Title returns "gen", or "gen, v12" for an instance of for_each: what a table is called by default.
+// Title returns the default title of a table that the instance writes: "gen", or "gen, v12" for an instance of
+// for_each.
 func (i Instance) Title() string {
 	if !i.Keyed {
 		return i.Name
@@ -73,9 +75,8 @@ func (i Instance) suffix() string {
 	return "[" + strconv.Quote(i.Key) + "]"
 }
 
-// Dir returns a slash path of an exec root that is the instance's own: "toolchains/llvm", "steps/patch/ops",
-// "steps/exec/gen/+v12", "steps/module.aot/patch/ops". No other instance has it, and no output of another is below
-// it.
+// Dir returns the slash path of the instance's folder in an exec root, such as "toolchains/llvm", "steps/patch/ops",
+// "steps/exec/gen/+v12" or "steps/module.aot/patch/ops". No other instance has this folder or an output below it.
 func (i Instance) Dir() string {
 	dir := i.Step.dir()
 	if i.Keyed {
@@ -130,10 +131,11 @@ type Output struct {
 	Name string
 }
 
-// MarshalText returns what String does.
+// MarshalText returns the address as String formats it.
 func (o Output) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// String returns "step.patch.ops.outputs.dir"; a toolchain's only output is "toolchain.llvm".
+// String returns the address as references spell it: "step.patch.ops.outputs.dir", or "toolchain.llvm" for the single
+// output of a toolchain.
 func (o Output) String() string {
 	if o.Kind == Toolchain {
 		return o.Instance.String()
@@ -141,9 +143,9 @@ func (o Output) String() string {
 	return o.Instance.String() + ".outputs." + o.Name
 }
 
-// Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops.dir", and
-// "steps/exec/gen.so/v12" for one of many copies. The outputs of steps stand together in one folder, and so do those
-// of copies: to use those of ten thousand then takes one folder, not ten thousand.
+// Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops.dir", or
+// "steps/exec/gen.so/v12" for an instance of for_each. Outputs with the same name of all
+// instances are in one folder, so a step that uses 10,000 instances gets one input folder.
 func (o Output) Path() string {
 	if o.Kind == Toolchain {
 		return o.Dir()
@@ -155,8 +157,9 @@ func (o Output) Path() string {
 	return path
 }
 
-// Covers says whether the address, as a person wrote it, means a step: the step itself; without the key of a module
-// that step in all of its copies; and without kind and name all steps of the module and of those that it calls.
+// Covers reports whether s, as a user typed it, includes the step at. If s has a module without keys, it includes the
+// step in all instances of the module. If s has only a module, it includes all steps of the module and of the modules
+// that the module calls.
 func (s Step) Covers(at Step) bool {
 	here, there := s.Module.levels(), at.Module.levels()
 	if len(here) > len(there) {
@@ -174,8 +177,8 @@ func (s Step) Covers(at Step) bool {
 	return len(here) == len(there) && s.Kind == at.Kind && s.Name == at.Name
 }
 
-// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm", those of a module, "module.aot.patch.ops", and
-// the module itself: then there is neither kind nor name.
+// ParseStep parses an address such as "patch.ops", "step.patch.ops", "toolchain.llvm", "module.aot.patch.ops", or only
+// "module.aot". For a module, the returned Step has neither kind nor name.
 func ParseStep(s string) (Step, error) {
 	m, rest, err := splitModule(s)
 	if err != nil {
@@ -186,14 +189,15 @@ func ParseStep(s string) (Step, error) {
 	}
 	parts := strings.Split(strings.TrimPrefix(rest, "step."), ".")
 	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {
-		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops, of a module "+
-			"module.NAME.KIND.NAME", s)
+		return Step{}, fmt.Errorf("invalid step address %q; write KIND.NAME, such as patch.ops, or "+
+			"module.NAME.KIND.NAME for a step of a module", s)
 	}
 	return Step{m, parts[0], parts[1]}, nil
 }
 
-// CutKey takes the key off the address of a step's copy: `module.aot["x"].exec.gen["v12"]` is
-// `module.aot["x"].exec.gen` and `["v12"]`. There is none in the address of a step.
+// CutKey splits the address of an instance into the step and the key. For example, it splits
+// `module.aot["x"].exec.gen["v12"]` into `module.aot["x"].exec.gen` and `["v12"]`. The key is "" if the address has
+// none.
 func CutKey(s string) (step, key string) {
 	_, rest, err := splitModule(s)
 	at := strings.IndexByte(rest, '[')
@@ -202,6 +206,19 @@ func CutKey(s string) (step, key string) {
 	}
 	at += len(s) - len(rest)
 	return s[:at], s[at:]
+}
+
+// WithoutKeys returns the address without the keys of steps and modules, as pipeline files write it.
+func WithoutKeys(name string) string {
+	before, rest, keyed := strings.Cut(name, "[")
+	if !keyed {
+		return name
+	}
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil || !strings.HasPrefix(rest[len(quoted):], "]") {
+		return before
+	}
+	return before + WithoutKeys(rest[len(quoted)+1:])
 }
 
 func identifier(s string) bool {
@@ -214,56 +231,16 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// Compare orders instances as their spellings are ordered, which it avoids to make where it can.
-func Compare(a, b Instance) int {
-	switch {
-	case a == b:
-		return 0
-	case a.Step == b.Step && a.Keyed && b.Keyed && plainKey(a.Key) && plainKey(b.Key):
-		return cmp.Compare(a.Key, b.Key) // what ends a key, ", is less than all that is in one
-	case a.Module == b.Module && a.Kind == b.Kind && apart(a.Name, b.Name):
-		return cmp.Compare(a.Name, b.Name)
-	case apart(string(a.Module), string(b.Module)):
-		return cmp.Compare(a.Module, b.Module)
-	}
-	return cmp.Compare(a.String(), b.String())
-}
+// Compare compares the addresses of two instances as strings.
+func Compare(a, b Instance) int { return cmp.Compare(a.String(), b.String()) }
 
-// apart says whether neither text is the beginning of the other.
-func apart(a, b string) bool { return !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a) }
-
-// plainKey says whether a key is spelt as it is, by characters above ".
-func plainKey(k string) bool {
-	for i := range len(k) {
-		if c := k[i]; c <= '"' || c == '\\' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// CompareOutputs orders outputs as their spellings are ordered.
-func CompareOutputs(a, b Output) int {
-	switch {
-	case a == b:
-		return 0
-	case a.Instance == b.Instance && a.Kind != Toolchain:
-		return cmp.Compare(a.Name, b.Name)
-	case a.Step == b.Step && a.Keyed && b.Keyed, a.Module == b.Module && a.Kind == b.Kind &&
-		apart(a.Step.Name, b.Step.Name),
-		apart(string(a.Module), string(b.Module)):
-		return Compare(a.Instance, b.Instance) // they differ before either spelling ends
-	}
-	return cmp.Compare(a.String(), b.String())
-}
-
-// SortOutputs sorts os by address, in place, and returns it without duplicates.
+// SortOutputs sorts the slice os in place by address, and returns it without duplicates.
 func SortOutputs(os []Output) []Output {
-	slices.SortFunc(os, CompareOutputs)
+	slices.SortFunc(os, func(a, b Output) int { return cmp.Compare(a.String(), b.String()) })
 	return slices.Compact(os)
 }
 
-// SortInstances sorts is by address, in place, and returns it without duplicates.
+// SortInstances sorts the slice is in place by address, and returns it without duplicates.
 func SortInstances(is []Instance) []Instance {
 	slices.SortFunc(is, Compare)
 	return slices.Compact(is)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Module is where a module stands: "" is the pipeline itself, `module.aot["Alpha7"].module.ops` what the call "ops"
-// stands for in one copy of the call "aot". Seen from another module (From) it may begin with outer.N: N calls
-// further out.
+// Module is the address of a module, such as "module.aot" or `module.aot["Alpha7"].module.ops`; the pipeline itself is
+// "". The second example is the call "ops" in the instance "Alpha7" of the call "aot". From returns addresses relative
+// to another module, which may begin with outer.N: the caller N levels up.
 type Module string
 
 const (
@@ -17,10 +17,10 @@ const (
 	outerWord  = "outer."
 )
 
-// Call is the module that a call in m stands for.
+// Call returns the address of the module that m calls by that name.
 func (m Module) Call(name string) Module { return m.join(Module(moduleWord + name)) }
 
-// Copy is the module that a copy of a call with for_each stands for.
+// Copy returns the address of a module that m calls with for_each, by the names of the call and the instance.
 func (m Module) Copy(name, key string) Module {
 	return m.join(Module(moduleWord + name + "[" + strconv.Quote(key) + "]"))
 }
@@ -32,13 +32,15 @@ func (m Module) join(rest Module) Module {
 	return m + "." + rest
 }
 
-// Caller is the module in which the call stands that m stands for; "" for the pipeline.
+// Caller returns the address of the module that calls m, or "" for the pipeline.
 func (m Module) Caller() Module { return m.Seen(outerWord + "1") }
 
-// Of spells an address in the module: Of("step.exec.x") is "module.aot.step.exec.x".
+// Of returns the full address of an element of the module m. For example, if m is "module.aot", Of("step.exec.x") is
+// "module.aot.step.exec.x".
 func (m Module) Of(address string) string { return string(m.join(Module(address))) }
 
-// Written is the module as the files write it, without keys: what all copies of its calls have in common.
+// Written returns the module's address without keys, as pipeline files write it. It is equal for all instances of a
+// call.
 func (m Module) Written() Module {
 	if !strings.Contains(string(m), "[") {
 		return m
@@ -96,8 +98,9 @@ func (l level) outer() int {
 	return n
 }
 
-// From is how m is seen from another module: "" for the module itself, the rest of the way for what it calls, outer.N
-// and the rest for what is further out. Two places that see each other alike give the same.
+// From returns the address of m relative to the module at: "" if m and at are equal, or the rest of the path if m is
+// below at. Otherwise it is outer.N with the rest of the path. Two modules with the same relation to at give the same
+// result.
 func (m Module) From(at Module) Module {
 	switch {
 	case m == at:
@@ -119,7 +122,7 @@ func (m Module) From(at Module) Module {
 	return out
 }
 
-// Seen is the module that a module in which somebody stands sees as rel: the inverse of From.
+// Seen returns the full address of a module whose address relative to m is rel. It is the inverse of From.
 func (m Module) Seen(rel Module) Module {
 	if !strings.HasPrefix(string(rel), outerWord) {
 		return m.join(rel)
@@ -135,8 +138,8 @@ func (m Module) Seen(rel Module) Module {
 	return out
 }
 
-// Dir returns the slash path of an exec root below which all that is of the module stands: "steps/module.aot+Alpha7";
-// "" for the pipeline.
+// Dir returns the slash path of the module's folder in an exec root, such as "steps/module.aot+Alpha7". For the
+// pipeline, it returns "".
 func (m Module) Dir() string {
 	if m == "" {
 		return ""
@@ -156,7 +159,7 @@ func (m Module) Dir() string {
 	return dir
 }
 
-// ParseModule reads "module.aot" or `module.aot["Alpha7"].module.ops`.
+// ParseModule parses "module.aot" or `module.aot["Alpha7"].module.ops`.
 func ParseModule(s string) (Module, error) {
 	m := Module(s)
 	levels := m.levels()
@@ -174,7 +177,7 @@ func ParseModule(s string) (Module, error) {
 		}
 	}
 	if len(levels) == 0 || again != m {
-		return "", fmt.Errorf("%q is no module's address: want module.NAME or module.NAME[\"key\"]", s)
+		return "", fmt.Errorf("invalid module address %q; write module.NAME or module.NAME[\"key\"]", s)
 	}
 	return m, nil
 }

@@ -1,6 +1,6 @@
-// Package ansi takes the control sequences of terminals out of texts: colours, movements of the cursor, titles,
-// links. One enters it with Strip, or with Visible, which shows them instead. It does not know which of them a
-// terminal understands, and writes none.
+// Package ansi handles terminal control sequences in text, such as colors, cursor movements, titles and links. Strip
+// removes the sequences, and Visible makes them readable. The package writes no sequences, and does not know which
+// sequences a terminal supports.
 package ansi
 
 import (
@@ -12,8 +12,9 @@ import (
 
 const esc = 0x1b
 
-// Strip returns the text without sequences: ESC [ … letter, ESC ] … BEL or ESC \, and ESC with one character. None
-// goes on in the next line; of one that does not end, only its beginning is taken out.
+// Strip returns the text without control sequences: ESC [ … letter, ESC ] … BEL, ESC ] … ESC \, and ESC with one
+// character. A sequence ends at the end of the line at the latest. If a sequence is incomplete, Strip removes only the
+// beginning of the sequence.
 func Strip(s string) string {
 	if strings.IndexByte(s, esc) < 0 {
 		return s
@@ -29,7 +30,7 @@ func Strip(s string) string {
 	}
 }
 
-// StripBytes is Strip of bytes, which are the same where there is nothing to take out.
+// StripBytes is Strip for bytes. It returns b itself if b has no sequences.
 func StripBytes(b []byte) []byte {
 	if bytes.IndexByte(b, esc) < 0 {
 		return b
@@ -62,10 +63,9 @@ func sequence(s string) int {
 	return 1
 }
 
-// Visible returns the text with what controls a terminal written out, \x1b for an escape character, so that no name,
-// file or message can move the cursor, hide what is printed, or turn it around. Line ends and tabs stay, and with
-// colours so do the sequences that only choose a colour or weight.
-func Visible(s string, colours bool) string {
+// Visible returns the text with control characters escaped, such as \x1b, so that untrusted text cannot move the cursor
+// or hide other text. It keeps newlines and tabs. If colors is true, it also keeps the sequences for color and weight.
+func Visible(s string, colors bool) string {
 	if !strings.ContainsFunc(s, controls) {
 		return s
 	}
@@ -73,8 +73,8 @@ func Visible(s string, colours bool) string {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case r == esc && colours && colour(s[i:]) > 0:
-			n = colour(s[i:])
+		case r == esc && colors && color(s[i:]) > 0:
+			n = color(s[i:])
 			b.WriteString(s[i : i+n])
 		case r == utf8.RuneError && n == 1 || controls(r) && r < 0x80:
 			if r == '\r' && strings.HasPrefix(s[i+1:], "\n") {
@@ -91,9 +91,8 @@ func Visible(s string, colours bool) string {
 	return b.String()
 }
 
-// controls says whether a character does something to a terminal other than to be shown: those below the space, those
-// of the second set, and those that turn the direction of writing. Of bytes that are no text, a terminal may take
-// some as such.
+// controls reports whether a character controls a terminal: the characters below the space, the C1 set, and those that
+// change the direction of writing. A terminal may take invalid bytes as control characters.
 func controls(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -104,9 +103,9 @@ func controls(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// colour is the length of the sequence that a text begins with, if it only chooses colours, weight or underlining,
+// color is the length of the sequence that a text begins with, if it only chooses colors, weight or underlining,
 // else 0.
-func colour(s string) int {
+func color(s string) int {
 	const most = 16 // bytes
 	rest, ok := strings.CutPrefix(s, "\x1b[")
 	end := strings.IndexByte(rest[:min(len(rest), most)], 'm')

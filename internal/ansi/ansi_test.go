@@ -44,7 +44,7 @@ func FuzzStrip(f *testing.F) {
 }
 
 func TestVisible(t *testing.T) {
-	for _, tt := range []struct{ in, plain, coloured string }{
+	for _, tt := range []struct{ in, plain, colored string }{
 		{"as it is: ä €\t\n", "as it is: ä €\t\n", "as it is: ä €\t\n"},
 		{"\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`, "\x1b[31mred\x1b[0m"},
 		{"\x1b[1;32mok\x1b[m", `\x1b[1;32mok\x1b[m`, "\x1b[1;32mok\x1b[m"},
@@ -62,8 +62,8 @@ func TestVisible(t *testing.T) {
 		if got := ansi.Visible(tt.in, false); got != tt.plain {
 			t.Errorf("%q is shown as %q, want %q", tt.in, got, tt.plain)
 		}
-		if got := ansi.Visible(tt.in, true); got != tt.coloured {
-			t.Errorf("%q is shown in colour as %q, want %q", tt.in, got, tt.coloured)
+		if got := ansi.Visible(tt.in, true); got != tt.colored {
+			t.Errorf("%q is shown in color as %q, want %q", tt.in, got, tt.colored)
 		}
 	}
 }

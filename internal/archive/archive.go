@@ -1,9 +1,9 @@
 // Package archive unpacks untrusted archives into a new folder.
 //
-// It reads zip, tar (plain, gz, xz, zst, bz2) and Debian packages. The destination appears when all of the archive is
-// unpacked and has passed every check. Errors are entries that would leave the folder, links that point out of it,
-// device files, names that are used twice, and archives that are cut off or grow without limit. The package does not
-// know where an archive comes from or what its files are for. The caller checks its digest before.
+// It reads zip files, tar files (plain, gz, xz, zst, bz2) and Debian packages. The destination folder appears only
+// after the package has unpacked and checked the whole archive. The package rejects paths and links that lead outside
+// the folder, device files, duplicate names, truncated archives and archive bombs. It does not know the source or the
+// purpose of an archive. The caller must check the archive's digest first.
 package archive
 
 import (
@@ -23,45 +23,48 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What is wrong with an archive. Unpack wraps one of these with the archive's name, the entry and what to do.
+// Causes of errors. Each error of Unpack wraps one of these causes, and adds the archive's name, the path in the
+// archive and a next step.
 var (
-	ErrFormat    = errors.New("not an archive that hexmage can read (zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, deb)")
-	ErrTruncated = errors.New("the archive is cut off or damaged")
+	ErrFormat    = errors.New("unsupported archive format (supported: zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, deb)")
+	ErrTruncated = errors.New("truncated or corrupt archive")
 	ErrUnsafe    = errors.New("unsafe archive")
-	ErrTooLarge  = errors.New("the archive unpacks to more than is allowed")
+	ErrTooLarge  = errors.New("archive too large to unpack")
 )
 
-// Options say how to unpack. The zero value takes everything as it is, within the default limits.
+// Options control unpacking. The zero value unpacks everything, with default limits.
 type Options struct {
-	// StripPrefix is a folder of the archive whose content becomes the destination's; what is outside of it is left
-	// out. "" takes all. It is an error when nothing is below it.
+	// StripPrefix is a folder in the archive, such as "sdk-2.1". Unpack then unpacks only the content of this folder,
+	// and fails if the folder is missing or empty. "" unpacks everything.
 	StripPrefix string
 
-	// Keep tells whether to unpack the file or link that would be at a path; nil takes all. Folders are always made.
+	// Keep reports whether to unpack the file or link at a path. Unpack creates all folders in any case. nil unpacks
+	// all files and links.
 	Keep func(path string) bool
 
-	// RelativeLinks makes absolute symbolic links ("/usr/lib/x" in a Debian package) relative, so that they stay
-	// within the destination. Without it they are errors.
+	// RelativeLinks makes absolute symbolic links, such as "/usr/lib/x" in a Debian package, relative to the
+	// destination. If it is false, Unpack rejects absolute links.
 	RelativeLinks bool
 
-	// CaseMatters takes names that differ only in case or in how a letter is encoded. Without it they are errors, as
-	// on some machines they are one file; but Linux's own headers have such names. Debian packages may always have
-	// them.
+	// CaseMatters accepts names that differ only in case or in Unicode normalization, as in the Linux headers. If it is
+	// false, Unpack rejects these names, because some file systems would map them to the same file. Unpack accepts them
+	// in any Debian package.
 	CaseMatters bool
 
 	MaxEntries int   // default 1,000,000
-	MaxBytes   int64 // unpacked bytes of all archives; default 64 GiB
-	MaxRatio   int64 // unpacked to packed bytes, counted from 64 MiB on; default 200
+	MaxBytes   int64 // maximum number of unpacked bytes of all archives; default 64 GiB
+	MaxRatio   int64 // maximum ratio of unpacked to packed bytes, checked after 64 MiB; default 200
 
-	// Progress is called now and then, from any goroutine, with how many bytes of the archives are done, of how many.
+	// Progress receives the number of bytes processed so far and the total size of all archives. It must accept calls
+	// from any goroutine.
 	Progress func(done, total int64)
 
-	// Finish is called when everything is unpacked, before it appears at the destination: for links to add and for
-	// checks. An error of it makes Unpack fail.
+	// Finish runs after unpacking and before the destination appears, for example to add links or to check the content.
+	// If Finish fails, Unpack fails.
 	Finish func(root *os.Root) error
 }
 
-const ratioFloor = 64 << 20 // below this many bytes no ratio is suspicious: text compresses well
+const ratioFloor = 64 << 20 // smaller output has no ratio limit: text compresses well
 
 func (o Options) withDefaults() Options {
 	if o.MaxEntries <= 0 {
@@ -76,14 +79,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Unpack unpacks the archives, one over the other, into dest. dest must not exist, or be an empty folder; the folder
-// it is in must exist. When Unpack fails dest is as it was.
+// Unpack unpacks the archives, in order, into the folder dest. An archive may add files to folders of earlier archives.
+// The folder dest must be empty or missing, and its parent must exist. If Unpack fails, it leaves dest unchanged.
 func Unpack(ctx context.Context, dest string, opt Options, archives ...string) error {
 	opt = opt.withDefaults()
 	if err := vacant(dest); err != nil {
 		return err
 	}
-	// A sibling, so that the rename at the end stays on one file system.
+	// A sibling of dest, so that the final rename stays on one file system.
 	tmp, err := os.MkdirTemp(filepath.Dir(dest), ".unpack-*")
 	if err != nil {
 		return fmt.Errorf("unpack into %s: %w", dest, err)
@@ -113,7 +116,7 @@ func vacant(dest string) error {
 		return fmt.Errorf("unpack into %s: %w", dest, err)
 	}
 	if len(names) > 0 {
-		return fmt.Errorf("unpack into %s: the folder is not empty: remove it first", dest)
+		return fmt.Errorf("unpack into %s: folder is not empty; remove the folder first", dest)
 	}
 	return nil
 }
@@ -179,22 +182,22 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 		err = src.tar(ctx, w, f, kind)
 	}
 	if err == nil && !src.any {
-		return fmt.Errorf("%w: there is nothing in it", ErrTruncated)
+		return fmt.Errorf("%w: the archive has no entries", ErrTruncated)
 	}
 	return err
 }
 
-// source is one archive while it is unpacked.
+// source is the state of one archive during unpacking.
 type source struct {
 	index   int
 	packed  int64
-	exact   bool // made for machines that tell case apart
-	trusted bool // of a distribution: its programs may have their owner's rights
+	exact   bool // for systems with case-sensitive names
+	trusted bool // from a distribution: setuid bits are dropped, not an error
 	read    atomic.Int64
 	written atomic.Int64
-	any     bool            // there is an entry
-	names   map[string]bool // top-level folders seen, for the message when the prefix fits none
-	matched bool            // something was below the prefix
+	any     bool            // the archive has an entry
+	names   map[string]bool // top-level folders, for the error if the prefix matches no entry
+	matched bool            // an entry is below the prefix
 }
 
 type format int
@@ -209,7 +212,7 @@ const (
 	formatDeb
 )
 
-// sniff tells the format by the file's first bytes: names lie.
+// sniff detects the format by the file's first bytes, since names are unreliable.
 func sniff(f *os.File) (format, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
@@ -223,15 +226,16 @@ func sniff(f *os.File) (format, error) {
 		return k, nil
 	}
 	if n == 0 {
-		return 0, fmt.Errorf("%w: it is empty", ErrTruncated)
+		return 0, fmt.Errorf("%w: the file is empty", ErrTruncated)
 	}
 	if bytes.HasPrefix(head, []byte("7z\xbc\xaf\x27\x1c")) {
-		return 0, fmt.Errorf("%w: it is a 7z archive; pack its content as zip or tar.xz", ErrFormat)
+		return 0, fmt.Errorf("%w: 7z archive; repack the content as zip or tar.xz", ErrFormat)
 	}
-	return 0, fmt.Errorf("%w: it starts with %.24q", ErrFormat, head[:n])
+	return 0, fmt.Errorf("%w: the file starts with %.24q", ErrFormat, head[:n])
 }
 
-// Begins tells whether something that begins so, with 512 bytes or all of it, may be an archive.
+// Begins reports whether data is probably an archive. The parameter head is the first 512 bytes of the data, or all
+// data if it is shorter.
 func Begins(head []byte) bool { return sniffBytes(head) != 0 }
 
 func sniffBytes(head []byte) format {
@@ -239,7 +243,8 @@ func sniffBytes(head []byte) format {
 		magic string
 		kind  format
 	}{
-		{"PK\x03\x04", formatZip}, {"PK\x05\x06", formatZip}, {"\x1f\x8b", formatTarGz}, {"\xfd7zXZ\x00", formatTarXz},
+		{"PK\x03\x04", formatZip}, {"PK\x05\x06", formatZip}, {"\x1f\x8b",
+			formatTarGz}, {"\xfd7zXZ\x00", formatTarXz},
 		{"\x28\xb5\x2f\xfd", formatTarZst}, {"BZh", formatTarBz2}, {arMagic, formatDeb},
 	} {
 		if bytes.HasPrefix(head, []byte(m.magic)) {

@@ -101,16 +101,16 @@ func TestHostileNames(t *testing.T) {
 		"link inside, written to":   {[]item{plain("e"), lnk("d", "e"), plain("d")}, `"d"`},
 		"link to a link out":        {[]item{lnk("p/q/r", "../.."), lnk("out", "p/q/r/../x")}, `"out"`},
 		"links that climb": {[]item{lnk("a", "b/.."), lnk("b", "c/.."), lnk("c", "d/.."), lnk("d", ".")},
-			`points out`},
-		"twice":                   {[]item{plain("a/x"), plain("a/x")}, `"a/x" is in it twice`},
-		"twice, told differently": {[]item{plain("a/x"), plain("./a//x")}, `"a/x" is in it twice`},
+			`outside the target folder`},
+		"twice":                   {[]item{plain("a/x"), plain("a/x")}, `"a/x" twice`},
+		"twice, told differently": {[]item{plain("a/x"), plain("./a//x")}, `"a/x" twice`},
 		"case": {[]item{plain("a/Makefile"), plain("a/makefile")},
 			`"a/Makefile" and "a/makefile"`},
 		"case of a folder":  {[]item{plain("Lib/a"), plain("lib/b")}, `"Lib" and "lib"`},
 		"case of a link":    {[]item{plain("a"), lnk("A", "b")}, `"a" and "A"`},
 		"case beyond ASCII": {[]item{plain("straße"), plain("STRASSE")}, `"straße" and "STRASSE"`},
 		"forms of an accent": {[]item{plain("caf\u00e9"), plain("cafe\u0301")},
-			`differ only in case or in how a letter is encoded`},
+			`differ only in case or Unicode form`},
 		"forms of an accent in case": {[]item{plain("CAF\u00c9"), plain("cafe\u0301")}, `differ only`},
 		"file and folder":            {[]item{plain("a"), plain("a/b")}, `"a"`},
 		"no name but a dot":          {[]item{plain(".")}, `is a file`},
@@ -198,7 +198,7 @@ func TestHostileZip(t *testing.T) {
 			text: `"f000" overlaps entry "f001"`},
 		"members with one content": {b: rawZip(zipTail{}, same...), want: archive.ErrUnsafe, text: `overlaps entry "f`},
 		"another name in front": {b: rawZip(zipTail{}, member{name: "good", local: "evil", body: "x"}),
-			want: archive.ErrUnsafe, text: `"good": unsafe archive: the member's own header gives another name`},
+			want: archive.ErrUnsafe, text: `"good": unsafe archive: the entry's header and the zip directory have different names`},
 		"nothing in front": {b: rawZip(zipTail{}, good, member{name: "bad", localMark: "PK\x01\x02", body: "x"}),
 			want: archive.ErrTruncated, text: `"bad"`},
 		"false checksum": {b: rawZip(zipTail{}, member{name: "a", body: "x", crc: ptr(uint32(1))}),
@@ -246,7 +246,7 @@ func TestHostileZip(t *testing.T) {
 			text: "directory"},
 		"behind another zip": {b: append(rawZip(zipTail{}, member{name: "other", body: "x"}),
 			rawZip(zipTail{}, good)...), want: archive.ErrTruncated, text: "directory"},
-		"two end records": {b: twoEnds(), want: archive.ErrTruncated, text: "nothing in it"},
+		"two end records": {b: twoEnds(), want: archive.ErrTruncated, text: "no entries"},
 		"behind a script": {b: append([]byte("#!/bin/sh\n"), rawZip(zipTail{}, good)...),
 			want: archive.ErrFormat},
 		"followed by something": {b: append(rawZip(zipTail{}, good), "more"...), want: archive.ErrTruncated,
@@ -282,7 +282,7 @@ func twoEnds() []byte {
 // TestSeven: 7z archives are refused with what to do.
 func TestSeven(t *testing.T) {
 	b := append([]byte("7z\xbc\xaf\x27\x1c\x00\x04"), make([]byte, 100)...)
-	hostile{b: b, want: archive.ErrFormat, text: "pack its content as zip or tar.xz"}.refuse(t)
+	hostile{b: b, want: archive.ErrFormat, text: "repack the content as zip or tar.xz"}.refuse(t)
 }
 
 // TestEmpty: an archive with nothing in it is no SDK.

@@ -12,45 +12,51 @@ import (
 )
 
 const (
-	maxName    = 255  // bytes in one path element: what file systems take
+	maxName    = 255  // bytes of one path element: the limit of file systems
 	maxPath    = 4000 // bytes in a path
 	maxDepth   = 200  // path elements
 	maxTarget  = 4000 // bytes in a link's target
 	maxFollows = 40   // symbolic links followed for one path, as in Linux
 )
 
-// cleanName returns an entry's name as a slash path within the destination, "." for its root; or why it can't be one.
+// cleanName returns an entry's name as a slash path below the destination, or "." for its root. The error is the reason
+// why the name is invalid.
 func cleanName(name string) (string, error) {
 	switch {
 	case name == "":
-		return "", fmt.Errorf("%w: an entry has no name", ErrUnsafe)
+		return "", fmt.Errorf("%w: an entry has an empty name", ErrUnsafe)
 	case len(name) > maxPath:
-		return "", fmt.Errorf("%w: an entry's name has %d bytes: %.60q…", ErrUnsafe, len(name), name)
+		return "", fmt.Errorf("%w: entry name %.60q… has %d bytes; the limit is %d", ErrUnsafe, name, len(name),
+			maxPath)
 	case strings.HasPrefix(name, "/"):
 		return "", fmt.Errorf("%w: entry %q has an absolute path", ErrUnsafe, name)
 	case strings.IndexByte(name, 0) >= 0 || !utf8.ValidString(name):
-		return "", fmt.Errorf("%w: the name of entry %q is not text", ErrUnsafe, name)
+		return "", fmt.Errorf("%w: entry name %q contains a zero byte or invalid UTF-8", ErrUnsafe, name)
 	case len(name) > 1 && name[1] == ':' && (name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z'):
-		return "", fmt.Errorf("%w: entry %q begins with a drive", ErrUnsafe, name)
+		return "", fmt.Errorf("%w: entry name %q starts with a drive letter", ErrUnsafe, name)
 	case runtime.GOOS == "windows" && strings.ContainsAny(name, `\:`):
-		return "", fmt.Errorf("%w: entry %q has a name that Windows reads as another path", ErrUnsafe, name)
+		return "", fmt.Errorf("%w: entry name %q contains a backslash or a colon, which Windows does not allow",
+			ErrUnsafe, name)
 	}
 	elems := strings.Split(name, "/")
 	if len(elems) > maxDepth {
-		return "", fmt.Errorf("%w: entry %.60q… is %d folders deep", ErrUnsafe, name, len(elems))
+		return "", fmt.Errorf("%w: entry %.60q… is nested %d folders deep; the limit is %d", ErrUnsafe, name,
+			len(elems),
+			maxDepth)
 	}
 	for _, e := range elems {
 		if e == ".." {
-			return "", fmt.Errorf("%w: entry %q leaves the folder with \"..\"", ErrUnsafe, name)
+			return "", fmt.Errorf("%w: entry %q leaves the target folder through \"..\"", ErrUnsafe, name)
 		}
 		if len(e) > maxName {
-			return "", fmt.Errorf("%w: entry %.60q… has a path element of %d bytes", ErrUnsafe, name, len(e))
+			return "", fmt.Errorf("%w: entry %.60q… has a path element of %d bytes; the limit is %d", ErrUnsafe, name,
+				len(e), maxName)
 		}
 	}
 	return path.Clean(name), nil
 }
 
-// below returns name without prefix; ok is false when name is not below it.
+// below returns name without prefix. ok is false if name is not below prefix.
 func below(name, prefix string) (rest string, ok bool) {
 	if prefix == "" || prefix == "." {
 		return name, true
@@ -61,18 +67,18 @@ func below(name, prefix string) (rest string, ok bool) {
 	return strings.CutPrefix(name, prefix+"/")
 }
 
-// cleanTarget returns the target of the symbolic link at name so that it is relative.
+// cleanTarget returns the relative target of the symbolic link at name.
 func cleanTarget(name, target string, relative bool) (string, error) {
 	switch {
 	case target == "" || len(target) > maxTarget || strings.IndexByte(target, 0) >= 0 || !utf8.ValidString(target):
-		return "", fmt.Errorf("%w: link %q has no usable target (%.60q)", ErrUnsafe, name, target)
+		return "", fmt.Errorf("%w: link %q has the invalid target %.60q", ErrUnsafe, name, target)
 	case !strings.HasPrefix(target, "/"):
 		return target, nil
 	case !relative:
 		return "", fmt.Errorf("%w: link %q points to the absolute path %q", ErrUnsafe, name, target)
 	}
 	up := strings.Repeat("../", strings.Count(name, "/"))
-	// Clean on the absolute path first: "/../x" is "/x", as a file system has it.
+	// Clean the absolute path first: file systems read "/../x" as "/x".
 	rest := strings.TrimPrefix(path.Clean(target), "/")
 	if rest == "" {
 		rest = "."
@@ -80,8 +86,8 @@ func cleanTarget(name, target string, relative bool) (string, error) {
 	return up + rest, nil
 }
 
-// resolve follows target from the folder of name through the links that are to be made, and says whether it stays
-// within the root at every step. What does not exist counts as a folder: a link may dangle, but not point out.
+// resolve follows target from the folder of name through the archive's links. It returns an error if a step leaves the
+// root. A missing path counts as a folder: a link may dangle, but not point out.
 func resolve(name, target string, links map[string]string) error {
 	at := splitPath(path.Dir(name))
 	todo := strings.Split(target, "/")
@@ -93,7 +99,7 @@ func resolve(name, target string, links map[string]string) error {
 			continue
 		case "..":
 			if len(at) == 0 {
-				return fmt.Errorf("%w: link %q points out of the folder: %q", ErrUnsafe, name, target)
+				return fmt.Errorf("%w: link %q points to %q, outside the target folder", ErrUnsafe, name, target)
 			}
 			at = at[:len(at)-1]
 			continue
@@ -105,11 +111,11 @@ func resolve(name, target string, links map[string]string) error {
 			continue
 		}
 		if follows++; follows > maxFollows {
-			return nil // a loop leads nowhere, which does no harm
+			return nil // a loop of links is harmless
 		}
 		todo = append(strings.Split(next, "/"), todo...)
 		if len(todo) > maxPath {
-			return fmt.Errorf("%w: link %q goes through too many links", ErrUnsafe, name)
+			return fmt.Errorf("%w: link %q resolves through too many other links", ErrUnsafe, name)
 		}
 	}
 	return nil
@@ -122,8 +128,8 @@ func splitPath(p string) []string {
 	return strings.Split(p, "/")
 }
 
-// foldName returns what is the same for names that a file system without upper and lower case, or with one form for
-// each accented letter, takes for one.
+// foldName returns one string for all names that some file system maps to one file: it ignores case and the encoding of
+// accented letters.
 func foldName(name string) string {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {

@@ -38,13 +38,13 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 	if err != nil {
 		return damaged(err)
 	}
-	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream
-	// that ended without the mark was cut between two entries.
+	// The tar reader stops at the end mark. Reading the rest checks the compressed stream's checksums. A stream that
+	// ends without the mark was truncated between two entries.
 	if err := w.copy(ctx, s, nil, tail, buf); err != nil {
 		return damaged(err)
 	}
 	if !tail.ended() {
-		return fmt.Errorf("%w: it has no end mark", ErrTruncated)
+		return fmt.Errorf("%w: the tar archive has no end marker", ErrTruncated)
 	}
 	return s.checkPrefix(w)
 }
@@ -70,14 +70,15 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 			return err
 		}
 		if !ok {
-			return fmt.Errorf("%w: hard link %q points to %q, which is not unpacked", ErrUnsafe, name, h.Linkname)
+			return fmt.Errorf("%w: hard link %q points to %q, which hexmage does not unpack", ErrUnsafe, name,
+				h.Linkname)
 		}
 		if target == name {
 			return nil
 		}
 		return w.hardLink(s, name, target)
 	}
-	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe,
+	return fmt.Errorf("%w: entry %q is a device, pipe or other special file (type %q)", ErrUnsafe,
 		h.Name, h.Typeflag)
 }
 
@@ -87,7 +88,7 @@ func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Hea
 		return err
 	}
 	if name == "." {
-		return fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
+		return fmt.Errorf("%w: the root of the unpacked tree is a file, not a folder", ErrUnsafe)
 	}
 	if err := w.claim(name, s.entry(0, "")); err != nil {
 		return err
@@ -106,14 +107,14 @@ func (s *source) entry(kind fs.FileMode, target string) entry {
 	return entry{kind: kind, target: target, source: s.index, exact: s.exact}
 }
 
-// checkMode refuses what is no plain file, and files that would run with another user's rights. A distribution's
-// package may have the latter; they are unpacked without that right.
+// checkMode rejects device files, sockets and pipes. It also rejects files with setuid or setgid bits, except in a
+// distribution's package: these are unpacked without the bits.
 func (s *source) checkMode(name string, mode fs.FileMode) error {
 	if t := mode.Type(); t != 0 && t != fs.ModeSymlink {
-		return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file", ErrUnsafe, name)
+		return fmt.Errorf("%w: entry %q is a device, pipe or other special file", ErrUnsafe, name)
 	}
 	if mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 && !s.trusted {
-		return fmt.Errorf("%w: entry %q would run with the rights of its owner (setuid or setgid)", ErrUnsafe, name)
+		return fmt.Errorf("%w: entry %q has a setuid or setgid bit", ErrUnsafe, name)
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (s *source) symlink(w *writer, name, target string) error {
 	return w.claim(name, s.entry(fs.ModeSymlink, target))
 }
 
-// place returns where an entry goes; ok is false for one outside of the prefix.
+// place returns the destination of an entry. ok is false if the entry is outside the prefix.
 func (s *source) place(w *writer, raw string) (name string, ok bool, err error) {
 	name, err = cleanName(raw)
 	if err != nil {
@@ -146,12 +147,11 @@ func (s *source) checkPrefix(w *writer) error {
 	if s.matched || w.opt.StripPrefix == "" {
 		return nil
 	}
-	return fmt.Errorf("nothing in it is below %q: it has %s; the archive is another one than expected, or the "+
-		"catalogue's strip_prefix is wrong",
+	return fmt.Errorf("no entry of the archive is below %q; correct strip_prefix in the catalog. Available: %s",
 		w.opt.StripPrefix, strings.Join(slices.Sorted(maps.Keys(s.names)), ", "))
 }
 
-// damaged turns what the readers of the formats say about bad bytes into ErrTruncated.
+// damaged converts the format readers' errors about invalid bytes to ErrTruncated.
 func damaged(err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError
@@ -165,10 +165,10 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w", ErrTruncated, err)
 }
 
-// tailReader remembers whether the last 1024 bytes it read were zeros: tar's end mark.
+// tailReader records whether its last 1024 bytes were zeros, tar's end mark.
 type tailReader struct {
 	r     io.Reader
-	zeros int64 // how many zero bytes were read last, in a row
+	zeros int64 // zero bytes at the end of the last read, in a row
 }
 
 func (t *tailReader) Read(p []byte) (int, error) {
@@ -189,8 +189,8 @@ func (t *tailReader) ended() bool { return t.zeros >= 1024 }
 
 const aheadSize = 256 << 10
 
-// readAhead reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another
-// writes. stop ends the goroutine and waits for it: then nobody reads the stream.
+// readAhead reads a decompressed stream in another goroutine, so that decompression and writing use two processors.
+// stop ends the goroutine and waits for it, so that the caller can close the stream.
 func readAhead(r io.Reader) (ahead io.Reader, stop func()) {
 	from, to := io.Pipe()
 	var reading sync.WaitGroup
@@ -210,12 +210,12 @@ func readAhead(r io.Reader) (ahead io.Reader, stop func()) {
 	return bufio.NewReaderSize(from, aheadSize), func() { from.Close(); reading.Wait() }
 }
 
-// fillBuffer reads until buf is full or an error comes. Decompressors that panic on bad bytes are no reason for a
-// crash.
+// fillBuffer reads until buf is full or an error occurs. It returns a decompressor's panic as an error, since invalid
+// bytes must not crash hexmage.
 func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: the decompressor gave up: %v", ErrTruncated, p)
+			err = fmt.Errorf("%w: decompressor failed: %v", ErrTruncated, p)
 		}
 	}()
 	for n < len(buf) && err == nil {
@@ -226,7 +226,7 @@ func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// progressReader counts what is read of the archive.
+// progressReader counts the bytes read from the archive.
 type progressReader struct {
 	r io.Reader
 	w *writer

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// writer puts entries of one or more archives into a folder. Files and folders are written as they come; symbolic links
-// are kept back until the end, so that nothing is ever written through one.
+// writer writes entries of archives into a folder. It writes files and folders at once. It creates symbolic links at
+// the end, so that no file is written through a link.
 type writer struct {
 	root   *os.Root
 	opt    Options
@@ -26,14 +26,14 @@ type writer struct {
 
 	mu      sync.Mutex
 	entries map[string]entry
-	folded  map[string]string // by the name that file systems which ignore case see; not of Debian packages
+	folded  map[string]string // names as case-insensitive file systems see them; empty for Debian packages
 }
 
 type entry struct {
 	kind   fs.FileMode // 0 for a regular file, fs.ModeDir or fs.ModeSymlink
 	target string      // of a link
-	source int         // which archive
-	exact  bool        // names that differ in case only are fine
+	source int         // index of the archive
+	exact  bool        // names may differ only in case
 }
 
 func newWriter(root *os.Root, opt Options, packed int64) *writer {
@@ -41,8 +41,8 @@ func newWriter(root *os.Root, opt Options, packed int64) *writer {
 		folded: map[string]string{}}
 }
 
-// claim enters name as an entry of the kind, and makes it if it is a folder. The folders above it are claimed and made
-// before. Only a folder may be there before.
+// claim reserves name for an entry, and creates it if it is a folder. It claims and creates the folders above it first.
+// A name can be claimed twice only by folders.
 func (w *writer) claim(name string, e entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,14 +54,14 @@ func (w *writer) enter(name string, e entry) error {
 	switch {
 	case !again:
 	case have.kind != e.kind:
-		return fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind),
+		return fmt.Errorf("%w: %q occurs twice, as a %s and as a %s", ErrUnsafe, name, kindName(have.kind),
 			kindName(e.kind))
 	case e.kind == fs.ModeDir:
 		return nil
 	case have.source != e.source:
-		return fmt.Errorf("%w: %q is in two of the archives", ErrUnsafe, name)
+		return fmt.Errorf("%w: two of the archives contain %q", ErrUnsafe, name)
 	default:
-		return fmt.Errorf("%w: %q is in it twice", ErrUnsafe, name)
+		return fmt.Errorf("%w: the archive contains %q twice", ErrUnsafe, name)
 	}
 	above := entry{kind: fs.ModeDir, source: e.source, exact: e.exact}
 	if err := w.enter(path.Dir(name), above); err != nil {
@@ -76,23 +76,21 @@ func (w *writer) enter(name string, e entry) error {
 	}
 	if e.kind == fs.ModeDir {
 		if err := w.root.Mkdir(name, 0o755); err != nil {
-			return fmt.Errorf("make folder %q: %w", name, err)
+			return fmt.Errorf("create folder %q: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// fold refuses a name that some file systems take for another one that is there.
+// fold rejects a name that some file systems map to the file of an existing name.
 func (w *writer) fold(name string, e entry) error {
 	if e.exact {
 		return nil
 	}
 	key := foldName(name)
 	if other, ok := w.folded[key]; ok && other != name {
-		return fmt.Errorf("%w: %q and %q differ only in case or in how a letter is encoded, and are one file on "+
-			"some machines: take only one of them (`only`), or say that the archive is for Linux (`case_matters = "+
-			"true`)",
-			ErrUnsafe, other, name)
+		return fmt.Errorf("%w: %q and %q differ only in case or Unicode form; select one of them with `only`, or set "+
+			"`case_matters = true` if the archive is for Linux", ErrUnsafe, other, name)
 	}
 	w.folded[key] = name
 	return nil
@@ -110,7 +108,7 @@ func kindName(m fs.FileMode) string {
 	return "symbolic link"
 }
 
-// file writes a regular file that has been claimed.
+// file writes a claimed regular file.
 func (w *writer) file(ctx context.Context, src *source, name string, executable bool, r io.Reader,
 	buf []byte) error {
 	perm := os.FileMode(0o644)
@@ -128,7 +126,7 @@ func (w *writer) file(ctx context.Context, src *source, name string, executable 
 	return err
 }
 
-// copy fills buf before it writes it: for a small file that is one call. f may be nil.
+// copy fills buf before each write, so that a small file takes one write call. f may be nil.
 func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader, buf []byte) error {
 	for {
 		n, err := fillBuffer(r, buf)
@@ -152,23 +150,23 @@ func (w *writer) copy(ctx context.Context, src *source, f *os.File, r io.Reader,
 	}
 }
 
-// count stops an archive that unpacks to too much.
+// count stops an archive that exceeds a limit of unpacked bytes.
 func (w *writer) count(src *source, n int64) error {
 	if total := w.written.Add(n); total > w.opt.MaxBytes {
-		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, w.opt.MaxBytes)
+		return fmt.Errorf("%w: more than %d bytes of content", ErrTooLarge, w.opt.MaxBytes)
 	}
 	if own := src.written.Add(n); own > ratioFloor && own/w.opt.MaxRatio > src.packed {
-		return fmt.Errorf("%w: %d bytes from an archive of %d bytes", ErrTooLarge, own, src.packed)
+		return fmt.Errorf("%w: %d bytes of content in an archive of %d bytes", ErrTooLarge, own, src.packed)
 	}
 	return nil
 }
 
 const reportStep = 4 << 20 // bytes of archive between two calls of Progress
 
-// consumed says that n bytes of the archive are done.
+// consumed reports n processed bytes of the archive.
 func (s *source) consumed(w *writer, n int64) {
 	have := s.read.Add(n)
-	if over := have - s.packed; over > 0 { // what lies between members is only known at the end
+	if over := have - s.packed; over > 0 { // bytes between members are counted only at the end
 		n -= over
 		s.read.Add(-over)
 	}
@@ -179,7 +177,7 @@ func (s *source) consumed(w *writer, n int64) {
 	}
 }
 
-// finish makes the symbolic links, after a check that none leads out of the folder.
+// finish creates the symbolic links after checking that they stay in the folder.
 func (w *writer) finish() error {
 	links := map[string]string{}
 	for name, e := range w.entries {
@@ -194,14 +192,14 @@ func (w *writer) finish() error {
 	}
 	for name, target := range links {
 		if err := w.root.Symlink(target, name); err != nil {
-			return fmt.Errorf("make link %q: %w", name, err)
+			return fmt.Errorf("create link %q: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// hardLink makes name another name of the file target, which is unpacked already, as tar has it. One to a symbolic link
-// becomes a symbolic link.
+// hardLink makes name a hard link to target, which is already unpacked. A hard link to a symbolic link becomes a
+// symbolic link.
 func (w *writer) hardLink(s *source, name, target string) error {
 	w.mu.Lock()
 	e, ok := w.entries[target]
@@ -214,13 +212,14 @@ func (w *writer) hardLink(s *source, name, target string) error {
 		}
 		return w.claim(name, s.entry(fs.ModeSymlink, to))
 	case !ok || e.kind != 0:
-		return fmt.Errorf("%w: hard link %q points to %q, which is no file before it", ErrUnsafe, name, target)
+		return fmt.Errorf("%w: hard link %q points to %q, which is not an earlier file of the archive", ErrUnsafe,
+			name, target)
 	}
 	if err := w.claim(name, s.entry(0, "")); err != nil {
 		return err
 	}
 	if err := w.root.Link(target, name); err != nil {
-		return fmt.Errorf("make hard link %q: %w", name, err)
+		return fmt.Errorf("create hard link %q: %w", name, err)
 	}
 	return nil
 }

@@ -22,18 +22,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Zip files are read by the standard library, and not through archives.Zip: that one hands out one member after the
-// other, and does not say where they are. docs/design/0005-archives.md has what each of them costs.
+// The standard library reads zip files. archives.Zip hands out one member at a time and hides its offset.
+// docs/design/0005-archives.md compares their speed.
 
-// Member is a file, folder or link of a zip file, as its directory has it. It is within the file, and has none of its
-// bytes in common with another one; nothing else of it has been checked.
+// Member is an entry in a zip file's directory: a file, a folder or a link. ListZip guarantees that the member's
+// content is inside the zip file and does not overlap other members. It does not check other fields.
 type Member struct {
-	Name   string // as it is there: with slashes, and folders with one at the end
+	Name   string // slash path from the directory; the name of a folder ends with a slash
 	Size   int64  // bytes, unpacked
 	Packed int64
+	CRC32  uint32
 	Mode   fs.FileMode
-	Offset int64 // where its own header begins, which its content follows
-	End    int64 // where the next member begins, or the directory
+	Offset int64 // offset of the local header, which precedes the content
+	End    int64 // offset of the next member, or of the directory
 
 	file *zip.File
 	r    io.ReaderAt
@@ -43,7 +44,7 @@ const (
 	localMark  = "PK\x03\x04" // of the header in front of each member
 	entryMark  = "PK\x01\x02" // of an entry of the directory
 	endMark    = "PK\x05\x06" // of the record at the end of the file
-	locateMark = "PK\x06\x07" // of what says where in front of it the record for large numbers is
+	locateMark = "PK\x06\x07" // of the zip64 locator, which has the offset of the zip64 end record
 
 	localSize  = 30
 	endSize    = 22
@@ -55,14 +56,14 @@ const (
 	flagEncrypted = 1 << 0
 )
 
-// zipSource is a zip file as archive/zip reads it. While the directory is listed its entries are counted: the library
-// takes as many as there are. Then, while members are placed, each has an empty header: DataOffset, which alone tells
-// where a member is, would have to read all of them otherwise, of a file of which only the end may be there.
+// zipSource is the io.ReaderAt of archive/zip. During listing it counts the directory's entries, since the library has
+// no limit. During placing it returns an empty local header for each member: DataOffset, the library's only source of a
+// member's offset, would read the header of each member, and a partial file may lack these.
 type zipSource struct {
 	io.ReaderAt
 	listing, placing bool
 	max, entries     int
-	next, bytes      int64 // where the last read ended, and how much was read
+	next, bytes      int64 // end of the last read, and sum of bytes read
 }
 
 func (z *zipSource) ReadAt(p []byte, off int64) (int, error) {
@@ -75,12 +76,12 @@ func (z *zipSource) ReadAt(p []byte, off int64) (int, error) {
 	if !z.listing {
 		return n, err
 	}
-	if off == z.next { // a directory is read in pieces, one after the other
+	if off == z.next { // the library reads a directory sequentially
 		z.entries += bytes.Count(p[:n], []byte(entryMark))
 	}
 	z.next = off + int64(n)
 	if z.bytes += int64(n); z.bytes > maxDirectory {
-		return 0, fmt.Errorf("%w: its directory has more than %d bytes", ErrTooLarge, maxDirectory)
+		return 0, fmt.Errorf("%w: the zip directory has more than %d bytes", ErrTooLarge, maxDirectory)
 	}
 	if z.entries > z.max {
 		return 0, fmt.Errorf("%w: more than %d entries", ErrTooLarge, z.max)
@@ -88,14 +89,14 @@ func (z *zipSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// ListZip reads the directory of the zip file of size bytes behind r. It is an error when it has more than limit
+// ListZip reads the directory of the zip file r, which has size bytes. It fails if the zip file has more than limit
 // members.
 func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	src := &zipSource{ReaderAt: r, listing: true, max: limit, next: -1}
 	z, err := zip.NewReader(src, size)
 	src.listing = false
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are looked at by whoever uses them
-		return nil, damaged(fmt.Errorf("its directory can't be read: %w", err))
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // the caller checks names
+		return nil, damaged(fmt.Errorf("read the zip directory: %w", err))
 	}
 	if len(z.File) > limit {
 		return nil, fmt.Errorf("%w: more than %d entries", ErrTooLarge, limit)
@@ -113,7 +114,7 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 			return nil, damaged(err)
 		}
 		members[i] = Member{Name: f.Name, Size: int64(f.UncompressedSize64), Packed: int64(f.CompressedSize64),
-			Mode: f.Mode(), Offset: at - localSize, file: f, r: r}
+			CRC32: f.CRC32, Mode: f.Mode(), Offset: at - localSize, file: f, r: r}
 	}
 	src.placing = false
 	for _, m := range members {
@@ -124,18 +125,18 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	return members, setEnds(members, dir)
 }
 
-// directory returns the offset of the directory, by the record at the end of the file, before a comment of the length.
-// The library also finds a directory elsewhere: a download that is cut off or has a second file behind it would pass.
+// directory returns the offset of the directory. The end record before a comment of the given length must point to it.
+// The library also finds a directory elsewhere, and so accepts truncated downloads and files with trailing data.
 func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) {
 	le := binary.LittleEndian
 	b := make([]byte, endSize)
 	end := size - endSize - int64(comment)
 	if _, err := r.ReadAt(b, max(end, 0)); err != nil || string(b[:4]) != endMark {
-		return 0, fmt.Errorf("%w: a zip file without its directory at the end", ErrTruncated)
+		return 0, fmt.Errorf("%w: the zip file does not end with its directory", ErrTruncated)
 	}
 	length, at := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	loc, big := make([]byte, locateSize), make([]byte, end64Size)
-	// there is a record for large numbers
+	// zip64
 	if _, err := r.ReadAt(loc, max(end-locateSize, 0)); err == nil && string(loc[:4]) == locateMark {
 		end = int64(le.Uint64(loc[8:]))
 		if _, err := r.ReadAt(big, max(end, 0)); err != nil {
@@ -144,29 +145,30 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 		length, at = le.Uint64(big[40:]), le.Uint64(big[48:])
 	}
 	if at > uint64(end) || length != uint64(end)-at {
-		return 0, fmt.Errorf("%w: its directory is not where the end record says (%d bytes at %d of %d)",
-			ErrTruncated, length, at, end)
+		return 0,
+			fmt.Errorf("%w: the zip directory (%d bytes at offset %d) does not end at offset %d, before the end record",
+				ErrTruncated, length, at, end)
 	}
 	return int64(at), nil
 }
 
-// check returns an error if the member is not within the file, whose directory begins at dir, or is encrypted. Its size
-// and checksum are checked when it is read.
+// check returns an error if the member is encrypted or not within the file, whose directory starts at dir. open checks
+// size and checksum.
 func (m Member) check(dir int64) error {
 	f := m.file
 	switch {
 	case max(f.UncompressedSize64, f.CompressedSize64) > math.MaxInt64/4:
-		return fmt.Errorf("%w: entry %q has a size of %d", ErrUnsafe, m.Name,
+		return fmt.Errorf("%w: entry %q has an implausible size of %d bytes", ErrUnsafe, m.Name,
 			max(f.UncompressedSize64, f.CompressedSize64))
 	case m.Offset < 0 || m.Offset > dir-localSize || m.Packed > dir-localSize-m.Offset:
-		return fmt.Errorf("%w: entry %q is not within the file", ErrTruncated, m.Name)
+		return fmt.Errorf("%w: entry %q lies outside the zip file", ErrTruncated, m.Name)
 	case f.Flags&flagEncrypted != 0:
 		return fmt.Errorf("%w: entry %q is encrypted", ErrFormat, m.Name)
 	}
 	return nil
 }
 
-// setEnds says where members end. Those that overlap are an error: each byte of the file is used once.
+// setEnds sets the ends of members. Overlapping members are an error: they are a sign of an archive bomb.
 func setEnds(members []Member, dir int64) error {
 	order := make([]*Member, len(members))
 	for i := range members {
@@ -185,56 +187,57 @@ func setEnds(members []Member, dir int64) error {
 	return nil
 }
 
-// open returns the content; reading it to the end checks size and checksum. Several members may be read at once.
+// open returns the content. Reading to the end checks size and checksum. Several members may be read concurrently.
 func (m Member) open() (io.ReadCloser, error) {
 	if err := m.checkLocal(); err != nil {
 		return nil, err
 	}
 	in, err := m.file.Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		return nil, fmt.Errorf("%w: it is compressed by method %d", ErrFormat, m.file.Method)
+		return nil, fmt.Errorf("%w: unknown compression method %d", ErrFormat, m.file.Method)
 	}
 	return in, err
 }
 
-// checkLocal checks the header in front of a member: its name is the directory's, and with its extra fields the member
-// does not overlap the next one. Otherwise a program that reads the archive from its start would see other files.
+// checkLocal checks the local header of a member. Its name must equal the directory's, and the member must not overlap
+// the next one. Otherwise a program that reads the archive sequentially would see other files.
 func (m Member) checkLocal() error {
 	b := make([]byte, localSize+len(m.Name))
 	if _, err := m.r.ReadAt(b, m.Offset); err != nil || string(b[:4]) != localMark {
-		return fmt.Errorf("%w: there is no member where the directory says", ErrTruncated)
+		return fmt.Errorf("%w: the offset in the zip directory does not point to an entry", ErrTruncated)
 	}
 	le := binary.LittleEndian
 	if int(le.Uint16(b[26:])) != len(m.Name) || string(b[localSize:]) != m.Name {
-		return fmt.Errorf("%w: the member's own header gives another name than the directory", ErrUnsafe)
+		return fmt.Errorf("%w: the entry's header and the zip directory have different names", ErrUnsafe)
 	}
 	if m.Offset+int64(len(b))+int64(le.Uint16(b[28:]))+m.Packed > m.End {
-		return fmt.Errorf("%w: it overlaps the next member", ErrUnsafe)
+		return fmt.Errorf("%w: the entry overlaps the next entry", ErrUnsafe)
 	}
 	return nil
 }
 
-// Stored returns the content of a member that is stored as it is, where it is in the file: nobody has compared it
-// with its checksum.
+// Stored returns a reader for the content of an uncompressed member. It does not verify the checksum.
 func (m Member) Stored() (*io.SectionReader, error) {
 	if err := m.checkLocal(); err != nil {
 		return nil, err
 	}
 	if m.file.Method != zip.Store {
-		return nil, fmt.Errorf("%w: entry %q is compressed", ErrFormat, m.Name)
+		return nil, fmt.Errorf("%w: entry %q is compressed, not stored", ErrFormat, m.Name)
 	}
 	b := make([]byte, localSize)
 	if _, err := m.r.ReadAt(b, m.Offset); err != nil {
 		return nil, err
 	}
 	le := binary.LittleEndian
-	return io.NewSectionReader(m.r, m.Offset+localSize+int64(le.Uint16(b[26:]))+int64(le.Uint16(b[28:])), m.Packed), nil
+	return io.NewSectionReader(m.r, m.Offset+localSize+int64(le.Uint16(b[26:]))+int64(le.Uint16(b[28:])), m.Packed),
+		nil
 }
 
-// Read returns the member's content, its size and checksum checked. A member of more than limit bytes is an error.
+// Read returns the member's content, and verifies the size and the checksum. It fails if the content has more than
+// limit bytes.
 func (m Member) Read(limit int64) ([]byte, error) {
 	if m.Size > limit {
-		return nil, fmt.Errorf("%w: entry %q has %d bytes, at most %d make sense", ErrUnsafe, m.Name, m.Size, limit)
+		return nil, fmt.Errorf("%w: entry %q has %d bytes; the limit is %d", ErrUnsafe, m.Name, m.Size, limit)
 	}
 	in, err := m.open()
 	if err != nil {
@@ -248,17 +251,17 @@ func (m Member) Read(limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// unreadable says what the library means by ErrFormat once a member is open.
+// unreadable explains the library's ErrFormat of an open member.
 func unreadable(err error) error {
 	if errors.Is(err, zip.ErrFormat) {
-		return fmt.Errorf("%w: it has more bytes than the archive says", ErrUnsafe)
+		return fmt.Errorf("%w: the entry has more bytes than the zip directory says", ErrUnsafe)
 	}
 	return damaged(err)
 }
 
 const packedBuffer = 64 << 10
 
-// inflater decompresses one member, then another with the same buffers.
+// inflater decompresses one member after another with the same buffers.
 type inflater struct {
 	packed *bufio.Reader
 	plain  io.ReadCloser
@@ -267,14 +270,13 @@ type inflater struct {
 
 func (i *inflater) Read(p []byte) (int, error) { return i.plain.Read(p) }
 
-// Close lets another member have it.
+// Close returns the inflater to the pool.
 func (i *inflater) Close() error {
 	i.idle.Put(i)
 	return nil
 }
 
-// decompressors tells the reader how to decompress. The library's own inflate reads in pieces of 4 KB and takes
-// longer.
+// decompressors registers faster decompressors: the library's inflate reads in chunks of 4 KB.
 func decompressors(z *zip.Reader) {
 	var idle sync.Pool
 	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser {
@@ -302,14 +304,13 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// zipFile is a regular file of a zip, to be written when all names have been checked.
+// zipFile is a regular file to write after all names are checked.
 type zipFile struct {
 	Member
-	to string // where it goes
+	to string // destination
 }
 
-// zip unpacks a zip file. Its directory is read first, so that a bad name, a false size or too much of anything is
-// found before a byte is written; then files are written by several workers at once.
+// zip unpacks a zip file. It checks the whole directory before it writes a byte, then writes files in parallel.
 func (s *source) zip(ctx context.Context, w *writer, r io.ReaderAt) error {
 	members, err := ListZip(r, s.packed, w.opt.MaxEntries)
 	if err != nil {
@@ -341,10 +342,10 @@ func (s *source) zip(ctx context.Context, w *writer, r io.ReaderAt) error {
 	return nil
 }
 
-// zipPlace claims the place of a member; ok is true for a file that is to be written there.
+// zipPlace claims the destination of a member. ok is true for a file to write.
 func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
 	if strings.Contains(m.Name, `\`) {
-		return "", false, fmt.Errorf("%w: entry %q has a backslash in its name", ErrUnsafe, m.Name)
+		return "", false, fmt.Errorf("%w: entry name %q contains a backslash", ErrUnsafe, m.Name)
 	}
 	to, ok, err = s.place(w, m.Name)
 	if err != nil || !ok {
@@ -361,7 +362,7 @@ func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
 		return "", false, err
 	}
 	if to == "." {
-		return "", false, fmt.Errorf("%w: the folder to unpack is a file", ErrUnsafe)
+		return "", false, fmt.Errorf("%w: the root of the unpacked tree is a file, not a folder", ErrUnsafe)
 	}
 	if m.Mode.Type() == fs.ModeSymlink {
 		target, err := m.Read(maxTarget)
@@ -374,24 +375,24 @@ func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
 	return to, err == nil, err
 }
 
-// checkSum refuses what the sizes in the directory already show to be too much. That they are true is checked for
-// each file.
+// checkSum checks the limits by the sizes in the directory. open checks these sizes later.
 func (s *source) checkSum(w *writer, files []zipFile) error {
-	var sum int64
+	var sum, packed int64
 	for _, f := range files {
+		packed += f.Packed
 		if sum += f.Size; sum > w.opt.MaxBytes {
-			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, w.opt.MaxBytes)
+			return fmt.Errorf("%w: more than %d bytes of content", ErrTooLarge, w.opt.MaxBytes)
 		}
 	}
-	if sum > ratioFloor && sum/w.opt.MaxRatio > s.packed {
-		return fmt.Errorf("%w: %d bytes from an archive of %d bytes", ErrTooLarge, sum, s.packed)
+	if sum > ratioFloor && sum/w.opt.MaxRatio > packed {
+		return fmt.Errorf("%w: %d bytes of content in an archive of %d bytes", ErrTooLarge, sum, packed)
 	}
 	return nil
 }
 
-const copyBuffer = 256 << 10 // bytes: fits into a processor's own cache, and makes few system calls
+const copyBuffer = 256 << 10 // bytes: fits into a processor's cache, and needs few system calls
 
-// writeAll writes the files on all processors, the largest first, so that all end at about the same time.
+// writeAll writes the files on all processors, the largest first, so that all end at about one time.
 func (s *source) writeAll(ctx context.Context, w *writer, files []zipFile) error {
 	slices.SortStableFunc(files, func(a, b zipFile) int { return cmp.Compare(b.Size, a.Size) })
 	g, ctx := errgroup.WithContext(ctx)

@@ -15,7 +15,7 @@ import (
 func TestPlanIsData(t *testing.T) {
 	if got := noData(reflect.TypeFor[plan.Plan]()); len(got) > 0 {
 		t.Errorf("no data are %q: a plan holds values, and what decides by them is in internal/engine, or in "+
-			"internal/planner behind plan.Extender", got)
+			"internal/planner behind plan.Resolver", got)
 	}
 	type inner struct {
 		C chan int

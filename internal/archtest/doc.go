@@ -1,4 +1,5 @@
-// Package archtest keeps the rules of the architecture: who may import whom, what only the command line may do.
+// Package archtest tests the rules of the architecture, such as which package may import another, and which
+// functions only the command line may call.
 //
-// It has tests only, and knows the repository as text.
+// It contains only tests, which read the repository's source files. It does not know the purpose of the packages.
 package archtest

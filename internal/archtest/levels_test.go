@@ -16,7 +16,7 @@ type room struct {
 }
 
 // house lists the rooms from the roof down. A package belongs to the first whose path it lies below. Arrows go to
-// lower levels, and within a room; rooms of one level are neighbours that do not know each other.
+// lower levels, and within a room; rooms of one level are neighbors that do not know each other.
 func house() []room {
 	return []room{
 		{"cmd", 6, "the command line and the tests of the whole"},

@@ -22,8 +22,8 @@ import (
 
 // seams are the interfaces that have a suite, as docs/design/0041-seams.md lists them.
 func seams() []string {
-	return []string{"store.Blobs", "store.Results", "store.Local", "execute.Executor", "link.Device", "step.Kind",
-		"plan.Extender", "event.Sink"}
+	return []string{"store.Blobs", "store.Results", "store.Local", "execute.Executor", "transport.Device", "step.Kind",
+		"plan.Resolver", "event.Sink"}
 }
 
 // checkedHouse is every package of the module, as the compiler sees it, but for what is in functions.

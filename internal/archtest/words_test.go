@@ -137,7 +137,7 @@ var tookBefore, stand, helperOf int
 	}
 }
 
-// TestWordsOfDocs: pages and catalogues do not use what no comment does.
+// TestWordsOfDocs: pages and catalogs do not use what no comment does.
 func TestWordsOfDocs(t *testing.T) {
 	for _, p := range append(pages(t), filesEnding(t, ".hcl")...) {
 		if p == "CHANGELOG.md" || p == "docs/glossary.md" {

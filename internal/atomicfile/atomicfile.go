@@ -1,12 +1,11 @@
-// Package atomicfile writes files so that a crash, of the process or of the machine, leaves either what was there
-// before or the whole new content, never a part that is taken for the whole.
+// Package atomicfile replaces files atomically: after a crash of the process, a file has either the old or the new
+// content.
 //
-// There are two ways. Commit syncs, and when it returns the file survives anything; that takes milliseconds. Place
-// does not sync: the file is there for all processes at once and survives the death of this one, but after a crash of
-// the machine its content may be anything, so its reader must be able to tell, by a checksum, or by knowing which
-// files are younger than the last SyncTree.
+// Commit syncs the file, which takes milliseconds, so that the file also survives a crash of the machine. Place does
+// not sync. After a crash of the machine the file's content may be corrupt. So readers must verify a checksum, or
+// compare the file's time with the last SyncTree.
 //
-// The package knows files and folders; it does not know what is in them.
+// The package does not know the content of files.
 package atomicfile
 
 import (
@@ -20,8 +19,8 @@ import (
 	"time"
 )
 
-// Temp creates a new file in dir for Commit to move into place. Its name holds the process's id, so that Sweep can
-// tell whether its maker still lives. The file is readable and writable by its owner only.
+// Temp creates a temporary file in dir, which Commit later renames. The file name contains the process ID, so that
+// Sweep can tell whether the process still runs. Only the owner can read and write the file.
 func Temp(dir, prefix string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, TempName(prefix)+"*")
 	if err != nil {
@@ -30,16 +29,17 @@ func Temp(dir, prefix string) (*os.File, error) {
 	return f, nil
 }
 
-// TempName returns the start of a temporary name made by this process: prefix-pid-. What follows is up to the caller.
+// TempName returns the prefix "prefix-pid-" for names of temporary files of this process. The caller appends the rest
+// of the name.
 func TempName(prefix string) string {
 	return prefix + "-" + strconv.Itoa(os.Getpid()) + "-"
 }
 
-// Commit moves the temporary file f to path, replacing what is there, and closes f. When it returns nil, the content
-// and the name survive a crash of the machine; when it fails, f is removed and path is as it was.
+// Commit closes the temporary file f and renames it to path. If Commit succeeds, the file at path survives a crash of
+// the machine. If Commit fails, it removes the temporary file and leaves path unchanged.
 //
-// The content is synced before the rename, so that the name never points to a part; the folder is synced after, so
-// that the name is there.
+// Commit syncs the content before the rename, so that path never leads to a partial file. It syncs the folder after the
+// rename, so that the new name survives a crash.
 func Commit(f *os.File, path string, perm fs.FileMode) error {
 	if err := f.Sync(); err != nil {
 		f.Close()
@@ -55,7 +55,7 @@ func Commit(f *os.File, path string, perm fs.FileMode) error {
 	return nil
 }
 
-// Place is Commit without syncing.
+// Place is like Commit, but does not sync.
 func Place(f *os.File, path string, perm fs.FileMode) error {
 	err := f.Chmod(perm)
 	if cerr := f.Close(); err == nil {
@@ -71,7 +71,7 @@ func Place(f *os.File, path string, perm fs.FileMode) error {
 	return nil
 }
 
-// Rename moves from to path, making path's folder when it is missing. It does not sync.
+// Rename renames the file from to path. If the folder of path is missing, Rename creates it. Rename does not sync.
 func Rename(from, path string) error {
 	err := os.Rename(from, path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +83,8 @@ func Rename(from, path string) error {
 	return os.Rename(from, path)
 }
 
-// WriteFile replaces path, with Commit, by a file that holds data; temporary files go to tmp, which is on the same
-// file system.
+// WriteFile writes data to a temporary file, and then calls Commit to replace the file at path. The folder tmp for the
+// temporary file must be on the same file system as path.
 func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	f, err := Temp(tmp, "file")
 	if err == nil {
@@ -106,8 +106,8 @@ func write(f *os.File, path string, data []byte) error {
 	return nil
 }
 
-// PlaceFile is WriteFile without syncing, for a file whose loss does no harm: readers see all of it or none. The
-// folder is made when it is missing.
+// PlaceFile is like WriteFile, but does not sync, so a crash of the machine may lose the file. Readers see either the
+// whole file or no new file. If the folder of path is missing, PlaceFile creates it.
 func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 	dir := filepath.Dir(path)
 	f, err := Temp(dir, ".new")
@@ -129,14 +129,14 @@ func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 // folderAge is how many times older than a file a folder must be for Sweep to remove it.
 const folderAge = 24
 
-// Sweep removes what dead processes left in dir under names from TempName, or of the form name-pid: files and folders
-// older than age (folders: 24 times that, as work deep inside one does not show) whose process is gone. Both
-// conditions hold because a process id may have been given to another process since, and because a process in another
-// namespace cannot be seen. What cannot be removed stays.
+// Sweep removes old temporary files and folders in dir whose process has ended. It finds the process ID in the name:
+// TempName's names, or NAME-PID. Files must be older than age. Folders must be older than 24 times age, because a
+// folder's time does not show changes deeper inside. The age protects running processes that Sweep cannot see, such as
+// processes in another container. Sweep skips files and folders that it cannot remove.
 func Sweep(dir string, age time.Duration) error { return SweepNamed(dir, "", age) }
 
-// SweepNamed is Sweep for names from TempName(prefix) alone: for folders in which there are other people's files,
-// too.
+// SweepNamed is like Sweep, but removes only files and folders with names from TempName(prefix). Use it for folders
+// that also contain files of other programs.
 func SweepNamed(dir, prefix string, age time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -152,10 +152,25 @@ func SweepNamed(dir, prefix string, age time.Duration) error {
 			limit *= folderAge
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= limit {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+			_ = RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil
+}
+
+// RemoveAll removes a file, or a folder with its content. Unlike os.RemoveAll, it also removes folders without write
+// permission, which some tools create.
+func RemoveAll(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(p string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o755)
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
 }
 
 func pidOf(name string) (int, bool) {
@@ -166,4 +181,11 @@ func pidOf(name string) (int, bool) {
 	}
 	pid, err := strconv.Atoi(parts[at])
 	return pid, err == nil && pid > 0
+}
+
+// Boot returns the machine's boot ID, or "" if the system has no boot ID. If the boot ID has changed, data written
+// without a sync may be lost.
+func Boot() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Links returns how many names the file has.
+// Links returns the number of hard links to the file.
 func Links(st fs.FileInfo) uint64 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return uint64(sys.Nlink)

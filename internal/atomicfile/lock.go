@@ -7,14 +7,14 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Lock takes the lock file at path, which is made if needed and stays, and returns a function that gives it back. It
-// waits for another process, or another part of this one, that has it; when ctx ends it stops waiting and returns its
-// cause.
+// Lock takes an exclusive lock on the file at path, and returns a function that releases the lock. If the file is
+// missing, Lock creates it. Lock waits for other holders, also in this process, until ctx ends, and then returns the
+// cause of ctx.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return lock(ctx, path, os.O_RDWR)
 }
 
-// Share is Lock for a lock that others may share, but not have alone.
+// Share is like Lock, but takes a shared lock, which several callers of Share can hold at the same time.
 func Share(ctx context.Context, path string) (unlock func(), err error) {
 	return lock(ctx, path, os.O_RDONLY)
 }
@@ -33,7 +33,7 @@ func lock(ctx context.Context, path string, flag int) (unlock func(), err error)
 	case l := <-got:
 		return func() { l.file.Close() }, l.err
 	case <-ctx.Done():
-		go func() { // nobody wants it any more
+		go func() { // the caller has stopped waiting
 			if l := <-got; l.err == nil {
 				l.file.Close()
 			}

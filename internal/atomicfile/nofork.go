@@ -2,9 +2,9 @@ package atomicfile
 
 import "syscall"
 
-// WriteProgram calls write, which writes a file that will be run as a program, and has it closed when write returns.
-// This process starts no other meanwhile: a new process holds all open files until it runs its own program, and the
-// kernel runs nothing that anybody has open for writing ("text file busy"). write must not call WriteProgram.
+// WriteProgram calls write, which must write and close an executable file, and prevents forks of this process
+// meanwhile. Otherwise a forked child could hold the file open for writing until the child's execve. Then the kernel
+// would refuse to run the file ("text file busy"). The function write must not call WriteProgram.
 func WriteProgram(write func() error) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

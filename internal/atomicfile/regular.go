@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// SetFile gives an open file the permissions and, unless it is zero, the modification time.
+// SetFile sets the permissions of an open file. If mtime is not zero, SetFile also sets the modification time.
 func SetFile(f *os.File, perm fs.FileMode, mtime time.Time) error {
 	if err := f.Chmod(perm); err != nil || mtime.IsZero() {
 		return err
@@ -15,7 +15,7 @@ func SetFile(f *os.File, perm fs.FileMode, mtime time.Time) error {
 	return setTime(f, mtime)
 }
 
-// OpenRegular opens a regular file that is no symlink, and returns what the file system says of it.
+// OpenRegular opens a regular file and returns the file's metadata. It fails for symbolic links.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	st, err := os.Lstat(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(st, opened) {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("replaced while it was opened")}
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("the file was replaced during opening")}
 	}
 	if err != nil {
 		f.Close()

@@ -4,11 +4,10 @@ package atomicfile
 
 import "os"
 
-// SyncDir makes the names in dir survive a crash, as far as the system can: elsewhere than on Unix a folder has no
-// sync.
+// SyncDir does nothing, because only Unix can sync a folder.
 func SyncDir(dir string) error { return nil }
 
-// Alive tells whether a process of that id runs on this machine, as far as this process can see.
+// Alive reports whether a process with this ID runs on this machine, as far as the current process can see.
 func Alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

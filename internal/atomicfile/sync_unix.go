@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncDir makes the names in dir survive a crash.
+// SyncDir syncs the folder dir, so that the names of files in it survive a crash.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -24,8 +24,8 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// Alive tells whether a process of that id runs on this machine, as far as this process can see. One that has ended
-// and that nobody waits for, as under an init of a container that does not, runs no more.
+// Alive reports whether a process with this ID runs on this machine, as far as the current process can see. It returns
+// false for a zombie, because a container's init process may never wait for its children.
 func Alive(pid int) bool {
 	if err := unix.Kill(pid, 0); err != nil && !errors.Is(err, unix.EPERM) {
 		return false

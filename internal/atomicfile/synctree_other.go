@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// SyncTree makes a folder and all in it survive a crash.
+// SyncTree syncs a folder with all its content, so that everything survives a crash.
 func SyncTree(dir string) error {
 	return filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		switch {

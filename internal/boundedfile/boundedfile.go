@@ -1,6 +1,5 @@
-// Package boundedfile reads what must not be larger than a bound: a file that a user or an archive names may have any
-// size, and what reads it whole says how much makes sense. One enters it with Read, ReadFS or ReadAll; Until bounds
-// by time what is too large to read whole. It does not know what the bytes are.
+// Package boundedfile reads files up to a size limit, because files from users and archives may have any size. Until
+// stops a read when a context ends. The package does not know the content of files.
 package boundedfile
 
 import (
@@ -12,7 +11,7 @@ import (
 	"os"
 )
 
-// LargeError tells of a file that has more bytes than its bound.
+// LargeError is the error for a file that exceeds the size limit.
 type LargeError struct {
 	Name  string
 	Limit int64
@@ -22,7 +21,7 @@ func (e *LargeError) Error() string {
 	return fmt.Sprintf("%s is larger than %d bytes", e.Name, e.Limit)
 }
 
-// Read reads the file, whose error is a *LargeError where it has more bytes than the limit.
+// Read returns the content of the named file. If the file has more than limit bytes, Read fails with a *LargeError.
 func Read(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -32,7 +31,7 @@ func Read(name string, limit int64) ([]byte, error) {
 	return ReadAll(f, name, limit)
 }
 
-// ReadFS is Read of a file in fsys.
+// ReadFS is like Read, for a file in fsys.
 func ReadFS(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -42,7 +41,7 @@ func ReadFS(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	return ReadAll(f, name, limit)
 }
 
-// ReadAll is Read of what r has; name is what the error calls it.
+// ReadAll is like Read, for the content of r. Error messages use name as the file's name.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	if f, ok := r.(fs.File); ok { // the size is a hint: a file may grow
@@ -67,7 +66,8 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Until reads r until ctx ends, and then fails with its cause: gigabytes take a while.
+// Until returns a reader for r that fails with the cause of ctx once ctx has ended. Without it, a canceled command
+// would read a file of gigabytes to the end.
 func Until(ctx context.Context, r io.Reader) io.Reader { return &reader{ctx, r} }
 
 type reader struct {

@@ -6,19 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is what the kernel lays in at once where it is asked to, in bytes; on machines with other pages it does as
-// without.
+// hugePage is the size of a huge page in bytes. On machines with another size, madvise has no effect.
 const hugePage = 2 << 20
 
-// room is memory for n bytes that are about to be written. Laying in ordinary pages, one after another, takes several
-// times as long as reading a file into them.
+// room returns memory for n bytes. Faulting in ordinary pages one by one takes several times as long as reading a file
+// into them.
 func room(n int64) []byte {
 	if n < hugePage/2 {
 		return make([]byte, n)
 	}
 	size := (n + hugePage - 1) &^ (hugePage - 1)
-	b := make([]byte, size+hugePage) // what is not written is an address and nothing more
+	b := make([]byte, size+hugePage) // pages that are never written take no memory
 	at := -int64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (hugePage - 1)
-	_ = unix.Madvise(b[at:at+size], unix.MADV_HUGEPAGE) // it is a hint
+	_ = unix.Madvise(b[at:at+size], unix.MADV_HUGEPAGE) // a hint: the error does not matter
 	return b[at : at+n : at+n]
 }

@@ -2,5 +2,5 @@
 
 package boundedfile
 
-// room is memory for n bytes.
+// room returns memory for n bytes.
 func room(n int64) []byte { return make([]byte, n) }

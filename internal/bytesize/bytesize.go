@@ -1,5 +1,5 @@
-// Package bytesize writes numbers of bytes for people, and reads them. One enters it with Decimal and Binary, by the
-// units that a message is in, and with Parse, which takes both. It does not know what has the size.
+// Package bytesize formats and parses sizes in bytes, such as 20GB. Decimal formats a size with powers of 1000, Binary
+// formats a size with powers of 1024, and Parse accepts both. The package does not know what a size measures.
 package bytesize
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Decimal writes a size in kB, MB, GB …, each a thousand times the one before.
+// Decimal formats a size in kB, MB, GB and so on, which are powers of 1000.
 func Decimal(n int64) string { return text(n, 1000, "kB", "MB", "GB", "TB", "PB", "EB") }
 
-// Binary writes a size in KiB, MiB, GiB …, each 1024 times the one before.
+// Binary formats a size in KiB, MiB, GiB and so on, which are powers of 1024.
 func Binary(n int64) string { return text(n, 1024, "KiB", "MiB", "GiB", "TiB", "PiB", "EiB") }
 
 // text has three digits, and more only of bytes.
@@ -30,7 +30,7 @@ func text(n int64, base float64, units ...string) string {
 	return fmt.Sprintf("%.1f %s", f, units[0])
 }
 
-// Parse reads a size such as 20GB, 1.5GiB or 4096.
+// Parse parses a size such as "20GB", "1.5GiB" or "4096".
 func Parse(s string) (int64, error) {
 	text := strings.TrimSpace(s)
 	number := strings.TrimRight(text, "kKmMgGtTiIbB ")
@@ -40,7 +40,7 @@ func Parse(s string) (int64, error) {
 	}[strings.ToUpper(strings.TrimSpace(text[len(number):]))]
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || !ok || !(n > 0) || n*factor < 1 || n*factor > 1<<60 {
-		return 0, fmt.Errorf("%q is no size: write it like 20GB, 500MB or 8GiB", s)
+		return 0, fmt.Errorf("invalid size %q: write it like 20GB, 500MB or 8GiB", s)
 	}
 	return int64(n * factor), nil
 }

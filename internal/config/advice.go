@@ -8,9 +8,9 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Advised are diagnostics as people are told of them: without what only follows from another one, and, where HCL's
-// own words say what is wrong and not what to do, with that.
-func Advised(diags hcl.Diagnostics) hcl.Diagnostics {
+// ImproveDiagnostics removes diagnostics that are only a consequence of another diagnostic. If HCL's message suggests
+// no fix, ImproveDiagnostics adds a suggestion.
+func ImproveDiagnostics(diags hcl.Diagnostics) hcl.Diagnostics {
 	diags = causes(diags)
 	for i, d := range diags {
 		for _, a := range advices {
@@ -25,7 +25,7 @@ func Advised(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags
 }
 
-// advice is what is said in place of a detail of HCL's.
+// advice replaces a detail of HCL's.
 type advice struct {
 	summary string
 	detail  *lazyregexp.Regexp
@@ -35,44 +35,50 @@ type advice struct {
 var advices = []advice{
 	{"Missing required argument",
 		lazyregexp.New(`^The argument "([^"]+)" is required, but no definition was found\.`),
-		"The argument $1 is required, and is not here. Add it: $1 = …"},
+		"The argument $1 is missing. Add $1 = … to the block."},
 	{"Missing item separator", lazyregexp.New(`^Expected a comma to mark the beginning of the next item\.$`),
-		"Write a comma before the next item, or the bracket that ends the list."},
+		"Add a comma before the next item, or the closing bracket of the list."},
 	{"Unclosed configuration block",
-		lazyregexp.New(`^There is no closing brace for this block before the end of the file\..*$`),
-		"Nothing ends this block before the end of the file. Add its }, or look for a bracket or text further down " +
-			"that nothing ends."},
+		lazyregexp.New(`^.* closing brace for this block before the end of the file\..*$`),
+		"The block has no closing brace. Add }, or close a bracket or string inside the block."},
 	{"Unclosed template interpolation sequence",
-		lazyregexp.New(`^There is no closing brace for this interpolation sequence before the end of the quoted template\..*$`),
-		"Nothing ends what begins with $${ in this text. Add its }; for a $${ of a shell write $$$${."},
+		lazyregexp.New(`^.* closing brace for this interpolation sequence before the end of the quoted template\..*$`),
+		"The $${ in this string has no closing brace. Add }. For a shell variable, write $$$${NAME}."},
 	{"Not enough function arguments",
 		lazyregexp.New(`^Function "([^"]+)" expects (\d+) argument\(s\)\. Missing value for "([^"]+)"\.$`),
-		"$1 takes $2 arguments. Add the one that it calls $3."},
-	{"Attribute redefined", lazyregexp.New(`Each argument may be set only once\.$`), "Remove one of them."},
+		"The function $1 takes $2 arguments. Add the argument $3."},
+	{"Attribute redefined", lazyregexp.New(`Each argument may be set only once\.$`), "Remove one of the two lines."},
 	{"Invalid operand", lazyregexp.New(`^Unsuitable value for (left|right) operand: a number is required\.$`),
-		"The $1 operand is no number. Compare texts with == and !=, and join them in a template: \"$${a}$${b}\"."},
+		"The $1 operand is not a number. Compare strings with == and !=, and join them in a template: \"$${a}$${b}\"."},
 	{"Invalid operand", lazyregexp.New(`^Unsuitable value for (left|right) operand: a bool is required\.$`),
-		"The $1 operand is neither true nor false. Compare it with something: a == b."},
+		"The $1 operand is not a bool. Compare it with a value: a == b."},
 	{"Invalid type specification", lazyregexp.New(`^The keyword "([^"]+)" is not a valid type specification\.$`),
-		"$1 is no type. There are string, number, bool, any, list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, …]), " +
-			"object({ NAME = TYPE, … }), and optional(TYPE) of one that may be left out."},
+		"Unknown type $1. Valid types are string, number, bool, any, list(TYPE), set(TYPE), map(TYPE), " +
+			"tuple([TYPE, …]), object({ NAME = TYPE, … }), and optional(TYPE)."},
 	{"Incorrect attribute value type",
-		lazyregexp.New(`^(Inappropriate value for attribute "([^"]+)": list of string required, but have string)\.`),
-		`$1. Write it in brackets: $2 = ["…", …]`},
+		lazyregexp.New(`^Inappropriate value for attribute "([^"]+)": list of string required, but have string\.`),
+		`$1 must be a list of strings, not a string. Write $1 = ["…", …].`},
 	{"Unsupported argument", lazyregexp.New(`^(An argument named "[^"]+" is not expected here\.)$`),
-		"$1 Correct its name, or remove it."},
+		"$1 Correct the name, or remove the argument."},
 	{"Unsupported block type", lazyregexp.New(`^(Blocks of type "[^"]+" are not expected here\.)$`),
-		"$1 Correct its name, or remove it."},
+		"$1 Correct the name, or remove the block."},
+	{"Call to unknown function", lazyregexp.New(`^.* function named "([^"]+)"\.`),
+		"The function $1 does not exist."},
+	{"Argument or block definition required", lazyregexp.New(`^An argument or block definition is required here\..*$`),
+		"Write an argument as NAME = VALUE, or a block as NAME { … }."},
+	{"Invalid function argument", lazyregexp.New(`^.*: cannot convert ("[^"]*") to number; .*$`),
+		"$1 is not a number. Use a decimal number, such as \"12.5\"."},
 }
 
-// follows are errors that HCL finds because of another one, which is told in their place.
+// follows maps the title of an error to the title of the error that causes it.
 var follows = map[string]string{
 	"Invalid string literal":    "Invalid character encoding",
-	"Not a name":                "Invalid character encoding",
+	"Invalid name":              "Invalid character encoding",
 	"Invalid multi-line string": "Unclosed template interpolation sequence",
 }
 
-// perLine are errors that HCL finds in each part of what is wrong: the first on a line is told, if nothing else is.
+// perLine are errors that HCL reports for each token of a mistake: only the first on a line is shown, if the line has
+// no other error.
 var perLine = []string{"Invalid character", "Invalid expression", "Invalid operand", "Invalid multi-line string"}
 
 var (
@@ -80,7 +86,7 @@ var (
 	missing = lazyregexp.New(`^The argument "([^"]+)" is required`)
 )
 
-// causes leaves out what follows from another diagnostic.
+// causes removes diagnostics that follow from another one.
 func causes(diags hcl.Diagnostics) hcl.Diagnostics {
 	there, misspelt, told := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, d := range diags {
@@ -98,7 +104,7 @@ func causes(diags hcl.Diagnostics) hcl.Diagnostics {
 			there[follows[d.Summary]] {
 			return true
 		}
-		line := where(*d.Subject)
+		line := Where(*d.Subject)
 		again := told[line] && slices.Contains(perLine, d.Summary)
 		told[line] = true
 		return again

@@ -15,14 +15,14 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// builder puts a module's skeleton together from files, and finds duplicates.
+// builder builds a module's skeleton from files, and reports duplicates.
 type builder struct {
 	m        *Module
 	pipeline bool                 // the module is a pipeline
-	first    map[string]hcl.Range // by what: `variable "x"`
+	first    map[string]hcl.Range // by description: `variable "x"`
 }
 
-// partsSchema is what a profile may hold, as a module does.
+// partsSchema is the schema of the blocks allowed in profiles and modules.
 func partsSchema() []hcl.BlockHeaderSchema {
 	return []hcl.BlockHeaderSchema{
 		{Type: "locals"},
@@ -44,8 +44,8 @@ func (b *builder) schema() *hcl.BodySchema {
 	return s
 }
 
-// fileName tells whether each part of the name between dots could stand in a reference, so that it is a file name on
-// every system.
+// fileName reports whether each part of the name between dots is a valid identifier, so that it is a file name on every
+// system.
 func fileName(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
 		if !hclsyntax.ValidIdentifier(part) {
@@ -55,14 +55,11 @@ func fileName(s string) bool {
 	return true
 }
 
-// maxName is how long a name may be, in bytes: those of steps and outputs are names of folders, which file systems
-// take up to 255 bytes of.
+// maxName is the maximum length of a name in bytes: steps and outputs become folders, whose names file systems limit to
+// 255 bytes.
 const maxName = 200
 
 func (b *builder) file(body hcl.Body) hcl.Diagnostics {
-	if b.first == nil {
-		b.first = make(map[string]hcl.Range)
-	}
 	body, loose := b.split(body)
 	what, more := "a module's file", []string{"module"}
 	if b.pipeline {
@@ -80,27 +77,26 @@ func nameLength(name string, at hcl.Range) hcl.Diagnostics {
 	if len(name) <= maxName {
 		return nil
 	}
-	return errorf(at, "A name is too long", "It has %d bytes; a name may have %d.", len(name), maxName)
+	return errorf(at, "Name too long", "The name has %d bytes; the limit is %d.", len(name), maxName)
 }
 
 func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 	for i, l := range blk.Labels {
 		diags = append(diags, nameLength(l, blk.LabelRanges[i])...)
-		// an output's name is the name of what is exported; of targets others say which there are
+		// an output's name becomes a file name; unknown targets are reported later with the known ones
 		if blk.Type == "output" && b.pipeline && fileName(l) || blk.Type == "target" {
 			continue
 		}
 		if !hclsyntax.ValidIdentifier(l) {
-			diags = append(diags, errorf(blk.LabelRanges[i], "Not a name",
-				"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with "+
-					"letters, digits, _ and -.", l)...)
+			diags = append(diags, errorf(blk.LabelRanges[i], "Invalid name",
+				"%q is not a valid name. Use letters, digits, _ and -, and start with a letter or _.", l)...)
 		}
 	}
 	return diags
 }
 
-// split takes the blocks out of a body that may have a label or none, which no schema can say: targets of a pipeline,
-// and the block with which a module tells of itself.
+// split takes the blocks with an optional label out of a body, which no schema can express: targets of a pipeline, and
+// the block that describes a module.
 func (b *builder) split(body hcl.Body) (rest hcl.Body, loose []*hcl.Block) {
 	whole, ok := body.(*hclsyntax.Body)
 	if !ok {
@@ -129,12 +125,12 @@ func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
 	case blk.Type == "target":
 		return b.target(blk)
 	}
-	return b.part(blk, &b.m.Parts, "")
+	return b.part(blk, &b.m.ProfileBlocks, "")
 }
 
-// part reads a block that may stand in a module and in a profile; of says in which profile: " of profile open", or
-// nothing.
-func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnostics) {
+// part reads a block that is allowed in modules and profiles; of names the profile in messages: " of profile open", or
+// "".
+func (b *builder) part(blk *hcl.Block, to *ProfileBlocks, of string) (diags hcl.Diagnostics) {
 	switch blk.Type {
 	case "locals":
 		attrs, diags := blk.Body.JustAttributes()
@@ -148,8 +144,8 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 		to.Toolchains = append(to.Toolchains, t)
 		if t.Default && b.pipeline {
 			diags = append(diags, errorf(t.Range, "A default toolchain in a pipeline",
-				"In a module, default = true leaves the toolchain to a caller that declares it. No module calls a "+
-					"pipeline: remove the argument.")...)
+				"In a module, default = true gives precedence to the toolchain of the caller. A pipeline has no "+
+					"caller. Remove the argument.")...)
 		}
 		return append(diags, b.unique(t.At.String()+of, t.Range)...)
 	case "step":
@@ -176,7 +172,7 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 	return nil
 }
 
-// unique reports a second declaration of the same thing.
+// unique reports a second declaration of the same element.
 func (b *builder) unique(what string, r hcl.Range) hcl.Diagnostics {
 	if first, ok := b.first[what]; ok {
 		return duplicate(what, r, first)
@@ -185,7 +181,7 @@ func (b *builder) unique(what string, r hcl.Range) hcl.Diagnostics {
 	return nil
 }
 
-// about reads what a pipeline or a module tells of itself.
+// about reads the block that describes a pipeline or module.
 func (b *builder) about(blk *hcl.Block) hcl.Diagnostics {
 	_, diags := read(blk.Body, "the "+blk.Type+" block", []argument{{"description", &b.m.Description}})
 	return append(diags, b.unique("The "+blk.Type+" block", blk.DefRange)...)
@@ -229,34 +225,34 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 		diags = append(diags, b.unique("The default profile", pr.Range)...)
 	}
 	if pr.Variables != nil && !b.pipeline {
-		diags = append(diags, errorf(pr.Variables.Range(), "Not for a module to say",
-			"A module's variables get their values from its caller. Remove the argument, or use locals.")...)
+		diags = append(diags, errorf(pr.Variables.Range(), "Variable values in a module",
+			"Variables of a module get their values from the caller. Remove the argument, or use locals.")...)
 	}
 	of := " of profile " + pr.Name
 	for _, blk := range c.Blocks {
 		diags = append(diags, b.checkLabels(blk)...)
-		diags = append(diags, b.part(blk, &pr.Parts, of)...)
+		diags = append(diags, b.part(blk, &pr.ProfileBlocks, of)...)
 	}
 	b.m.Profiles = append(b.m.Profiles, pr)
 	return diags
 }
 
-// finish finds what stands in a profile and outside of profiles, too; toolchains may.
+// finish reports elements declared both in a profile and outside profiles; toolchains may be.
 func (b *builder) finish() (diags hcl.Diagnostics) {
 	for _, pr := range b.m.Profiles {
 		pr.Declared(func(what string, at hcl.Range) {
 			if first, ok := b.first[what]; ok && !strings.HasPrefix(what, addrs.Toolchain+".") {
-				diags = append(diags, errorf(at, "Declared twice", "%s is declared here in profile %s, and at %s "+
-					"for all profiles. Move that one into the profiles that it is for.", what, pr.Name,
-					where(first))...)
+				diags = append(diags, errorf(at, "Declared twice", "%s is declared here for profile %s, "+
+					"and at %s for all profiles. Move the second declaration into the profiles that need it.",
+					what, pr.Name, Where(first))...)
 			}
 		})
 	}
 	return diags
 }
 
-// Declared calls f for the address of all that the parts declare.
-func (p *Parts) Declared(f func(what string, at hcl.Range)) {
+// Declared calls f for each declared element, with the element's address and position.
+func (p *ProfileBlocks) Declared(f func(what string, at hcl.Range)) {
 	for _, l := range p.Locals {
 		f("local."+l.Name, l.Range)
 	}
@@ -282,15 +278,15 @@ func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
 	}
 	if len(blk.Labels) > 1 {
 		diags = append(diags, errorf(blk.LabelRanges[1], "Too many labels",
-			"A target has one name: target %q { }.", t.Name)...)
+			"A target block has one label. Write target %q { }.", t.Name)...)
 	}
 	b.m.Targets = append(b.m.Targets, t)
 	diags = append(diags, b.unique("target "+t.Name, t.Range)...)
 	for _, other := range b.m.Targets[:len(b.m.Targets)-1] {
 		if t.Name != other.Name && (t.Name == "" || other.Name == "") {
-			return append(diags, errorf(t.Range, "A target without a name",
-				"Of several targets each has a name, as its block's label: target \"Alpha7\" {}. The other one is at "+
-					"%s.", where(other.Range))...)
+			return append(diags, errorf(t.Range, "Target without a name",
+				"A pipeline with several targets needs a label in each block, such as target \"Alpha7\" {}. The "+
+					"other block is at %s.", Where(other.Range))...)
 		}
 	}
 	return diags
@@ -302,13 +298,13 @@ func output(blk *hcl.Block) (*Output, hcl.Diagnostics) {
 		{"description", &o.Description}, {"show", &o.Show}, {"value", required{&o.Value}},
 	})
 	if a := c.Attributes["show"]; a != nil && o.Show != "table" && o.Show != "" {
-		diags = append(diags, errorf(a.Expr.Range(), "Unknown way to show an output",
-			"show = %q is not known. The only one is \"table\"; leave it out to show the value as it is.", o.Show)...)
+		diags = append(diags, errorf(a.Expr.Range(), "Invalid show argument",
+			"Unknown value %q for show. Use \"table\", or remove the argument to print the plain value.", o.Show)...)
 	}
 	return o, diags
 }
 
-// severities are what a check may say of its failure; the first is the default.
+// severities are the severities of a check; the first is the default.
 func severities() []string { return []string{"error", "warning"} }
 
 func check(blk *hcl.Block) (*Check, hcl.Diagnostics) {
@@ -319,7 +315,7 @@ func check(blk *hcl.Block) (*Check, hcl.Diagnostics) {
 	})
 	if a := body.Attributes["severity"]; a != nil && !slices.Contains(severities(), c.Severity) {
 		diags = append(diags, errorf(a.Expr.Range(), "Unknown severity",
-			"%q is not known. A check that fails is an \"error\", with which the run ends, or a \"warning\".",
+			"Unknown severity %q. Use \"error\" to fail the run if the check fails, or \"warning\".",
 			c.Severity)...)
 	}
 	return c, diags
@@ -337,17 +333,17 @@ func call(blk *hcl.Block) (*Call, hcl.Diagnostics) {
 		c.SourceRange = a.Expr.Range()
 	}
 	if c.Source == "" && !diags.HasErrors() {
-		diags = append(diags, errorf(c.SourceRange, "A module without a source",
-			"Say which module it is: source = \"NAME\" for a shipped one, \"./FOLDER\" or \"../FOLDER\" for one of "+
-				"this workspace.")...)
+		diags = append(diags, errorf(c.SourceRange, "Missing module source",
+			"The module block has no source. Use source = \"NAME\" for a shipped module, or \"./FOLDER\" or "+
+				"\"../FOLDER\" for a module of this workspace.")...)
 	}
 	var ds hcl.Diagnostics
 	c.Arguments, ds = rest.JustAttributes()
 	return c, append(diags, ds...)
 }
 
-// argument is an argument of a block, and where it goes: *hcl.Expression, or required, takes it as it is, *string and
-// *bool take a constant, and *[]Dependency the addresses of depends_on.
+// argument is an argument of a block and its destination: *hcl.Expression, or required, takes it unevaluated, *string
+// and *bool take a constant, and *[]Dependency the addresses of depends_on.
 type argument struct {
 	name string
 	to   any
@@ -364,7 +360,7 @@ func schemaOf(args []argument) *hcl.BodySchema {
 	return s
 }
 
-// read decodes a body that has these arguments and blocks, and nothing else.
+// read decodes a body that contains only these arguments and blocks.
 func read(
 	body hcl.Body, what string, args []argument, blocks ...hcl.BlockHeaderSchema,
 ) (*hcl.BodyContent, hcl.Diagnostics) {
@@ -374,7 +370,7 @@ func read(
 	return c, append(diags, take(c, args)...)
 }
 
-// take puts the arguments that are there where they go.
+// take stores the present arguments.
 func take(c *hcl.BodyContent, args []argument) (diags hcl.Diagnostics) {
 	for _, arg := range args {
 		a := c.Attributes[arg.name]
@@ -387,7 +383,7 @@ func take(c *hcl.BodyContent, args []argument) (diags hcl.Diagnostics) {
 		case required:
 			*to.to = a.Expr
 		case *string:
-			diags = append(diags, constant(a, to, "a text between quotes")...)
+			diags = append(diags, constant(a, to, "a string in quotes")...)
 		case *bool:
 			diags = append(diags, constant(a, to, "true or false")...)
 		case *[]Dependency:
@@ -401,8 +397,8 @@ func take(c *hcl.BodyContent, args []argument) (diags hcl.Diagnostics) {
 
 func constant(a *hcl.Attribute, to any, what string) hcl.Diagnostics {
 	if diags := gohcl.DecodeExpression(a.Expr, nil, to); diags.HasErrors() {
-		return errorf(a.Expr.Range(), "Not a constant",
-			"%s is read before anything is evaluated: write %s, without references.", a.Name, what)
+		return errorf(a.Expr.Range(), "Constant required",
+			"hexmage reads %s before it evaluates expressions. Write %s, without references.", a.Name, what)
 	}
 	return nil
 }

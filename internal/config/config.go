@@ -1,7 +1,5 @@
-// Package config reads pipeline files into a skeleton: which blocks there are, under which names, with which
-// meta-arguments. Bodies and expressions stay as HCL.
-//
-// It evaluates nothing and does not know which kinds of step exist, nor what a reference refers to.
+// Package config parses pipeline files into blocks, names and meta-arguments. It keeps the bodies of blocks as HCL and
+// evaluates no expressions. It does not know the kinds of steps, nor the meaning of a reference.
 package config
 
 import (
@@ -20,38 +18,37 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Pipeline is the skeleton of one pipeline, and of the modules that it calls.
+// Pipeline holds the parsed files of one pipeline and of all modules that the pipeline calls.
 type Pipeline struct {
 	Name string
 	*Module
 
-	VarFiles []*VarFile // in the order in which they apply: a later one wins
-	// every file read, by its slash path in the workspace, or absolute: sources for diagnostics
+	VarFiles []*VarFile // a later file overrides values of an earlier file
+	// all read files, for source lines in diagnostics; keys are slash paths in the workspace or absolute paths
 	Files map[string]*hcl.File
-	Dirs  []string // every folder listed, spelt likewise
-	Roots []Root   // folders, not in the workspace, that modules do not lead out of
-	// folders that would be modules, were they there, and files that would count, could they be read
+	Dirs  []string // all folders that hexmage listed, with paths as in Files
+	Roots []Root   // folders outside the workspace that contain modules
+	// folders of modules that are missing, and files that cannot be read
 	Absent []string
 }
 
-// Root is a folder of this machine that modules are in, as in ModuleFolder.
+// Root is a folder with modules on this machine; see ModuleFolder.Root.
 type Root struct{ Dir, ID string }
 
-// Module is what a pipeline's files declare, or those of a folder that a module block names. Lists are in the order
-// of the files.
+// Module holds all declarations of a pipeline, or of one module. Each list is in the order of the files.
 type Module struct {
-	Source      string // as the first call that was read names it; "" for a pipeline
-	Dir         string // of its files: slash path in the workspace, or absolute
+	Source      string // as in the first call that hexmage read; "" for a pipeline
+	Dir         string // folder of the files: slash path in the workspace, or absolute path
 	Description string
 
 	Variables []*Variable
 	Profiles  []*Profile
 	Targets   []*Target
-	Parts
+	ProfileBlocks
 }
 
-// Parts are what a profile may add.
-type Parts struct {
+// ProfileBlocks holds the declarations that are allowed inside a profile.
+type ProfileBlocks struct {
 	Locals     []*Local
 	Toolchains []*Block
 	Steps      []*Block
@@ -60,18 +57,18 @@ type Parts struct {
 	Checks     []*Check
 }
 
-// Call is a `module` block with a name: a module, and the values of its variables.
+// Call is a `module` block: a named call of a module, with values for the module's variables.
 type Call struct {
 	Name        string
 	Source      string
 	Description string
 
-	ForEach, When, Target hcl.Expression // nil when not set
+	ForEach, When, Target hcl.Expression // nil if unset
 	DependsOn             []Dependency
 	Arguments             hcl.Attributes
-	Module                *Module // nil when it could not be read: diagnostics say so
+	Module                *Module // nil if the module is unreadable, for which there is a diagnostic
 
-	Range       hcl.Range // of the header
+	Range       hcl.Range // position of the block's header
 	SourceRange hcl.Range
 }
 
@@ -79,10 +76,10 @@ type Call struct {
 type Variable struct {
 	Name        string
 	Description string
-	Type        cty.Type // DynamicPseudoType when the block does not say
+	Type        cty.Type // DynamicPseudoType if unset
 	Defaults    *typeexpr.Defaults
-	Default     hcl.Expression // nil: a value must be given, unless it is optional
-	Optional    bool           // its type is optional(…): null when no value is given
+	Default     hcl.Expression // nil: no default, so users must set a value unless Optional is true
+	Optional    bool           // the type is optional(…), so an unset variable is null
 	Sensitive   bool
 	Validations []Validation
 	Range       hcl.Range
@@ -90,7 +87,7 @@ type Variable struct {
 
 // Validation is a `validation` block of a variable.
 type Validation struct {
-	Condition hcl.Expression // may refer to the variable itself
+	Condition hcl.Expression // may refer to the variable
 	Message   hcl.Expression
 	Range     hcl.Range
 }
@@ -104,50 +101,50 @@ type Local struct {
 
 // Profile is a `profile` block.
 type Profile struct {
-	Name        string
-	Description string
-	Default     bool
-	Inherited   bool           // the pipeline's modules declare it: never chosen for being the only one
-	Variables   hcl.Expression // an object, or nil
-	Parts                      // toolchains change those of the same name outside of profiles
-	Range       hcl.Range
+	Name          string
+	Description   string
+	Default       bool
+	Inherited     bool           // only modules declare it, so it is never the default just because it is alone
+	Variables     hcl.Expression // an object, or nil
+	ProfileBlocks                // a toolchain here overrides the toolchain with the same name outside profiles
+	Range         hcl.Range
 }
 
 // Target is a `target` block.
 type Target struct {
-	Name      string // "" when the block has no label
+	Name      string // "" if the block has no label
 	Arguments hcl.Attributes
 	Range     hcl.Range
 }
 
-// Block is a `step` or `toolchain` block: its meta-arguments, and the rest as a body.
+// Block is a `step` or `toolchain` block, split into the meta-arguments and the rest of the body.
 type Block struct {
 	At   addrs.Step
 	Body hcl.Body // without the meta-arguments and output blocks
 
-	ForEach, When                           hcl.Expression // nil when not set, as are the others
-	Timeout, Retries, Resources, Env, Cache hcl.Expression
-	Target                                  hcl.Expression
-	RetryExitCodes                          hcl.Expression
-	DependsOn                               []Dependency
-	Description                             string
-	Default                                 bool // of a module's toolchain: a caller's replaces it
-	Outputs                                 []*StepOutput
-	SecretFiles                             []*SecretFile
+	ForEach, When                                        hcl.Expression // nil if unset, like the others
+	Timeout, Retries, Resources, Env, Cache, SideEffects hcl.Expression
+	Target                                               hcl.Expression
+	RetryExitCodes                                       hcl.Expression
+	DependsOn                                            []Dependency
+	Description                                          string
+	Default                                              bool // the calling module's toolchain replaces it
+	Outputs                                              []*StepOutput
+	SecretFiles                                          []*SecretFile
 
-	Range     hcl.Range // of the header: step "patch" "ops"
-	KindRange hcl.Range // of the label that names the kind
-	Whole     hcl.Range // of the whole block
-	Names     []Name    // arguments and blocks of the body, for did-you-mean
+	Range     hcl.Range // position of the header: step "patch" "ops"
+	KindRange hcl.Range // position of the label with the kind
+	Whole     hcl.Range // position of the whole block
+	Names     []Name    // arguments and blocks of the body, for suggestions
 }
 
-// Dependency is an element of depends_on: a step, a toolchain, or a copy of a step.
+// Dependency is one element of depends_on: a step, an instance of a step, or a toolchain.
 type Dependency struct {
 	Step hcl.Traversal
-	Key  hcl.Expression // of the copy, where it is not part of Step: step.exec.gen[each.key]
+	Key  hcl.Expression // key of the instance if it is an expression: step.exec.gen[each.key]
 }
 
-// Name is an argument or block of a body.
+// Name is the name of an argument or block in a body, with its position.
 type Name struct {
 	Name  string
 	Block bool
@@ -164,7 +161,7 @@ type StepOutput struct {
 
 // SecretFile is a `secret_file` block of a step.
 type SecretFile struct {
-	Name    string // of the variable of the environment that has the file's path
+	Name    string // name of the environment variable that holds the file's path
 	Content hcl.Expression
 	Range   hcl.Range
 }
@@ -178,7 +175,7 @@ type Output struct {
 	Range       hcl.Range
 }
 
-// Check is a `check` block: what must be true when all is done.
+// Check is a `check` block, which is a condition for the results of a build.
 type Check struct {
 	Name        string
 	Description string
@@ -186,19 +183,19 @@ type Check struct {
 	Condition   hcl.Expression
 	Message     hcl.Expression // shown when the condition is false
 
-	ForEach, When hcl.Expression // nil when not set
+	ForEach, When hcl.Expression // nil if unset
 	Range         hcl.Range
 }
 
 // VarFile is a *.hexvars.hcl file.
 type VarFile struct {
 	Name   string // slash path in the workspace
-	Own    bool   // <pipeline>.hexvars.hcl, or in the pipeline's folder: every variable in it must be declared
+	Own    bool   // the file is only for this pipeline, which must declare all variables in it
 	Values hcl.Attributes
 }
 
-// Shown are the files of which lines may be shown beside a diagnostic: not those with values, if a variable is
-// sensitive.
+// Shown returns the files from which diagnostics may quote lines. If a variable is sensitive, Shown omits the files
+// with values of variables.
 func (p *Pipeline) Shown() map[string]*hcl.File {
 	if !slices.ContainsFunc(p.Variables, func(v *Variable) bool { return v.Sensitive }) {
 		return p.Files
@@ -208,10 +205,7 @@ func (p *Pipeline) Shown() map[string]*hcl.File {
 	return shown
 }
 
-// Where returns "pipelines/x.hcl:12".
-func Where(r hcl.Range) string { return where(r) }
-
-// Source returns the lines of the range, or nothing when its file is not among those read.
+// Source returns the source lines that the range touches, or "" if hexmage did not read the file.
 func (p *Pipeline) Source(r hcl.Range) string {
 	f := p.Files[r.Filename]
 	if f == nil || !r.CanSliceBytes(f.Bytes) {

@@ -63,21 +63,21 @@ func TestLoadErrors(t *testing.T) {
 		name, want string
 	}{
 		{workspace("pipelines/alpha.hcl", ""), "alhpa", "Did you mean alpha?"},
-		{workspace("pipelines/alpha.hcl", ""), "zebra", "There are: alpha."},
+		{workspace("pipelines/alpha.hcl", ""), "zebra", "Available pipelines: alpha."},
 		{workspace(), "zebra", "no pipelines yet"},
-		{workspace("pipelines/a.hcl", ""), "../a", "is not the name of a pipeline"},
-		{workspace("pipelines/a.hcl", ""), "", "is not the name of a pipeline"},
+		{workspace("pipelines/a.hcl", ""), "../a", "is not a valid pipeline name"},
+		{workspace("pipelines/a.hcl", ""), "", "is not a valid pipeline name"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a/b.hcl", ""), "a",
 			"Both pipelines/a.hcl and the folder pipelines/a define"},
-		{workspace("pipelines/a.hcl", `step "exec" "`+strings.Repeat("x", 201)+`" {}`), "a", "A name is too long"},
+		{workspace("pipelines/a.hcl", `step "exec" "`+strings.Repeat("x", 201)+`" {}`), "a", "Name too long"},
 		{workspace("pipelines/a.hcl", `step "exec" "b" {
   output "`+strings.Repeat("x", 201)+`" { file = "x" }
-}`), "a", "A name is too long"},
+}`), "a", "Name too long"},
 		{workspace("pipelines/a.hcl", "step \"exec\" \"b\" {\n  description = \"${var.x}\"\n}"), "a",
-			"description is read before anything is evaluated: write a text between quotes"},
+			"hexmage reads description before it evaluates expressions. Write a string in quotes"},
 		{workspace("pipelines/a.hcl", "variable \"b\" {\n  sensitive = var.x\n}"), "a",
-			"sensitive is read before anything is evaluated: write true or false"},
-		{workspace("pipelines/a.hcl", big), "a", "more than the"},
+			"hexmage reads sensitive before it evaluates expressions. Write true or false"},
+		{workspace("pipelines/a.hcl", big), "a", "the limit is"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "x {}"), "a", "Blocks are not allowed here"},
 	} {
 		_, diags := config.Load(tt.fsys, tt.name, nil)
@@ -196,7 +196,7 @@ func TestLoadWith(t *testing.T) {
 		}
 	}
 	_, diags := config.LoadWith(workspace(), shipped, "r", nil)
-	if !strings.Contains(diags.Error(), "There are: p, q.") {
+	if !strings.Contains(diags.Error(), "Available pipelines: p, q.") {
 		t.Error(diags)
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// Render returns diagnostics as text for people, with the source they point at: width 0 does not wrap, color uses
-// terminal sequences; what else would control a terminal is written out. A diagnostic that is there again, since
-// several steps read one file, is said once.
+// Render formats diagnostics for users, with quoted source lines. It wraps lines at width columns; 0 means no wrapping.
+// It uses terminal colors if color is true, and escapes other control characters. It prints equal diagnostics once,
+// because several steps may read the same file.
 func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color bool) string {
 	var b bytes.Buffer
 	said := map[*hcl.Diagnostic]bool{}
@@ -51,11 +51,11 @@ func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color
 	return strings.Join(lines, "")
 }
 
-// What a person reads of diagnostics: HCL goes through the whole file for each place, a character at a time, and
-// shows whole lines.
+// Limits for quoted source lines. For each position, HCL scans the whole file character by character and prints whole
+// lines.
 const (
 	maxShown = 50
-	maxRead  = 2 << 20 // bytes of files that are gone through to show source lines
+	maxRead  = 2 << 20 // bytes of files that are scanned for source lines
 	maxLine  = 2000    // bytes of a line
 )
 
@@ -67,15 +67,16 @@ func errorf(at hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
 	return hcl.Diagnostics{d}
 }
 
-// duplicate says that something is declared twice, and where both are.
+// duplicate reports that an element is declared twice, with both positions.
 func duplicate(what string, second, first hcl.Range) hcl.Diagnostics {
 	return errorf(second, "Declared twice",
-		"%s is declared here and at %s. Rename or remove one of them.", what, where(first))
+		"%s is declared here and at %s. Rename or remove one of them.", what, Where(first))
 }
 
-func where(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
+// Where returns the file and line of a range, such as "pipelines/x.hcl:12".
+func Where(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
+// content decodes a body by the schema, and suggests names for unknown ones.
 func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string) (*hcl.BodyContent, hcl.Diagnostics) {
 	c, _, diags := body.PartialContent(schema)
 	others := names(body, schema)
@@ -93,21 +94,13 @@ func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string)
 	return c, append(diags, Unexpected(others, args, blocks, what)...)
 }
 
-// UnexpectedIn is Unexpected of what a body has, in its order there.
+// UnexpectedIn calls Unexpected for the names in a body, in source order.
 func UnexpectedIn(b *hclsyntax.Body, args, blocks []string, what string) hcl.Diagnostics {
-	var names []Name
-	for _, a := range b.Attributes {
-		names = append(names, Name{Name: a.Name, Range: a.NameRange})
-	}
-	for _, c := range b.Blocks {
-		names = append(names, Name{Name: c.Type, Block: true, Range: c.TypeRange})
-	}
-	slices.SortFunc(names, func(x, y Name) int { return x.Range.Start.Byte - y.Range.Start.Byte })
-	return Unexpected(names, args, blocks, what)
+	return Unexpected(names(b, &hcl.BodySchema{}), args, blocks, what)
 }
 
-// Unexpected returns a diagnostic for each name that is neither among the arguments nor among the blocks; what says
-// whose body it is: `a step of kind "patch"`.
+// Unexpected returns a diagnostic for each name that is not a known argument or block. The parameter what describes the
+// body in messages, such as `a step of kind "patch"`.
 func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, n := range names {
@@ -122,19 +115,19 @@ func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostic
 			continue
 		}
 		advice := ""
-		switch near := nearest.Name(n.Name, known); {
+		switch near := suggest.Name(n.Name, known); {
 		case slices.Contains(others, n.Name) && n.Block:
-			advice = fmt.Sprintf(" %s is an argument: write %s = …", n.Name, n.Name)
+			advice = fmt.Sprintf(" %s is an argument. Write %s = …", n.Name, n.Name)
 		case slices.Contains(others, n.Name):
-			advice = fmt.Sprintf(" %s is a block: write %s { … }", n.Name, n.Name)
+			advice = fmt.Sprintf(" %s is a block. Write %s { … }", n.Name, n.Name)
 		case near != "":
 			advice = fmt.Sprintf(" Did you mean %s?", near)
-		case nearest.Name(n.Name, others) != "":
-			advice = fmt.Sprintf(" Did you mean the %s %s?", otherWord, nearest.Name(n.Name, others))
+		case suggest.Name(n.Name, others) != "":
+			advice = fmt.Sprintf(" Did you mean the %s %s?", otherWord, suggest.Name(n.Name, others))
 		case len(known) > 0:
-			advice = fmt.Sprintf(" There are: %s.", strings.Join(known, ", "))
+			advice = fmt.Sprintf(" Known %ss: %s.", word, strings.Join(known, ", "))
 		}
-		diags = append(diags, errorf(n.Range, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what,
+		diags = append(diags, errorf(n.Range, "Unknown "+word, "The %s %s is not valid in %s.%s", word, n.Name, what,
 			advice)...)
 	}
 	return diags

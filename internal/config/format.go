@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file
-// that does not parse is returned as it is, with diagnostics.
+// Format returns the file in canonical layout, with standard indentation, aligned equals signs and one final newline.
+// If the file has syntax errors, Format returns it unchanged, with diagnostics.
 func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 	if _, diags := lang.Parse(src, name); diags.HasErrors() {
 		return src, diags
@@ -32,8 +32,9 @@ func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 	return out, nil
 }
 
-// FormatFiles formats the files, and all *.hcl below the folders, and returns the names of those that were not in
-// canonical layout, sorted. With check it changes nothing. It replaces files whole: an interrupted run damages none.
+// FormatFiles formats the named files, and all *.hcl files below the named folders. It returns the sorted names of the
+// files that were not in canonical layout. If check is true, it changes no file. It replaces each file as a whole, so
+// an interruption damages no file.
 func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagnostics, err error) {
 	files, err := formatted(names)
 	if err != nil {
@@ -45,7 +46,7 @@ func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagno
 			return changed, diags, fmt.Errorf("format: %w", err)
 		}
 		if info.Size() > lang.MaxSource {
-			err := fmt.Errorf("format %s: it has %d bytes, more than the limit of %d", name, info.Size(),
+			err := fmt.Errorf("format %s: the file has %d bytes; the limit is %d", name, info.Size(),
 				lang.MaxSource)
 			return changed, diags, err
 		}

@@ -12,21 +12,21 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, the values
-// of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the
-// folder, and the modules that it calls. find says where modules are that a source names otherwise than by a relative
-// path; it may be nil. The pipeline is returned also when there are errors, as far as it could be read, so that
-// diagnostics can show their source.
+// Load reads a pipeline and the modules that the pipeline calls. The pipeline is the file pipelines/<name>.hcl, or all
+// *.hcl files in the folder pipelines/<name>. Load reads values of variables from *.hexvars.hcl files in the folders
+// pipelines and pipelines/<name>, except from files named after another pipeline. The function find locates modules
+// whose source is not a relative path, and may be nil. If there are errors, Load returns the parts that it could read,
+// so that diagnostics can quote them.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	return LoadWith(fsys, ModuleFolder{}, name, find)
 }
 
-// LoadWith is Load, but takes the pipeline from the folder shipped if the workspace lacks it. Paths and values of
-// variables are those of the workspace.
+// LoadWith is like Load, but reads the pipeline from the folder shipped if the workspace lacks the pipeline. Paths
+// still refer to the workspace, and values of variables come from the workspace.
 func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := workspace.List(fsys)
@@ -34,7 +34,7 @@ func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipe
 		p.Absent = append(p.Absent, workspace.Folder)
 	}
 	if err != nil {
-		return p, errorf(hcl.Range{}, "The pipelines cannot be listed", "%s.", err)
+		return p, errorf(hcl.Range{}, "Cannot list pipelines", "%s.", err)
 	}
 	from := ModuleFolder{FS: fsys}
 	if shipped.FS != nil {
@@ -50,7 +50,7 @@ func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipe
 	}
 	from.Dir = path.Dir(files[0])
 	p.Module.Dir = from.Name()
-	if !slices.Contains(p.Dirs, p.Module.Dir) { // a link to a folder, or one that is not in the workspace
+	if !slices.Contains(p.Dirs, p.Module.Dir) { // a link to a folder, or a folder outside the workspace
 		p.Dirs = append(p.Dirs, p.Module.Dir)
 	}
 	l := &loader{p: p, find: find, read: make(map[string]*Module)}
@@ -64,15 +64,15 @@ func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipe
 
 func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagnostics) {
 	if !fs.ValidPath(name) || strings.Contains(name, "/") || name == "." {
-		return nil, errorf(hcl.Range{}, "No name of a pipeline",
-			"%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
+		return nil, errorf(hcl.Range{}, "Invalid pipeline name",
+			"%q is not a valid pipeline name. %s", name, nameAdvice(name, names))
 	}
 	file := path.Join(workspace.Folder, name+".hcl")
 	folder, _ := workspace.FilesOf(fsys, name)
 	_, err := fs.Stat(fsys, file)
 	switch {
 	case err == nil && len(folder) > 0:
-		return nil, errorf(hcl.Range{}, "Two pipelines have the same name",
+		return nil, errorf(hcl.Range{}, "Duplicate pipeline name",
 			"Both %s and the folder %s define pipeline %q. Rename or remove one of them.", file, path.Dir(folder[0]),
 			name)
 	case err == nil:
@@ -82,26 +82,26 @@ func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagn
 	}
 	for _, at := range []string{file, path.Join(workspace.Folder, name)} {
 		if _, err := fs.Stat(fsys, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, errorf(hcl.Range{}, "A file cannot be read", "%s.", err)
+			return nil, errorf(hcl.Range{}, "Unreadable file", "%s.", err)
 		}
 	}
-	return nil, errorf(hcl.Range{}, fmt.Sprintf("There is no pipeline %q",
+	return nil, errorf(hcl.Range{}, fmt.Sprintf("Unknown pipeline %q",
 		name), "%s does not exist. %s", file, nameAdvice(name, names))
 }
 
 func nameAdvice(name string, names []string) string {
-	if near := nearest.Name(name, names); near != "" {
+	if near := suggest.Name(name, names); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)
 	}
 	if len(names) == 0 {
-		return "The workspace has no pipelines yet: write the first one, pipelines/" + name + ".hcl."
+		return "The workspace has no pipelines yet. Create pipelines/" + name + ".hcl."
 	}
-	return "There are: " + strings.Join(names, ", ") + "."
+	return "Available pipelines: " + strings.Join(names, ", ") + "."
 }
 
 func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	found, _ := fs.Glob(fsys, path.Join(workspace.Folder, "*"+workspace.VarSuffix)) // the pattern is well formed
+	found, _ := fs.Glob(fsys, path.Join(workspace.Folder, "*"+workspace.VarSuffix)) // the pattern is valid
 	isPipeline := make(map[string]bool, len(names))
 	for _, n := range names {
 		isPipeline[n] = true
@@ -132,15 +132,15 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 	return diags
 }
 
-// parse reads a file of fsys, which diagnostics call name, and adds it to the files of the pipeline. It returns nil
-// for a file that cannot be read.
+// parse reads a file of fsys, which diagnostics call name, and adds it to the files of the pipeline. It returns nil for
+// an unreadable file.
 func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(fsys, file)
-	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-		err = errors.New("it is no regular file")
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe would block
+		err = errors.New("not a regular file")
 	}
 	if err == nil && info.Size() > lang.MaxSource {
-		err = fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), lang.MaxSource)
+		err = fmt.Errorf("the file has %d bytes; the limit is %d", info.Size(), lang.MaxSource)
 	}
 	var src []byte
 	if err == nil {
@@ -148,11 +148,10 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnost
 	}
 	if err != nil {
 		p.Absent = append(p.Absent, name)
-		return nil, errorf(hcl.Range{}, "A file cannot be read", "%s", unreadable(name, err))
+		return nil, errorf(hcl.Range{}, "Unreadable file", "%s", unreadable(name, err))
 	}
 	if crlf := []byte("\r\n"); bytes.Contains(src, crlf) {
-		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its
-		// line.
+		// Normalize line ends, because a shell reads a carriage return as part of the line of a script.
 		src = bytes.ReplaceAll(src, crlf, []byte("\n"))
 	}
 	f, diags := lang.Parse(src, name)
@@ -164,10 +163,10 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnost
 	return f, diags
 }
 
-// unreadable says what is wrong with a file, and what to do.
+// unreadable returns the error for an unreadable file, with a remedy.
 func unreadable(name string, err error) string {
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Sprintf("%s may not be read by you: chmod u+r %s, or ask whose it is.", name, name)
+		return fmt.Sprintf("You have no permission to read %s. Run `chmod u+r %s`, or ask the owner.", name, name)
 	}
 	return fmt.Sprintf("%s: %s.", name, err)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// merged returns a body with the arguments of another one in the place of its own; blocks of a type replace all of
-// that type.
+// merged returns base with arguments replaced by those of over; blocks of a type replace all blocks of that type.
 func merged(base, over hcl.Body) hcl.Body {
 	b, o := base.(*hclsyntax.Body), over.(*hclsyntax.Body)
 	out := *b

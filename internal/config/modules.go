@@ -13,29 +13,30 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Modules is where a workspace's modules are that are named without a path, as pipelines are in Folder.
+// Modules is the workspace's folder for modules that a pipeline calls by name. It is to modules what Folder is to
+// pipelines.
 const Modules = "modules"
 
 const (
-	maxModules = 1000 // folders that a pipeline's modules may be read from
-	maxCalls   = 16   // how deep calls may be in each other
+	maxModules = 1000 // module folders of one pipeline
+	maxCalls   = 16   // nesting depth of calls
 )
 
-// ModuleFolder is where the files of a module are.
+// ModuleFolder is the location of a module's files.
 type ModuleFolder struct {
-	FS   fs.FS  // it leads nowhere else
+	FS   fs.FS  // confined to Root
 	Dir  string // slash path in FS
-	Root string // of FS: "" for the workspace, else an absolute path
-	ID   string // of Root, on every machine the same for the same files; no path. "" for the workspace
-	// Absent is a folder of the workspace that the source would name if it were there; "" if there is none such.
+	Root string // root folder of FS: "" for the workspace, else an absolute path
+	ID   string // ID of the content of Root, equal on all machines; "" for the workspace
+	// Absent is "", or the workspace folder that would be the module if it existed.
 	Absent string
 }
 
-// Name is the folder's slash path in the workspace, or absolute.
+// Name returns the folder's slash path in the workspace, or the absolute path of a folder outside the workspace.
 func (f ModuleFolder) Name() string { return path.Join(f.Root, f.Dir) }
 
-// Finder returns the folder of a module that a pipeline calls by name. Its errors include the next step, and are the
-// Extra of the diagnostics that show them.
+// Finder returns the folder of a module that a pipeline calls by name. An error of Finder must include the next step
+// for the user, and becomes the Extra field of the diagnostic.
 type Finder func(source string) (ModuleFolder, error)
 
 // loader reads modules, each folder once.
@@ -43,22 +44,22 @@ type loader struct {
 	p      *Pipeline
 	find   Finder
 	read   map[string]*Module // by the folder's name
-	chain  []link             // from the pipeline to the module that is being read
-	single bool               // what it calls is not read
+	chain  []link             // calls from the pipeline to the current module
+	single bool               // skip the modules it calls
 }
 
-// link is a call, and the folder that it names.
+// link is a call and its folder.
 type link struct {
 	dir string
 	at  hcl.Range
 }
 
-// module reads the files of a module, and what it calls.
+// module reads the files of a module and the modules it calls.
 func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline bool) hcl.Diagnostics {
 	if root := (Root{Dir: from.Root, ID: from.ID}); root.Dir != "" && !slices.Contains(l.p.Roots, root) {
 		l.p.Roots = append(l.p.Roots, root)
 	}
-	b := &builder{m: m, pipeline: pipeline}
+	b := &builder{m: m, pipeline: pipeline, first: make(map[string]hcl.Range)}
 	var diags hcl.Diagnostics
 	for _, f := range files {
 		name := path.Join(from.Root, f)
@@ -82,7 +83,7 @@ func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline b
 	return diags
 }
 
-// sentence ends what an error says, if it is not a question.
+// sentence returns the error with a period, unless it ends with a question mark.
 func sentence(err error) string {
 	if text := err.Error(); strings.HasSuffix(text, "?") {
 		return text
@@ -90,11 +91,11 @@ func sentence(err error) string {
 	return err.Error() + "."
 }
 
-// call reads the module that a call names.
+// call reads the module of a call.
 func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	folder, err := from.Called(c.Source, l.find)
 	if err != nil {
-		diags := errorf(c.SourceRange, "No such module", "%s", sentence(err))
+		diags := errorf(c.SourceRange, "Invalid module source", "%s", sentence(err))
 		diags[0].Extra = err
 		return diags
 	}
@@ -108,10 +109,10 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 		}
 		var lines []string
 		for _, k := range append(l.chain[i:], link{dir, c.Range}) {
-			lines = append(lines, fmt.Sprintf("  %s calls %s", where(k.at), k.dir))
+			lines = append(lines, fmt.Sprintf("  %s calls %s", Where(k.at), k.dir))
 		}
-		return errorf(c.SourceRange, "A module calls itself",
-			"None of these could ever be whole:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
+		return errorf(c.SourceRange, "Module call cycle",
+			"These modules call each other:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
 	}
 	if m := l.read[dir]; m != nil {
 		c.Module = m
@@ -119,13 +120,14 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	}
 	if len(l.read) == maxModules || len(l.chain) == maxCalls {
 		return errorf(c.SourceRange, "Too many modules",
-			"A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
+			"The limits are %d modules in a pipeline and %d levels of calls. Remove some of the calls.",
+			maxModules, maxCalls)
 	}
-	l.p.Dirs = append(l.p.Dirs, dir) // also when it is not there yet
+	l.p.Dirs = append(l.p.Dirs, dir) // also if it is missing
 	files, err := folder.files()
 	if err != nil {
-		return errorf(c.SourceRange, "A module cannot be read",
-			"%s, which is the folder %s: %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
+		return errorf(c.SourceRange, "Unreadable module",
+			"Cannot read %s (folder %s): %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m
@@ -135,45 +137,45 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	return diags
 }
 
-// advice says what a source that leads to no module may be meant to be: the module of that name among the
-// workspace's, seen from the folder in whose file it stands.
+// advice suggests a source for one that leads to no module: the module of that name in the workspace, relative to the
+// folder of the calling file.
 func (f ModuleFolder) advice(source, dir string) string {
 	own := path.Join(Modules, path.Base(source))
 	from := strings.TrimSuffix(dir, path.Clean(source))
 	if info, err := fs.Stat(f.FS, own); err == nil && info.IsDir() && own != dir && from == workspace.Folder+"/" {
-		return fmt.Sprintf("Paths begin at the folder of the file in which they stand. Did you mean ../%s?", own)
+		return fmt.Sprintf("Relative paths start at the folder of the calling file. Did you mean ../%s?", own)
 	}
-	return "Paths begin at the folder of the file in which they stand: correct the path, or write the module there."
+	return "Relative paths start at the folder of the calling file. Correct the path, or create the module there."
 }
 
-// files are those of the module in the folder.
+// files returns the files of the module.
 func (f ModuleFolder) files() ([]string, error) {
 	files, err := fs.Glob(f.FS, path.Join(workspace.EscapeGlob(f.Dir), "*.hcl"))
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, workspace.VarSuffix) })
 	if err == nil && len(files) == 0 {
-		err = errors.New("it has no *.hcl files")
+		err = errors.New("the folder has no *.hcl files")
 		if info, e := fs.Stat(f.FS, f.Dir); e != nil {
-			err = errors.New("there is no such folder")
+			err = errors.New("the folder does not exist")
 		} else if !info.IsDir() {
-			err = errors.New("it is no folder")
+			err = errors.New("the path is not a folder")
 		}
 	}
 	return files, err
 }
 
-// LoadModule reads the module in a folder by itself, and nothing that it calls. It is returned as the module of a
-// pipeline without a name.
+// LoadModule reads the module in a folder, and returns it as a pipeline without a name. It does not read the modules
+// that the module calls.
 func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Module: &Module{Dir: folder.Name()}, Files: make(map[string]*hcl.File)}
 	files, err := folder.files()
 	if err != nil {
-		return p, errorf(hcl.Range{}, "A module cannot be read", "The folder %s: %s.", folder.Name(), err)
+		return p, errorf(hcl.Range{}, "Unreadable module", "Cannot read the folder %s: %s.", folder.Name(), err)
 	}
 	l := &loader{p: p, single: true}
 	return p, l.module(p.Module, folder, files, false)
 }
 
-// Text is what is written at a place, "" where its file is not among those read.
+// Text returns the source text of the range, or "" if hexmage did not read the file.
 func (p *Pipeline) Text(r hcl.Range) string {
 	if f := p.Files[r.Filename]; f != nil && r.CanSliceBytes(f.Bytes) {
 		return string(r.SliceBytes(f.Bytes))
@@ -181,29 +183,30 @@ func (p *Pipeline) Text(r hcl.Range) string {
 	return ""
 }
 
-// Called returns the folder of the module that a file in f names. Relative sources start in f; find finds the others.
+// Called returns the folder of the module that a file in f calls. A relative source is relative to f. The function find
+// locates modules with any other source.
 func (f ModuleFolder) Called(source string, find Finder) (ModuleFolder, error) {
 	if source != "." && source != ".." && !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
 		if find == nil {
-			return ModuleFolder{}, fmt.Errorf("%q is no relative path: write \"./FOLDER\" or \"../FOLDER\"", source)
+			return ModuleFolder{}, fmt.Errorf("%q is not a relative path; write \"./FOLDER\" or \"../FOLDER\"", source)
 		}
 		return find(source)
 	}
 	dir := path.Join(f.Dir, source)
 	if !fs.ValidPath(dir) || strings.Contains(source, "\\") {
-		return ModuleFolder{}, fmt.Errorf("%q leads out of the folder that the caller's modules are in", source)
+		return ModuleFolder{}, fmt.Errorf("%q points outside the folder tree of the calling module", source)
 	}
 	return ModuleFolder{FS: f.FS, Dir: dir, Root: f.Root, ID: f.ID}, nil
 }
 
-// With is the module as a profile has it: what stands outside of profiles, and what the profile of that name adds.
-func (m *Module) With(profile string) Parts {
+// With returns the module's declarations outside profiles, plus the declarations of the named profile.
+func (m *Module) With(profile string) ProfileBlocks {
 	i := slices.IndexFunc(m.Profiles, func(pr *Profile) bool { return pr.Name == profile })
 	if i < 0 {
-		return m.Parts
+		return m.ProfileBlocks
 	}
 	pr := m.Profiles[i]
-	out := Parts{
+	out := ProfileBlocks{
 		Locals:     slices.Concat(m.Locals, pr.Locals),
 		Toolchains: slices.Clone(m.Toolchains),
 		Steps:      slices.Concat(m.Steps, pr.Steps),
@@ -260,7 +263,7 @@ func (m *Module) inherited(known map[*Module][]*Profile) []*Profile {
 	return all
 }
 
-// with is the block with the arguments that another sets.
+// with returns the block with the arguments of over.
 func (b *Block) with(over *Block) *Block {
 	out := *b
 	out.Names = slices.Concat(b.Names, over.Names)

@@ -61,27 +61,27 @@ func TestModuleErrors(t *testing.T) {
 		files []string
 		want  string
 	}{
-		"no source": {[]string{"pipelines/p.hcl", "module \"m\" {}\n"}, "Say which module it is"},
+		"no source": {[]string{"pipelines/p.hcl", "module \"m\" {}\n"}, "The module block has no source"},
 		"not a text": {[]string{"pipelines/p.hcl", "module \"m\" {\n  source = var.x\n}\n"},
-			"source is read before anything is evaluated"},
+			"hexmage reads source before"},
 		"absent": {[]string{"pipelines/p.hcl", call("../m")},
-			"../m, which is the folder m: there is no such folder"},
-		"a file":  {[]string{"pipelines/p.hcl", call("../m"), "m", ""}, "it is no folder"},
-		"empty":   {[]string{"pipelines/p.hcl", call("../m"), "m/README", ""}, "it has no *.hcl files"},
-		"outside": {[]string{"pipelines/p.hcl", call("../../m")}, "leads out of the folder"},
+			"Cannot read ../m (folder m): the folder does not exist"},
+		"a file":  {[]string{"pipelines/p.hcl", call("../m"), "m", ""}, "not a folder"},
+		"empty":   {[]string{"pipelines/p.hcl", call("../m"), "m/README", ""}, "the folder has no *.hcl files"},
+		"outside": {[]string{"pipelines/p.hcl", call("../../m")}, "points outside the folder tree"},
 		"unknown": {[]string{"pipelines/p.hcl", call("nosuch")}, "there is no nosuch"},
 		"itself": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", call("../b"), "b/b.hcl", call("../a")},
 			"a/a.hcl:1 calls b\n  b/b.hcl:1 calls a"},
 		"about twice": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "module {}\nmodule {}\n"},
 			"The module block is declared here and at a/a.hcl:1"},
 		"pipeline": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "pipeline {}\n"},
-			"no block pipeline in a module's file"},
+			"The block pipeline is not valid in a module's file"},
 		"target": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "target \"Alpha7\" {}\n"},
-			"no block target in a module's file"},
+			"The block target is not valid in a module's file"},
 		"default": {[]string{"pipelines/p.hcl", "toolchain \"x\" {\n  default = true\n}\n"},
-			"No module calls a pipeline: remove the argument"},
+			"A pipeline has no caller. Remove the argument"},
 		"output": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "output \"a.b\" {\n  value = 1\n}\n"},
-			"cannot be used in references"},
+			"is not a valid name"},
 		"no label": {[]string{"pipelines/p.hcl", "module {}\n"}, "Missing name for module"},
 		"two calls": {[]string{"pipelines/p.hcl", call("../a") + call("../a"), "a/a.hcl", ""},
 			"module.m is declared here and at pipelines/p.hcl:1"},
@@ -156,7 +156,7 @@ profile "real" {
 		_, diags := config.Load(workspace("pipelines/p.hcl", "profile \"open\" {\n"+both+"}\n"+both, "m/m.hcl", ""),
 			"p", nil)
 		if got := config.Render(diags, nil, 0, false); !strings.Contains(got,
-			what+" is declared here in profile open, and at pipelines/p.hcl:") {
+			what+" is declared here for profile open, and at pipelines/p.hcl:") {
 			t.Errorf("%s: %s", what, got)
 		}
 	}
@@ -167,9 +167,9 @@ func TestTargets(t *testing.T) {
 		{"target \"Alpha7\" {}\ntarget \"Beta7\" {}\n", ""},
 		{"target {}\n", ""},
 		{"target \"Alpha7\" {}\ntarget \"Alpha7\" {}\n", "target Alpha7 is declared here and at pipelines/p.hcl:1"},
-		{"target \"Alpha7\" {}\ntarget {}\n", "Of several targets each has a name"},
-		{"target {}\ntarget \"Alpha7\" {}\n", "Of several targets each has a name"},
-		{"target \"Alpha7\" \"x\" {}\n", "A target has one name"},
+		{"target \"Alpha7\" {}\ntarget {}\n", "A pipeline with several targets needs a label in each block"},
+		{"target {}\ntarget \"Alpha7\" {}\n", "A pipeline with several targets needs a label in each block"},
+		{"target \"Alpha7\" \"x\" {}\n", "A target block has one label"},
 	} {
 		p, diags := config.Load(workspace("pipelines/p.hcl", tt.text), "p", nil)
 		if got := config.Render(diags, nil, 0, false); diags.HasErrors() != (tt.want != "") ||

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// MetaArguments returns the names of the arguments that every step has, whatever its kind.
+// MetaArguments returns the names of the arguments common to all kinds of steps.
 func MetaArguments() (names []string) {
 	for _, a := range new(Block).meta() {
 		names = append(names, a.name)
@@ -21,12 +21,13 @@ func MetaArguments() (names []string) {
 	return names
 }
 
-// meta are the meta-arguments of a step, sorted.
+// meta returns the meta-arguments of a step, sorted.
 func (b *Block) meta() []argument {
 	return []argument{
 		{"cache", &b.Cache}, {"depends_on", &b.DependsOn}, {"description", &b.Description}, {"env", &b.Env},
 		{"for_each", &b.ForEach}, {"resources", &b.Resources}, {"retries", &b.Retries},
-		{"retry_exit_codes", &b.RetryExitCodes}, {"target", &b.Target}, {"timeout", &b.Timeout}, {"when", &b.When},
+		{"retry_exit_codes", &b.RetryExitCodes}, {"side_effects", &b.SideEffects}, {"target", &b.Target},
+		{"timeout", &b.Timeout}, {"when", &b.When},
 	}
 }
 
@@ -49,37 +50,29 @@ func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	}
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
-		diags = append(diags, errorf(b.KindRange, "A toolchain is not a step",
+		diags = append(diags, errorf(b.KindRange, "Toolchain declared as a step",
 			"Write toolchain %q { … } instead.", b.At.Name)...)
 	}
 	diags = append(diags, take(c, b.meta())...)
-	first := make(map[string]hcl.Range)
+	once := builder{first: make(map[string]hcl.Range)}
 	for _, ob := range c.Blocks {
+		var ds, again hcl.Diagnostics
 		if ob.Type == secretFile {
-			f, ds := secretFileBlock(ob)
-			diags = append(diags, ds...)
-			if f == nil {
-				continue
+			var f *SecretFile
+			if f, ds = secretFileBlock(ob); f != nil {
+				if again = once.unique(fmt.Sprintf("secret_file %q of %s", f.Name, b.At), f.Range); again == nil {
+					b.SecretFiles = append(b.SecretFiles, f)
+				}
 			}
-			if r, ok := first[secretFile+f.Name]; ok {
-				diags = append(diags, duplicate(fmt.Sprintf("secret_file %q of %s", f.Name, b.At), f.Range, r)...)
-				continue
+		} else {
+			var o *StepOutput
+			if o, ds = stepOutput(ob); o != nil {
+				if again = once.unique(b.At.String()+".outputs."+o.Name, o.Range); again == nil {
+					b.Outputs = append(b.Outputs, o)
+				}
 			}
-			first[secretFile+f.Name] = f.Range
-			b.SecretFiles = append(b.SecretFiles, f)
-			continue
 		}
-		o, ds := stepOutput(ob)
-		diags = append(diags, ds...)
-		if o == nil {
-			continue
-		}
-		if r, ok := first[o.Name]; ok {
-			diags = append(diags, duplicate(b.At.String()+".outputs."+o.Name, o.Range, r)...)
-			continue
-		}
-		first[o.Name] = o.Range
-		b.Outputs = append(b.Outputs, o)
+		diags = append(append(diags, ds...), again...)
 	}
 	b.Body, b.Names = remain, names(blk.Body, schema)
 	return b, diags
@@ -95,8 +88,8 @@ func dependencies(x hcl.Expression) (out []Dependency, diags hcl.Diagnostics) {
 		}
 		var ds hcl.Diagnostics
 		if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
-			diags = append(diags, errorf(e.Range(), "Not the address of a step",
-				"depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
+			diags = append(diags, errorf(e.Range(), "Invalid step address",
+				"depends_on is a list of step addresses without quotes, such as depends_on = [step.patch.ops].")...)
 			continue
 		}
 		out = append(out, d)
@@ -104,15 +97,15 @@ func dependencies(x hcl.Expression) (out []Dependency, diags hcl.Diagnostics) {
 	return out, diags
 }
 
-// secretFile is the name of a block.
+// secretFile is the type of a block.
 const secretFile = "secret_file"
 
 func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
 	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" ||
 		!hclsyntax.ValidIdentifier(f.Name) {
-		return nil, errorf(blk.LabelRanges[0], "Not the name of a variable",
-			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as "+
+		return nil, errorf(blk.LabelRanges[0], "Invalid variable name",
+			"%q is not a valid name for an environment variable. Use letters, digits and _, such as "+
 				"secret_file \"NETRC\".", f.Name)
 	}
 	_, diags := read(blk.Body, "a secret_file block", []argument{{"content", required{&f.Content}}})
@@ -125,9 +118,8 @@ func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
 	if !hclsyntax.ValidIdentifier(o.Name) {
-		return nil, errorf(blk.LabelRanges[0], "Not a name",
-			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with "+
-				"letters, digits, _ and -.", o.Name)
+		return nil, errorf(blk.LabelRanges[0], "Invalid name",
+			"%q is not a valid name. Use letters, digits, _ and -, and start with a letter or _.", o.Name)
 	}
 	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
 		return nil, ds
@@ -141,24 +133,24 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 			continue
 		}
 		if o.Path != nil {
-			return nil, append(diags, errorf(o.Range, "An output has one class",
+			return nil, append(diags, errorf(o.Range, "Conflicting output types",
 				"Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
 		}
 		o.Class, o.Path = class, path
 	}
 	if o.Path == nil {
 		if !diags.HasErrors() {
-			diags = append(diags, errorf(o.Range, "An output without a path",
-				"Say what output %q is and where the command writes it: file = \"…\", tree = \"…\" or value = \"…\" "+
-					"(a file whose content other steps use).", o.Name)...)
+			diags = append(diags, errorf(o.Range, "Output without a path",
+				"Output %q has no path. Add file = \"…\", tree = \"…\", or value = \"…\" (a file whose content "+
+					"other steps use).", o.Name)...)
 		}
 		return nil, diags
 	}
 	return o, diags
 }
 
-// names lists what a body holds beside what the schema takes, in the order of the source. Bodies that do not come
-// from native syntax have none: HCL's own messages are good enough for them.
+// names lists the arguments and blocks of a body that the schema lacks, in source order. It returns nil for bodies of
+// other syntax: HCL's own messages suffice for them.
 func names(body hcl.Body, taken *hcl.BodySchema) []Name {
 	b, ok := body.(*hclsyntax.Body)
 	if !ok {

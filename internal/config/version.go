@@ -10,14 +10,14 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// SetVersion gives each toolchain of that name another version than its blocks say, in the pipeline, its profiles and
-// the modules that it calls. It returns the names of the toolchains that there are if that is none of them, else nil.
+// SetVersion sets the version of all toolchains with the given name: in the pipeline, in its profiles, and in the
+// modules that it calls. If no toolchain has this name, SetVersion returns the names of all toolchains, otherwise nil.
 func (p *Pipeline) SetVersion(name, version string) (others []string) {
 	found := false
 	all := map[string]bool{}
 	seen := map[*Module]bool{}
 	var module func(m *Module)
-	parts := func(of *Parts) {
+	parts := func(of *ProfileBlocks) {
 		for i, b := range of.Toolchains {
 			if all[b.At.Name] = true; b.At.Name == name {
 				of.Toolchains[i], found = b.with(versionBlock(b, version)), true
@@ -34,9 +34,9 @@ func (p *Pipeline) SetVersion(name, version string) (others []string) {
 			return
 		}
 		seen[m] = true
-		parts(&m.Parts)
+		parts(&m.ProfileBlocks)
 		for _, f := range m.Profiles {
-			parts(&f.Parts)
+			parts(&f.ProfileBlocks)
 		}
 	}
 	module(p.Module)
@@ -50,7 +50,7 @@ func (p *Pipeline) SetVersion(name, version string) (others []string) {
 	return append([]string{}, others...) // not nil
 }
 
-// versionBlock is a toolchain block, in the place of b, that says nothing but its version.
+// versionBlock returns a copy of toolchain block b whose body sets only the version.
 func versionBlock(b *Block, version string) *Block {
 	at := b.Range
 	return &Block{At: addrs.Step{Kind: addrs.Toolchain, Name: b.At.Name}, Range: at, Body: &hclsyntax.Body{

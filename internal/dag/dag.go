@@ -1,119 +1,78 @@
-// Package dag orders things by their dependencies: topological order, cycles, what is reachable, and which chain is
-// longest.
+// Package dag sorts a graph in topological order, finds dependency cycles, and finds all dependencies of a key.
 //
-// A graph is a list of keys and a function that gives each key's dependencies; nothing is stored. Results depend only
-// on the order of the keys and of each one's dependencies, so they are the same every time. The package does not know
-// what the keys mean.
+// A graph is a list of keys and a function that returns the dependencies of a key. The same order of keys and
+// dependencies always gives the same result. The package does not know the meaning of keys.
 package dag
 
-// Order returns the keys so that each comes after all its dependencies, and otherwise in the order given. A
-// dependency that is not among the keys is passed over. When keys depend on each other in a circle, cycles has one
-// shortest circle for each group of such keys (each key depends on the next and the last on the first), and order has
-// no meaning.
+import "slices"
+
+// Order sorts the keys so that each key follows all of its dependencies, and otherwise keeps the given order. It
+// ignores dependencies that are not in keys. If there are dependency cycles, order is invalid, and cycles has one
+// shortest cycle for each group of keys that depend on each other. In a cycle, each key depends on the next key, and
+// the last key depends on the first.
 func Order[K comparable](keys []K, deps func(K) []K) (order []K, cycles [][]K) {
-	s := &tarjan[K]{keys: keys, deps: deps, at: make(map[K]int32, len(keys)), state: make([]state, len(keys))}
-	for i, k := range keys {
-		s.at[k] = int32(i)
-	}
-	s.order = make([]K, 0, len(keys))
+	t := &tarjan[K]{deps: deps, state: make(map[K]*state, len(keys)), order: make([]K, 0, len(keys))}
 	for _, k := range keys {
-		if i := s.at[k]; s.state[i].index == 0 {
-			s.visit(i)
+		t.state[k] = &state{}
+	}
+	for _, k := range keys {
+		if t.state[k].index == 0 {
+			t.visit(k)
 		}
 	}
-	for _, group := range s.groups {
-		if c := shortestCircle(group, deps); c != nil {
-			cycles = append(cycles, c)
-		}
-	}
-	return s.order, cycles
+	return t.order, t.cycles
 }
 
-// tarjan finds strongly connected groups; it keeps its own stack of frames so that a chain of 100,000 keys is no deep
-// recursion. Inside, a key is its place in keys.
+// tarjan finds strongly connected groups.
 type tarjan[K comparable] struct {
-	keys   []K
 	deps   func(K) []K
-	at     map[K]int32
-	state  []state
-	seen   int32
-	stack  []int32
-	frames []frame[K]
+	state  map[K]*state
+	seen   int
+	stack  []K
 	order  []K
-	groups [][]K // those that may have a circle
+	cycles [][]K
 }
 
 type state struct {
-	index, low int32 // index 0: not seen
+	index, low int // index 0: not seen
 	onStack    bool
-	itself     bool // it depends on itself
 }
 
-type frame[K comparable] struct {
-	key  int32
-	deps []K
-	next int
-}
-
-func (s *tarjan[K]) enter(i int32) {
-	s.seen++
-	s.state[i] = state{index: s.seen, low: s.seen, onStack: true}
-	s.stack = append(s.stack, i)
-	s.frames = append(s.frames, frame[K]{key: i, deps: s.deps(s.keys[i])})
-}
-
-func (s *tarjan[K]) visit(root int32) {
-	s.enter(root)
-	for len(s.frames) > 0 {
-		f := &s.frames[len(s.frames)-1]
-		if f.next < len(f.deps) {
-			d, known := s.at[f.deps[f.next]]
-			f.next++
-			switch {
-			case !known:
-			case s.state[d].index == 0:
-				s.enter(d)
-			case s.state[d].onStack:
-				s.state[f.key].low = min(s.state[f.key].low, s.state[d].index)
-				s.state[d].itself = s.state[d].itself || d == f.key
-			}
-			continue
+func (t *tarjan[K]) visit(k K) {
+	t.seen++
+	s := t.state[k]
+	*s = state{t.seen, t.seen, true}
+	t.stack = append(t.stack, k)
+	for _, d := range t.deps(k) {
+		switch of := t.state[d]; {
+		case of == nil:
+		case of.index == 0:
+			t.visit(d)
+			s.low = min(s.low, of.low)
+		case of.onStack:
+			s.low = min(s.low, of.index)
 		}
-		s.leave(f.key)
 	}
-}
-
-func (s *tarjan[K]) leave(k int32) {
-	s.frames = s.frames[:len(s.frames)-1]
-	if len(s.frames) > 0 {
-		up := &s.state[s.frames[len(s.frames)-1].key]
-		up.low = min(up.low, s.state[k].low)
-	}
-	s.order = append(s.order, s.keys[k])
-	if s.state[k].low != s.state[k].index {
+	t.order = append(t.order, k)
+	if s.low != s.index {
 		return
 	}
-	first := len(s.stack) - 1
-	for s.stack[first] != k {
+	first := len(t.stack) - 1
+	for t.stack[first] != k {
 		first--
 	}
-	group := s.stack[first:]
-	s.stack = s.stack[:first]
-	for _, i := range group {
-		s.state[i].onStack = false
+	group := t.stack[first:]
+	t.stack = t.stack[:first]
+	for _, k := range group {
+		t.state[k].onStack = false
 	}
-	if len(group) == 1 && !s.state[k].itself {
-		return
+	if c := shortestCircle(group, t.deps); c != nil {
+		t.cycles = append(t.cycles, c)
 	}
-	keys := make([]K, len(group))
-	for i, at := range group {
-		keys[i] = s.keys[at]
-	}
-	s.groups = append(s.groups, keys)
 }
 
-// shortestCircle returns a shortest circle through the first key of a strongly connected group, or nil when the group
-// is a single key that does not depend on itself.
+// shortestCircle returns a shortest cycle through the first key of a strongly connected group. For a single key that
+// does not depend on itself it returns nil.
 func shortestCircle[K comparable](group []K, deps func(K) []K) []K {
 	in := make(map[K]bool, len(group))
 	for _, k := range group {
@@ -132,12 +91,10 @@ func shortestCircle[K comparable](group []K, deps func(K) []K) []K {
 					k = from[k]
 					circle = append(circle, k)
 				}
-				for i, j := 0, len(circle)-1; i < j; i, j = i+1, j-1 {
-					circle[i], circle[j] = circle[j], circle[i]
-				}
+				slices.Reverse(circle)
 				return circle
 			}
-			if _, seen := from[d]; in[d] && !seen {
+			if _, seen := from[d]; !seen && in[d] {
 				from[d] = k
 				queue = append(queue, d)
 			}
@@ -146,23 +103,18 @@ func shortestCircle[K comparable](group []K, deps func(K) []K) []K {
 	return nil
 }
 
-// Reach returns the roots and everything they depend on, directly or not.
+// Reach returns the roots and all direct and indirect dependencies of the roots.
 func Reach[K comparable](roots []K, deps func(K) []K) map[K]bool {
 	seen := make(map[K]bool, len(roots))
-	queue := make([]K, 0, len(roots))
-	add := func(ks []K) {
+	var visit func(ks []K)
+	visit = func(ks []K) {
 		for _, k := range ks {
 			if !seen[k] {
 				seen[k] = true
-				queue = append(queue, k)
+				visit(deps(k))
 			}
 		}
 	}
-	add(roots)
-	for len(queue) > 0 {
-		k := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		add(deps(k))
-	}
+	visit(roots)
 	return seen
 }

@@ -1,9 +1,8 @@
-// Package depfile reads the files in which compilers say what they read: makefile rules, as gcc and clang write them
-// with
-// -MD, and many other tools do.
+// Package depfile parses depfiles, which are lists of the files that a compiler read. A depfile consists of makefile
+// rules, as gcc and clang write them with -MD.
 //
-// It takes what is in use of that syntax, not all of make's: no variables, no patterns, no recipes. It knows names
-// only; whether such files exist, and where, is for whoever asks.
+// The package accepts only the part of make's syntax that compilers use, without variables, patterns and recipes. It
+// does not know whether the listed files exist.
 package depfile
 
 import (
@@ -12,16 +11,15 @@ import (
 	"slices"
 )
 
-// Limits of what Parse takes.
+// Limits of Parse.
 const (
 	maxNames = 1 << 20
 	maxName  = 1 << 16 // bytes
 )
 
-// Parse returns what the rules depend on: the names to the right of each colon, as they are written, sorted, each
-// once. Targets are passed over, and so are rules without anything to the right, which -MP adds. It understands lines
-// that go on after a backslash, comments, several targets, and the escapes \<space>, \#, \:, \\ before one of these,
-// and $$.
+// Parse returns the sorted dependencies of all rules, without duplicates. Dependencies are the names after the colon.
+// Parse ignores targets, and rules without dependencies, which the option -MP adds. It understands continued lines,
+// comments, rules with several targets, and the escapes \<space>, \#, \:, $$ and \\ before \<space>, \# or \:.
 func Parse(text []byte) ([]string, error) {
 	p := parser{text: text, line: 1}
 	for p.at < len(p.text) {
@@ -50,10 +48,10 @@ func (p *parser) rule() error {
 			return err
 		}
 		switch {
-		case name == "" || colon && name == "|": // the mark before what make only orders by
+		case name == "" || colon && name == "|": // separates order-only dependencies
 		case colon:
 			if len(p.names) == maxNames {
-				return fmt.Errorf("it has more than %d names", maxNames)
+				return fmt.Errorf("the depfile has more than %d names", maxNames)
 			}
 			p.names = append(p.names, name)
 		default:
@@ -62,21 +60,20 @@ func (p *parser) rule() error {
 		switch end {
 		case ':':
 			if targets == 0 {
-				return errors.New("a rule without a target")
+				return errors.New("the rule has no target")
 			}
 			colon = true
 		case '\n':
 			if targets > 0 && !colon {
-				return errors.New("this is no rule, as it has no colon: it should be TARGET: NAME…, as gcc -MD " +
-					"writes it")
+				return errors.New("the rule has no colon; write TARGET: NAME… as gcc -MD does")
 			}
 			return nil
 		}
 	}
 }
 
-// word reads a name and what is after it: a space, a line end (also that of the text), or, where a colon ends names,
-// ':'.
+// word reads a name and the byte after it: a space, a line end (also at the end of the text), or ':' where a colon ends
+// names.
 func (p *parser) word(target bool) (string, byte, error) {
 	var name []byte
 	for p.at < len(p.text) {
@@ -108,10 +105,10 @@ func (p *parser) word(target bool) (string, byte, error) {
 			}
 			return string(name), ':', nil
 		case c == 0:
-			return "", 0, errors.New("a zero byte")
+			return "", 0, errors.New("unexpected zero byte")
 		}
 		if len(name) == maxName {
-			return "", 0, fmt.Errorf("a name of more than %d bytes", maxName)
+			return "", 0, fmt.Errorf("a name has more than %d bytes", maxName)
 		}
 		name = append(name, c)
 		p.at++
@@ -119,10 +116,8 @@ func (p *parser) word(target bool) (string, byte, error) {
 	return string(name), '\n', nil
 }
 
-// escape reads backslashes and what they stand for, and tells whether they end the name. Of n backslashes before a
-// space,
-// # or :, half are meant, and the odd one takes the meaning from what follows. Before anything else they mean
-// themselves.
+// escape reads a run of backslashes and the escaped byte, and tells whether they end the name. Before a space, # or :,
+// two backslashes are one, and an odd one escapes the next byte. Before other bytes, backslashes are literal.
 func (p *parser) escape(name *[]byte) (ends bool) {
 	n := 0
 	for p.next(n) == '\\' {

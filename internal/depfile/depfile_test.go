@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x7fELF binary":                   "no colon",
 		"a.o: a.c\n\nb.c c.h\n":            "line 3",
-		": a.c":                            "without a target",
+		": a.c":                            "no target",
 		"a.o: a\x00b":                      "zero byte",
 		"a.o: " + strings.Repeat("x", 1e5): "more than 65536 bytes",
 	} {

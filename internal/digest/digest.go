@@ -1,7 +1,7 @@
-// Package digest names content by hash and size.
+// Package digest identifies content by its hash and size.
 //
-// A Digest is a comparable value that cannot hold a malformed hash, so it is checked once, where text becomes a
-// Digest, and never again. The package knows hash functions; it does not know where content is kept or what it means.
+// A Digest is a comparable value. It is always valid, because the parsing functions check their input. The package
+// knows hash functions; it does not know where content is stored.
 package digest
 
 import (
@@ -13,20 +13,21 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/zeebo/blake3"
 )
 
-// Function is a digest function, as in the Remote Execution API's DigestFunction.
+// Function is a hash function, such as SHA-256. It corresponds to DigestFunction in the Remote Execution API.
 type Function uint8
 
-// The digest functions. Both give 32 bytes; a store keeps each in a namespace of its own.
+// The digest functions, which return 32 bytes. A store keeps a separate namespace for the digests of each function.
 const (
-	BLAKE3 Function = 1 + iota // about 2 GB/s a core without SHA instructions
-	SHA256                     // for remotes that know only that
+	BLAKE3 Function = 1 + iota // about 2 GB/s per core without SHA instructions
+	SHA256                     // for remotes that support only SHA-256
 )
 
-// String returns the function's name in lower case, as it stands in paths and flags.
+// String returns the function's name in lower case, as paths and flags use it.
 func (f Function) String() string {
 	switch f {
 	case BLAKE3:
@@ -45,10 +46,10 @@ func ParseFunction(s string) (Function, error) {
 	case "sha256":
 		return SHA256, nil
 	}
-	return 0, fmt.Errorf("digest function %q is not known: use blake3 or sha256", s)
+	return 0, fmt.Errorf("unknown digest function %q; use blake3 or sha256", s)
 }
 
-// New returns a hash whose Sum has 32 bytes.
+// New returns a new hash.Hash of the function. Sum appends 32 bytes.
 func (f Function) New() hash.Hash {
 	if f == SHA256 {
 		return sha256.New()
@@ -56,7 +57,7 @@ func (f Function) New() hash.Hash {
 	return blake3.New()
 }
 
-// Digest names a blob by its hash and its size in bytes. The zero Digest names nothing.
+// Digest identifies a blob by the hash and the size in bytes. The zero Digest does not identify any blob.
 type Digest struct {
 	hash [32]byte
 	// the function in the upper byte, the size below: a build has some of them for each action, and looks most of
@@ -64,7 +65,7 @@ type Digest struct {
 	kind uint64
 }
 
-// MaxSize is the size in bytes of the largest blob that there can be a digest of.
+// MaxSize is the size in bytes of the largest blob that can have a Digest.
 const MaxSize = 1<<56 - 1
 
 func kindOf(f Function, size int64) uint64 { return uint64(f)<<56 | uint64(min(size, MaxSize)) }
@@ -80,12 +81,11 @@ func (f Function) Bytes(b []byte) Digest {
 	return d
 }
 
-// small is the size in bytes up to which content is hashed in one piece: a hasher takes twice the memory.
-const small = 4<<10 + 512
-
-// Reader returns the digest of all that r holds.
+// Reader reads r to the end and returns the digest of the content.
 func (f Function) Reader(r io.Reader) (Digest, error) {
-	first := make([]byte, small)
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	first := buffer[:]
 	k, err := io.ReadFull(r, first)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return f.Bytes(first[:k]), nil
@@ -95,38 +95,25 @@ func (f Function) Reader(r io.Reader) (Digest, error) {
 	}
 	h := f.New()
 	h.Write(first)
-	n := int64(k)
-	// Clearing a large buffer takes longer than hashing a small file; large files want large reads.
-	buf := make([]byte, 32<<10)
-	for {
-		k, err := r.Read(buf)
-		h.Write(buf[:k])
-		n += int64(k)
-		if err == io.EOF {
-			return f.Sum(h, n), nil
-		}
-		if err != nil {
-			return Digest{}, err
-		}
-		if k == len(buf) {
-			k, err := hashRest(h, r)
-			if err != nil {
-				return Digest{}, err
-			}
-			return f.Sum(h, n+k), nil
-		}
+	n, err := hashRest(h, r)
+	if err != nil {
+		return Digest{}, err
 	}
+	return f.Sum(h, int64(k)+n), nil
 }
 
-// hashRest writes to h what r still holds and returns how much that is. What comes next is read while the last that
-// came is hashed: of a large file in memory, one takes about as long as the other.
+// buffers are reused: clearing a new one takes longer than hashing a small file.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// hashRest writes the rest of r to h and returns its size. It reads the next part while it hashes the last one: for a
+// large file in the page cache, both take about the same time.
 func hashRest(h hash.Hash, r io.Reader) (n int64, err error) {
 	type part struct {
 		b   []byte
 		err error
 	}
 	free, parts := make(chan []byte, 2), make(chan part, 2)
-	go func() { // until there is no more to read: then nobody reads r any more when hashRest returns
+	go func() { // it reads to the end, so that r is idle when hashRest returns
 		for b := range free {
 			k, err := r.Read(b)
 			parts <- part{b[:k], err}
@@ -151,57 +138,31 @@ func hashRest(h hash.Hash, r io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// Sum returns the digest of the n bytes that were written to h, which must come from f.New.
+// Sum returns the digest of the content that was written to h, which has n bytes. The hash h must be the result of
+// f.New.
 func (f Function) Sum(h hash.Hash, n int64) Digest {
 	d := Digest{kind: kindOf(f, n)}
 	h.Sum(d.hash[:0])
 	return d
 }
 
-// New makes a Digest from a hash in hexadecimal (64 digits, lower case) and a size in bytes.
+// New returns the Digest with a hash of 64 lower-case hexadecimal digits and a size in bytes.
 func New(f Function, hexHash string, size int64) (Digest, error) {
 	var d Digest
 	if f != BLAKE3 && f != SHA256 {
-		return Digest{}, fmt.Errorf("digest %s: no digest function", hexHash)
+		return Digest{}, fmt.Errorf("digest %s: missing digest function", hexHash)
 	}
 	if len(hexHash) != 64 || strings.ToLower(hexHash) != hexHash {
-		return Digest{}, fmt.Errorf("digest %q: want 64 hexadecimal digits in lower case", hexHash)
+		return Digest{}, fmt.Errorf("digest %q: not 64 hexadecimal digits in lower case", hexHash)
 	}
 	if _, err := hex.Decode(d.hash[:], []byte(hexHash)); err != nil {
 		return Digest{}, fmt.Errorf("digest %q: %w", hexHash, err)
 	}
 	if size < 0 || size > MaxSize {
-		return Digest{}, fmt.Errorf("digest %s: no blob has a size of %d", hexHash, size)
+		return Digest{}, fmt.Errorf("digest %s: invalid size %d", hexHash, size)
 	}
 	d.kind = kindOf(f, size)
 	return d, nil
-}
-
-// FromHex is New of a hash in bytes.
-func FromHex(f Function, hexHash []byte, size int64) (Digest, error) {
-	d := Digest{kind: kindOf(f, size)}
-	if (f != BLAKE3 && f != SHA256) || len(hexHash) != 2*len(d.hash) || size < 0 || size > MaxSize {
-		return New(f, string(hexHash), size) // it says what is wrong
-	}
-	for i := range d.hash {
-		hi, lo := nibble(hexHash[2*i]), nibble(hexHash[2*i+1])
-		if hi|lo > 15 {
-			return New(f, string(hexHash), size)
-		}
-		d.hash[i] = hi<<4 | lo
-	}
-	return d, nil
-}
-
-// nibble is the value of a hexadecimal digit in lower case; 255 for what is none.
-func nibble(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 255
 }
 
 // Parse is the inverse of Digest.String.
@@ -209,7 +170,7 @@ func Parse(s string) (Digest, error) {
 	name, rest, ok := strings.Cut(s, ":")
 	hexHash, sz, ok2 := strings.Cut(rest, "/")
 	if !ok || !ok2 {
-		return Digest{}, fmt.Errorf("digest %q: want function:hash/size", s)
+		return Digest{}, fmt.Errorf("digest %q: invalid format; write FUNCTION:HASH/SIZE", s)
 	}
 	f, err := ParseFunction(name)
 	if err != nil {
@@ -222,42 +183,40 @@ func Parse(s string) (Digest, error) {
 	return New(f, hexHash, size)
 }
 
-// Function returns the function that made the digest.
+// Function returns the hash function of the digest.
 func (d Digest) Function() Function { return Function(d.kind >> 56) }
 
-// Size returns the blob's size in bytes.
+// Size returns the size of the blob in bytes.
 func (d Digest) Size() int64 { return int64(d.kind & MaxSize) }
 
 // Hex returns the hash as 64 hexadecimal digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.hash[:]) }
 
-// AppendHex appends the hash as Hex spells it.
-func (d Digest) AppendHex(b []byte) []byte { return hex.AppendEncode(b, d.hash[:]) }
-
-// CompareHash compares two digests by their hashes, as bytes.Compare does.
+// CompareHash compares the hashes of two digests in the way of bytes.Compare.
 func (d Digest) CompareHash(o Digest) int { return bytes.Compare(d.hash[:], o.hash[:]) }
 
-// AppendHash appends the 32 bytes of the hash to b.
+// AppendHash appends the hash, which has 32 bytes, to b.
 func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }
 
-// Unsized returns the digest without the size, as a file's name tells it.
+// Unsized returns the digest with an unknown size, for a hash that comes from a file name.
 func (d Digest) Unsized() Digest {
 	return d.Sized(0)
 }
 
-// Sized returns the digest with the size, which is not negative; of one beyond MaxSize it is MaxSize.
+// Sized returns the digest with another size, which must not be negative. If the size is larger than MaxSize, the
+// result has MaxSize.
 func (d Digest) Sized(size int64) Digest {
 	d.kind = kindOf(d.Function(), size)
 	return d
 }
 
-// IsZero tells whether d names nothing.
+// IsZero reports whether d is the zero Digest.
 func (d Digest) IsZero() bool { return d.kind>>56 == 0 }
 
-// Short returns the first 12 digits of the hash, for people.
+// Short returns the first 12 hexadecimal digits of the hash, for output to users.
 func (d Digest) Short() string { return d.Hex()[:12] }
 
-// String returns "function:hash/size"; Parse reads it back.
+// String returns "function:hash/size", the format that Parse reads.
 func (d Digest) String() string {
 	if d.IsZero() {
 		return "none"

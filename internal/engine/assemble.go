@@ -19,16 +19,15 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// made are the outputs of a unit, by their slash paths in the exec root.
+// made holds the outputs of a unit by their slash paths in the exec root.
 type made map[string]merkle.Entry
 
-// assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for
-// the length of one build.
+// assembler turns inputs into Merkle trees. It caches its findings about workspace files and artifacts for one build.
 type assembler struct {
 	g         *graph
 	fn        digest.Function
@@ -39,55 +38,60 @@ type assembler struct {
 	inputs    lookedAt
 
 	mu        sync.Mutex
-	hosts     map[string]*lazyEntry
-	artifacts map[addrs.Output]*lazyEntry
-	folders   map[digest.Digest]*merkle.Dir // opened
+	hosts     map[string]lazyEntry
+	artifacts map[addrs.Output]lazyEntry
+	folders   map[digest.Digest]*merkle.Dir // loaded
 }
 
-// InputError says that a pipeline names a file or folder that is not there or cannot be used: a mistake in the
-// pipeline, not a failure of the engine.
+// InputError reports an input of the pipeline that is missing or unusable. The author of the pipeline has to fix it; it
+// is not an engine error.
 type InputError struct {
 	Path       string
-	In         string // the artifact that does not have it; "" for the workspace
-	NotProgram bool   // it is there, but cannot be started, as a step would have it
-	// it is there, but cannot be an input: a link that leads out of the workspace, or a folder with such a thing in
-	// it
+	In         string // artifact in which the path is missing; "": the workspace
+	NotProgram bool   // the file exists, but is not executable and the step runs it
+	// reason why an existing path cannot be an input: it is a link to a place outside the workspace, or contains one
 	Unfit error
 }
 
-// Error returns the message, with the remedy.
+// Error returns the message with the next step for the user.
 func (e *InputError) Error() string {
 	if inside := (*merkle.UnfitError)(nil); errors.As(e.Unfit, &inside) {
 		return fmt.Sprintf("%s: %v", path.Join(e.Path, inside.Path), inside.Err)
 	}
 	if errors.Is(e.Unfit, fs.ErrPermission) {
-		return fmt.Sprintf("%s of the workspace, or something in it, may not be read by you: chmod -R u+r %s, or "+
-			"ask whose it is", e.Path, e.Path)
+		return fmt.Sprintf("you have no permission to read %s in the workspace; run chmod -R u+r %s", e.Path, e.Path)
 	}
 	if e.Unfit != nil {
 		return e.Unfit.Error()
 	}
 	if e.NotProgram {
-		return fmt.Sprintf("argv[0] is %s of the workspace, which is no executable file: chmod +x %s, or name the "+
-			"program that runs it first, such as argv = [\"sh\", %q]", e.Path, e.Path, e.Path)
+		return fmt.Sprintf("argv[0] is the workspace file %s, which is not executable; run chmod +x %s, or start it "+
+			"with an interpreter, such as argv = [\"sh\", %q]", e.Path, e.Path, e.Path)
 	}
 	if e.In != "" {
-		return fmt.Sprintf("there is no %s in %s: correct the path, or the step that makes it", e.Path, e.In)
+		return fmt.Sprintf("%[2]s does not contain %[1]s; correct the path, or the step that writes %[2]s", e.Path,
+			e.In)
 	}
-	return fmt.Sprintf("the workspace has no file or folder %s: correct the path, or make it", e.Path)
+	return fmt.Sprintf("the workspace has no file or folder %s; correct the path, or create the file", e.Path)
 }
 
-// lazyEntry is something that is worked out once by whoever comes first, while the others wait.
-type lazyEntry struct {
-	sync.Once
-	entry merkle.Entry
-	err   error
+// lazyEntry returns an entry that the first call computes.
+type lazyEntry func() (merkle.Entry, error)
+
+// lazily returns the entry of m for key. If the key is absent, it adds an entry that calls f.
+func lazily[K comparable](mu *sync.Mutex, m map[K]lazyEntry, key K, f lazyEntry) lazyEntry {
+	mu.Lock()
+	defer mu.Unlock()
+	if m[key] == nil {
+		m[key] = sync.OnceValues(f)
+	}
+	return m[key]
 }
 
 func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles,
 	workspace string) *assembler {
 	return &assembler{g: g, fn: fn, blobs: files, hasher: hasher, files: files, workspace: workspace,
-		hosts: map[string]*lazyEntry{}, artifacts: map[addrs.Output]*lazyEntry{},
+		hosts: map[string]lazyEntry{}, artifacts: map[addrs.Output]lazyEntry{},
 		folders: map[digest.Digest]*merkle.Dir{}}
 }
 
@@ -111,8 +115,8 @@ func (a *assembler) root(ctx context.Context, n *instance,
 	return root, entries, literals, nil
 }
 
-// readHosts reads the files and folders of the workspace that nobody has read in this build on all processors: they
-// may be gigabytes. entry returns what is wrong with one.
+// readHosts reads the workspace files and folders that this build has not read yet. It uses all processors, because the
+// files may be gigabytes. entry returns their errors.
 func (a *assembler) readHosts(ctx context.Context, inputs []action.Input) {
 	a.mu.Lock()
 	unread := slices.DeleteFunc(slices.Clone(inputs), func(in action.Input) bool {
@@ -127,10 +131,10 @@ func (a *assembler) readHosts(ctx context.Context, inputs []action.Input) {
 	for _, in := range unread {
 		g.Go(func() error { _, _ = a.host(ctx, *in.Host); return nil })
 	}
-	_ = g.Wait() // it returns no error
+	_ = g.Wait() // the functions return no error
 }
 
-// literalsOf returns what the literal contents among inputs are put into; nil where there are none.
+// literalsOf returns an empty map that collects the literal contents among inputs, nil if no input has any.
 func literalsOf(inputs []action.Input) map[digest.Digest][]byte {
 	if slices.ContainsFunc(inputs, func(in action.Input) bool { return in.Content != nil }) {
 		return map[digest.Digest][]byte{}
@@ -138,7 +142,7 @@ func literalsOf(inputs []action.Input) map[digest.Digest][]byte {
 	return nil
 }
 
-// entry returns what an input is.
+// entry returns the Merkle entry of an input.
 func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 	literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
 	switch {
@@ -159,13 +163,13 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 	case in.Artifact != nil:
 		e, err = a.artifact(ctx, *in.Artifact)
 	default:
-		err = errors.New("the input names no source (a fault of the step's kind)")
+		err = errors.New("the input has no source, which is a bug in the step's kind")
 	}
 	if err != nil || in.Sub == "" {
 		return e, err
 	}
 	if e.Dir == nil {
-		return e, fmt.Errorf("cannot take %s from a file: it is no folder", in.Sub)
+		return e, fmt.Errorf("cannot take %s from a file; use an output that is a folder", in.Sub)
 	}
 	sub, err := a.sub(ctx, e.Dir, in.Sub)
 	if errors.Is(err, merkle.ErrNotExist) {
@@ -181,16 +185,17 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 	return sub, err
 }
 
-// maxLinks is how many symlinks a path may lead through.
+// maxLinks is the largest number of symlinks in a path.
 const maxLinks = 40
 
-// sub returns what is at p in the tree, following symlinks: whoever takes one file out of a tree wants the file.
+// sub returns the entry at p in the tree. It follows symlinks, because an input that names one file of a tree needs the
+// file.
 func (a *assembler) sub(ctx context.Context, d *merkle.Dir, p string) (merkle.Entry, error) {
 	_, e, err := a.locate(ctx, d, p)
 	return e, err
 }
 
-// locate is sub that also returns where the symlinks lead, as a path in d.
+// locate is sub that also returns the path in d after following symlinks.
 func (a *assembler) locate(ctx context.Context, d *merkle.Dir, p string) (string, merkle.Entry, error) {
 	p = path.Clean(p)
 follow:
@@ -202,7 +207,7 @@ follow:
 		names := strings.Split(p, "/")
 		for i, name := range names {
 			if e.Dir == nil {
-				return p, e, fmt.Errorf("%s is no folder: %w", path.Join(names[:i]...), merkle.ErrNotExist)
+				return p, e, fmt.Errorf("%s: not a folder: %w", path.Join(names[:i]...), merkle.ErrNotExist)
 			}
 			at, err := a.open(ctx, e.Dir)
 			if err != nil {
@@ -218,11 +223,11 @@ follow:
 		}
 		return p, e, nil
 	}
-	return p, merkle.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
+	return p, merkle.Entry{}, fmt.Errorf("%s resolves through more than %d symlinks", p, maxLinks)
 }
 
-// open returns the folder with what is in it, one level deep. What it read it remembers: many inputs come out of the
-// same few toolchains. Nobody may change a folder that it returned.
+// open returns the folder with its entries, one level deep. It caches folders, because many inputs come from the same
+// few toolchains. Callers must not change a returned folder.
 func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	ref, ok := d.Ref()
 	if !ok {
@@ -244,24 +249,9 @@ func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error
 	return opened, nil
 }
 
-// artifact puts an output of an instance together from its parts. What is one output of an action, as most are, is
-// known as soon as it is looked at: that is not remembered.
+// artifact assembles an output of an instance from its parts.
 func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
-	if n := a.g.instance(o.Instance); n != nil {
-		if parts := n.outputs[o.Name].Parts; len(parts) == 1 && parts[0].Path == "" && parts[0].Spec != nil &&
-			parts[0].Sub == "" {
-			return a.compose(ctx, o)
-		}
-	}
-	a.mu.Lock()
-	c := a.artifacts[o]
-	if c == nil {
-		c = &lazyEntry{}
-		a.artifacts[o] = c
-	}
-	a.mu.Unlock()
-	c.Do(func() { c.entry, c.err = a.compose(ctx, o) })
-	return c.entry, c.err
+	return lazily(&a.mu, a.artifacts, o, func() (merkle.Entry, error) { return a.compose(ctx, o) })()
 }
 
 func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
@@ -271,18 +261,18 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 	}
 	art, ok := n.outputs[o.Name]
 	if !ok {
-		return merkle.Entry{}, fmt.Errorf("%s is no output of its step", o)
+		return merkle.Entry{}, fmt.Errorf("%s does not exist: the step has no such output", o)
 	}
 	literals := literalsOf(art.Parts)
 	if len(art.Parts) == 1 && art.Parts[0].Path == "" {
 		e, err := a.entry(ctx, n, art.Parts[0], literals)
 		if err == nil && art.Class == action.Tree && e.Dir == nil {
-			err = fmt.Errorf("%s should be a folder, but its action wrote a file", o)
+			err = fmt.Errorf("output %s must be a folder, but the action wrote a file", o)
 		}
 		return e, errors.Join(err, a.keep(ctx, literals))
 	}
 	dir := &merkle.Dir{}
-	stored := o.Kind == addrs.Toolchain // all of it: then it is one tree that actions share, as those of one part are
+	stored := o.Kind == addrs.Toolchain // the whole artifact: actions share it as one tree, like one of a single part
 	for _, p := range art.Parts {
 		e, err := a.entry(ctx, n, p, literals)
 		if err == nil {
@@ -305,7 +295,7 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 	return merkle.Entry{Dir: dir}, nil
 }
 
-// keep puts literal contents into the store.
+// keep stores literal contents.
 func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte) error {
 	for d, b := range literals {
 		if err := a.blobs.Put(ctx, d, strings.NewReader(string(b))); err != nil {
@@ -315,31 +305,23 @@ func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte)
 	return nil
 }
 
-// hostKey tells what is read of the machine's files for an input.
+// hostKey returns the cache key of a host path.
 func hostKey(h action.HostPath) string {
 	if len(h.Globs) == 0 {
-		return h.Path // which has no zero
+		return h.Path // lists contain no zero byte
 	}
 	return h.Path + "\x00" + strings.Join(h.Globs, "\x00")
 }
 
 // host reads a file or folder of the workspace.
 func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, error) {
-	key := hostKey(h)
-	a.mu.Lock()
-	c := a.hosts[key]
-	if c == nil {
-		c = &lazyEntry{}
-		a.hosts[key] = c
-	}
-	a.mu.Unlock()
-	c.Do(func() {
-		c.entry, c.err = a.scan(ctx, h)
-		if errors.Is(c.err, fs.ErrPermission) && !errors.As(c.err, new(*InputError)) {
-			c.err = &InputError{Path: h.Path, Unfit: c.err}
+	return lazily(&a.mu, a.hosts, hostKey(h), func() (merkle.Entry, error) {
+		e, err := a.scan(ctx, h)
+		if errors.Is(err, fs.ErrPermission) && !errors.As(err, new(*InputError)) {
+			err = &InputError{Path: h.Path, Unfit: err}
 		}
-	})
-	return c.entry, c.err
+		return e, err
+	})()
 }
 
 func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, error) {
@@ -348,14 +330,14 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		root = filepath.VolumeName(name) + string(filepath.Separator)
 	}
 	now := time.Now()
-	place, err := rooted.Resolve(root, strings.TrimPrefix(name, root))
+	place, err := safepath.Resolve(root, strings.TrimPrefix(name, root))
 	at, st := place.Path, place.Stamp
 	note := a.inputs.below(h, place)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return merkle.Entry{}, &InputError{Path: h.Path, Unfit: err}
 	}
 	if err == nil && !st.Exists() {
-		st, err = stat.Lstat(at) // why not
+		st, err = stat.Lstat(at) // find the reason
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -396,7 +378,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	return merkle.Entry{File: &merkle.File{Digest: d, Executable: st.Executable()}}, nil
 }
 
-// largeFiles are those of a folder that can be read in place, with their stamps of before they were hashed.
+// largeFiles are the files of a folder that can be read in place, with their stamps from before hashing.
 type largeFiles struct {
 	mu     sync.Mutex
 	stamps map[string]stat.Stamp // by slash path in the folder

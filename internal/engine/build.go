@@ -19,66 +19,67 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Options are what a build needs beside its plan.
+// Options are the settings of a build that are not part of the plan.
 type Options struct {
-	Executor  execute.Executor // remembers results, as execute.Cached does
-	Blobs     *store.HostFiles // everything; it learns which workspace file has which digest
-	Hasher    merkle.Hasher    // of workspace files
+	Executor  execute.Executor // runs actions and caches results, like execute.Cached
+	Blobs     *store.HostFiles // store of all blobs, which knows the digests of workspace files
+	Hasher    merkle.Hasher    // computes digests of workspace files
 	Fn        digest.Function
 	Sink      event.Sink
-	Workspace string                      // relative host paths are seen from here
+	Workspace string                      // folder to which host paths are relative
 	Out       string                      // folder for the pipeline's outputs; "" exports nothing
-	OutIn     string                      // folder from which no link leads to Out; "": the one that Out is in
-	State     string                      // folder for locks and last runs
-	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
-	LogDir    string                      // where the output of failed actions goes
-	Flush     func(context.Context) error // makes stored results survive a power cut, after long actions and each run
+	OutIn     string                      // see the parameter in of ValidateOutputDir
+	State     string                      // folder for locks and records of runs
+	Prune     bool                        // remove outputs of earlier runs that the plan lacks
+	LogDir    string                      // folder for the output of failed actions
+	Flush     func(context.Context) error // syncs stored results to disk, after long actions and after each run
 
-	// StateFile is the path of the request's state file, and Planning what the plan was made from: Run adds what
-	// actions read and what it leaves, and writes the file if the build succeeds. "": no file is kept. Last is the
-	// file of the last run, or nil.
+	// StateFile is the path of the state file for this request; "" means no state file. If the build succeeds, Run
+	// writes the file. To write it, Run calls Planning for the record of planning and of the Resolver, and adds the
+	// outputs and all files that actions read. Last is the state file of the last run, or nil.
 	StateFile string
-	Planning  state.Planning
+	Planning  func() (*state.Planning, error)
 	Last      *state.File
 
-	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any.
-	// nil: there are none.
+	// Secrets returns the values of all secrets in the plan. The engine calls it once, before the first action that
+	// uses secrets. nil: the plan has no secrets.
 	Secrets func() (secret.Values, error)
 
-	Extender plan.Extender // says more of what in the plan waits; nil does for a plan in which nothing does
-	// Hints are for people: of an instance that Explains, by what an action of it that failed has printed, with the
-	// values by which the instance was extended. nil: there are none.
-	Hints func(at addrs.Instance, known plan.Known, spec string, output []byte) []string
+	Resolver plan.Resolver // resolves deferred parts of the plan; nil if nothing is deferred
+	// Hints returns hints for a failed action of an instance for which Explains is set. The parameter known has the
+	// values with which the engine resolved the instance, and output is the output of the action. nil: no hints.
+	Hints func(at addrs.Instance, known plan.ResolvedInputs, spec string, output []byte) []string
 
-	Roots []addrs.Output // trees whose root digests the caller wants
+	Roots []addrs.Output // trees whose digests Run returns in Result.Roots
 
 	Jobs int
-	// how many results are looked up at once, beside what runs, where that means to wait for others; 0: an action is
-	// looked up in its own turn
+	// maximum number of concurrent cache lookups before execution, to hide the latency of a remote cache; 0: one lookup
+	// at a time
 	LookAhead int
 	KeepGoing bool
-	// says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
-	Fresh func(step string) bool
-	Pools map[string]int // resources; one of each that is not named
-
-	// Memory is how many bytes there are for actions on this machine, and Took how many an action took at its peak
-	// when it last ran, 0 where that is not known. An action that has to run waits while what runs is expected to
-	// leave it too little. Took is asked by many goroutines. 0, or nil: nothing waits.
-	Memory int64
-	Took   func(step, name string) int64
+	// reports whether to ignore cached results for a step, such as `run.bench["64"]`; nil: use all cached results
+	Force func(step string) bool
+	// Pools maps the name of a resource to its size, which is 1 for all other resources. The size of MemoryPool is the
+	// number of bytes that actions may use on this machine. An action waits until enough of each resource is free.
+	Pools map[string]int64
+	// PeakMemory returns the peak memory in bytes of the last run of an action, or 0 if unknown. It must allow
+	// concurrent calls.
+	PeakMemory func(step, name string) int64 // nil: unknown
 }
 
-// Result is how a build went.
+// Result is the result of a build.
 type Result struct {
 	event.BuildFinished
 	Outputs []event.OutputReady
 	Checks  []event.CheckFinished
-	Roots   map[addrs.Output]digest.Digest // of Options.Roots; their Directory messages are in the store
-	Inputs  []state.Seen                   // what was looked at for actions, also by a build that failed
+	// digests of Options.Roots; the store has all Directory messages of the trees
+	Roots  map[addrs.Output]digest.Digest
+	Inputs []state.Seen // paths that actions read; also set if the build failed
 }
 
-// Run carries out the plan. The error is about the engine (no space, no machine to run on, interrupted); actions that
-// ran and failed are counted in the Result. The last event is BuildFinished in any case.
+// Run builds the plan. It returns an error if the engine fails, for example because the disk is full, a worker is
+// missing, or the user interrupted the build. Result counts failed actions. Run always sends BuildFinished as the last
+// event.
 func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	start := time.Now()
 	started := event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile}
@@ -94,6 +95,8 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	o.Sink.Send(started)
 	err = l.run(ctx, append(units, g.gates()...))
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
+	safe := make(chan error, 1)
+	go func() { safe <- w.flush(ctx, l.sum.Executed) }()
 	var left []state.Output
 	if good() && o.Out != "" {
 		left, err = w.putOutputs(ctx, p.Outputs)
@@ -110,11 +113,13 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 			err = errors.Join(err, cerr)
 		}
 	}
-	err = errors.Join(err, w.flush(ctx, l.sum.Executed))
+	err = errors.Join(err, <-safe)
 	r.Inputs = w.inputs.all()
 	if good() && o.StateFile != "" {
-		// Without the file the next run plans and looks every action up.
-		_ = w.stateFile(started, r, left).Write(o.StateFile)
+		// Without the file, the next run plans and looks up every action.
+		if made, perr := o.Planning(); perr == nil {
+			_ = w.stateFile(*made, started, r, left).Write(o.StateFile)
+		}
 	}
 	l.sum.Seconds = time.Since(start).Seconds()
 	l.sum.ChecksFailed = sent(o.Sink, r.Checks)
@@ -123,21 +128,24 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	return r, err
 }
 
-// stateFile returns the state file of a build that succeeded.
-func (w *worker) stateFile(started event.BuildStarted, r Result, left []state.Output) *state.File {
-	f := state.File{Planning: w.o.Planning, Boot: state.Boot(), Build: started, Inputs: r.Inputs, Outputs: left,
+// stateFile returns the state file of a successful build.
+func (w *worker) stateFile(
+	made state.Planning, started event.BuildStarted, r Result, left []state.Output,
+) *state.File {
+	f := state.File{Planning: made, Boot: atomicfile.Boot(), Build: started, Inputs: r.Inputs, Outputs: left,
 		Checks: r.Checks}
 	f.Build.Actions = 0
 	for _, n := range w.g.order {
 		f.Build.Actions += len(n.specs)
 		for _, u := range n.specs {
-			f.Always = f.Always || u.spec.NoCache || n.plan.Cache == plan.CacheInputs
+			f.Always = f.Always || u.spec.NoCache || n.plan.SideEffects
 		}
 	}
 	return &f
 }
 
-// Unchanged ends a run whose state file holds: it sends the events of a build in which every action was cached.
+// Unchanged reports a build in which nothing changed, because the state file is still valid. It sends the same events
+// as a build in which each action is a cache hit.
 func Unchanged(f *state.File, sink event.Sink, start time.Time) Result {
 	r := Result{Checks: f.Checks}
 	sink.Send(f.Build)
@@ -151,7 +159,7 @@ func Unchanged(f *state.File, sink event.Sink, start time.Time) Result {
 	return r
 }
 
-// flush makes the results of executed actions survive a power cut, also in a run that is interrupted.
+// flush syncs the results of executed actions to disk, also in an interrupted run.
 func (w *worker) flush(ctx context.Context, executed int) error {
 	if w.o.Flush == nil || executed == 0 {
 		return nil
@@ -159,11 +167,10 @@ func (w *worker) flush(ctx context.Context, executed int) error {
 	return w.o.Flush(context.WithoutCancel(ctx))
 }
 
-// newWorker returns what the units of a graph are done with.
+// newWorker returns the shared state of the workers of a graph.
 func newWorker(g *graph, o Options, pipeline string) *worker {
 	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o,
 		last: newLastRuns(o, pipeline), printed: atomicfile.TempName("printed")}
-	w.room = &room{total: o.Memory, took: o.Took}
 	w.values = func() (secret.Values, error) { return nil, nil }
 	if o.Secrets != nil {
 		w.values = sync.OnceValues(o.Secrets)
@@ -171,18 +178,18 @@ func newWorker(g *graph, o Options, pipeline string) *worker {
 	return w
 }
 
-// loop returns what carries out the worker's graph.
+// loop returns the loop that builds the worker's graph.
 func (w *worker) loop() *loop {
-	pools := map[string]int{}
-	for k, v := range w.o.Pools {
-		pools[k] = v
+	pools := map[string]*pool{}
+	for name, size := range w.o.Pools {
+		pools[name] = &pool{size: size}
 	}
 	w.g.lookAhead = w.o.LookAhead
 	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools,
-		room: w.room, messages: make(chan message, 16)}
+		messages: make(chan message, 16)}
 }
 
-// roots returns the digests of the trees that the caller wants.
+// roots returns the digests of the trees in Options.Roots.
 func (w *worker) roots(ctx context.Context) (map[addrs.Output]digest.Digest, error) {
 	found := map[addrs.Output]digest.Digest{}
 	for _, o := range w.o.Roots {
@@ -191,7 +198,7 @@ func (w *worker) roots(ctx context.Context) (map[addrs.Output]digest.Digest, err
 			return nil, err
 		}
 		if e.Dir == nil {
-			return nil, fmt.Errorf("%s is no tree", o)
+			return nil, fmt.Errorf("%s: not a tree", o)
 		}
 		root, blobs := e.Dir.Encode(w.fn)
 		if err := w.keep(ctx, blobs); err != nil {

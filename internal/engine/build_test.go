@@ -83,7 +83,8 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 				Locks: execute.NewLocks(filepath.Join(cache, "lock"))}),
 		Blobs: blobs, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
-		StateFile: filepath.Join(cache, "state", "request"), Planning: state.Planning{Workspace: workspace},
+		StateFile: filepath.Join(cache, "state", "request"),
+		Planning:  func() (*state.Planning, error) { return &state.Planning{Workspace: workspace}, nil },
 	}
 	return w
 }
@@ -236,23 +237,25 @@ func TestInputMistakes(t *testing.T) {
 	}{
 		"no such file": {[]action.Input{host("x", "nope.txt")}, "has no file or folder nope.txt", true},
 		"no such sub-path": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "no/f"}},
-			"there is no no/f in step.exec.gen.outputs.out", true},
-		"below a file":   {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "f/g"}}, "there is no f/g in", true},
+			"step.exec.gen.outputs.out does not contain no/f", true},
+		"below a file":   {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "f/g"}}, "does not contain f/g", true},
 		"above the tree": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "../f"}}, "..", false},
 		"symlinks in a circle": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "loop"}},
-			"leads through more than 40 symlinks", false},
-		"part of a file": {[]action.Input{{Path: "x", Host: &action.HostPath{Path: "a.txt"}, Sub: "y"}}, "no folder",
+			"resolves through more than 40 symlinks", false},
+		"part of a file": {[]action.Input{{Path: "x", Host: &action.HostPath{Path: "a.txt"}, Sub: "y"}},
+			"use an output that is a folder",
 			false},
 		"two at a path":  {[]action.Input{host("x", "a.txt"), host("x", "b.txt")}, "x", false},
 		"file as folder": {[]action.Input{host("x", "a.txt"), host("x/y", "b.txt")}, "x", false},
-		"from nowhere":   {[]action.Input{{Path: "x"}}, "names no source", false},
+		"from nowhere":   {[]action.Input{{Path: "x"}}, "has no source", false},
 		"a socket":       {[]action.Input{host("x", "/dev/null")}, "neither a file nor a folder", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write(map[string]string{"a.txt": "a", "b.txt": "b"})
 			r, err := w.run(planOf(nil, gen(), sh("use", "touch out", c.inputs...)))
-			if err == nil || r.Failed != 1 || !strings.Contains(err.Error(), c.want) || !w.failure().Engine {
+			if err == nil || r.Failed != 1 || !strings.Contains(err.Error(), c.want) ||
+				!w.failure().InfrastructureError {
 				t.Errorf("%+v, %v; want %q", r.BuildFinished, err, c.want)
 			}
 			if errors.As(err, new(*engine.InputError)) != c.usage {
@@ -297,7 +300,7 @@ func TestErrorsOfExpansions(t *testing.T) {
 	w := newWorld(t)
 	n := &plan.Instance{At: at("ex"), Waits: plan.ForListing,
 		Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}}}
-	w.Extender = plantest.Fake{}
+	w.Resolver = plantest.Fake{}
 	r, err := w.run(planOf(nil, n))
 	if !errors.As(err, new(*engine.InputError)) || r.Failed != 1 {
 		t.Errorf("%+v, %v; want an InputError", r.BuildFinished, err)
@@ -313,8 +316,8 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 	w := newWorld(t)
 	n := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing,
 		Await: []action.Input{{Path: "src", Artifact: out("gen")}}}
-	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance,
-		error){n.At: func(k plan.Known) (*plan.Instance, error) {
+	w.Resolver = plantest.Fake{Instances: map[addrs.Instance]func(plan.ResolvedInputs) (*plan.Instance,
+		error){n.At: func(k plan.ResolvedInputs) (*plan.Instance, error) {
 		art := action.Artifact{Class: action.Tree}
 		more := &plan.Instance{At: n.At, Deps: n.Deps}
 		for _, f := range k.Listing["src"] {
@@ -353,8 +356,8 @@ func TestValues(t *testing.T) {
 	}
 	refuse := false
 	x := plantest.Fake{
-		Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance,
-			error){later.At: func(k plan.Known) (*plan.Instance, error) {
+		Instances: map[addrs.Instance]func(plan.ResolvedInputs) (*plan.Instance,
+			error){later.At: func(k plan.ResolvedInputs) (*plan.Instance, error) {
 			if refuse {
 				return nil, errors.New("not like this")
 			}
@@ -363,11 +366,12 @@ func TestValues(t *testing.T) {
 			}
 			return sh("later", "echo 42 > out"), nil
 		}},
-		Outputs: map[string]func(plan.Known) (plan.Output, error){"sum": func(k plan.Known) (plan.Output, error) {
+		Outputs: map[string]func(plan.ResolvedInputs) (plan.Output, error){"sum": func(
+			k plan.ResolvedInputs) (plan.Output, error) {
 			return plan.Output{Name: "sum", Literal: "it is " + string(k.Values[*out("later")])}, nil
 		}},
 	}
-	w.Extender = x
+	w.Resolver = x
 	w.ok(planOf([]plan.Output{e}, value, later), 1)
 	if got := list(t, w.Out)["sum"]; got != "it is 42\n\n" {
 		t.Errorf("got %q", got)
@@ -394,8 +398,8 @@ func TestNoRoom(t *testing.T) {
 		return sh(name, fmt.Sprintf("mkdir %s || exit 9; sleep 0.3; rmdir %s; echo %s > out", alone, alone, name))
 	}
 	known := sh("known", "touch out")
-	w.Memory = 100
-	w.Took = func(step, name string) int64 { return 60 }
+	w.Pools = map[string]int64{engine.MemoryPool: 100}
+	w.PeakMemory = func(step, name string) int64 { return 60 }
 	w.ok(planOf(nil, known), 1)
 	w.ok(planOf(nil, hog("one"), hog("two"), hog("three"), known), 3)
 	var order []string
@@ -407,8 +411,8 @@ func TestNoRoom(t *testing.T) {
 	if len(order) != 4 || order[0] != "exec.known" {
 		t.Errorf("ended in the order %v", order)
 	}
-	w.Memory = 0
-	w.Fresh = func(string) bool { return true }
+	w.PeakMemory = nil
+	w.Force = func(string) bool { return true }
 	if r, err := w.run(planOf(nil, hog("one"), hog("two"), hog("three"))); err != nil || r.Failed == 0 {
 		t.Errorf("with any room: %+v, %v", r.BuildFinished, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// checks evaluates the checks with the values that are there. The error says that a value is lost: the build has to
-// begin again.
+// checks evaluates the checks with the available values. The error means that a value is missing from the store: the
+// build has to start again.
 func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFinished, error) {
 	out := make([]event.CheckFinished, len(all))
 	for i, c := range all {
@@ -43,12 +43,12 @@ func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFin
 			out[i].Result = event.CheckFailed
 		case v.Message != "":
 		case len(v.Missing) == 0:
-			out[i].Message = "it depends on a value that no step has given"
+			out[i].Message = "the check depends on a value that no step produced"
 		default:
 			out[i].Message = why[v.Missing[0]]
-			for _, o := range v.Missing { // a step that was not asked for says more than that another one failed
+			for _, o := range v.Missing { // a step that was not selected explains more than a failed one
 				if w.g.instance(o.Instance) == nil {
-					out[i].Result, out[i].Message = event.CheckLeftOut, why[o]
+					out[i].Result, out[i].Message = event.CheckNotSelected, why[o]
 					break
 				}
 			}
@@ -57,22 +57,22 @@ func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFin
 	return out, nil
 }
 
-// verdict is what comes of a check with the values that are there.
+// verdict evaluates a check with the available values.
 func (w *worker) verdict(c *plan.Check, values map[addrs.Output][]byte) (plan.Verdict, error) {
 	switch {
 	case c.Settled != nil:
 		return *c.Settled, nil
-	case w.o.Extender == nil:
-		return plan.Verdict{}, fmt.Errorf("%s waits for values, but this build has no planner to evaluate it", c.At)
+	case w.o.Resolver == nil:
+		return plan.Verdict{}, fmt.Errorf("%s waits for values, but this build cannot evaluate checks", c.At)
 	}
-	return w.o.Extender.ExtendCheck(c.At, plan.Known{Values: values})
+	return w.o.Resolver.ExtendCheck(c.At, plan.ResolvedInputs{Values: values})
 }
 
-// missing says why the outputs of an instance are not there, or nothing if they are.
+// missing returns why the outputs of an instance are missing, or "" if they exist.
 func (w *worker) missing(at addrs.Instance) string {
 	n := w.g.instance(at)
 	if n == nil {
-		return fmt.Sprintf("%s is no part of this run", at)
+		return fmt.Sprintf("%s is not part of this run", at)
 	}
 	ran := n.resolved
 	for _, u := range n.specs {
@@ -87,7 +87,7 @@ func (w *worker) missing(at addrs.Instance) string {
 	return ""
 }
 
-// sent sends what came of checks, and counts those that end a run.
+// sent sends the results of checks and counts the failures of severity error.
 func sent(sink event.Sink, checks []event.CheckFinished) (failed int) {
 	for _, c := range checks {
 		if sink.Send(c); c.Result == event.CheckFailed && c.Severity == plan.SeverityError {

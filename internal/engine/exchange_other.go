@@ -4,5 +4,5 @@ package engine
 
 import "errors"
 
-// exchange swaps two paths in one step; this system cannot.
+// exchange is not supported on this system.
 func exchange(a, b string) error { return errors.ErrUnsupported }

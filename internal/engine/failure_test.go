@@ -21,14 +21,14 @@ func TestFailures(t *testing.T) {
 	w := newWorld(t)
 	bad := sh("bad/one[x]", `i=0; while [ $i -lt 60 ]; do echo "line $i"; i=$((i+1)); done; printf 'end \377' >&2; exit 7`)
 	bad.Explains = true
-	w.Hints = func(at addrs.Instance, _ plan.Known, spec string, output []byte) []string {
+	w.Hints = func(at addrs.Instance, _ plan.ResolvedInputs, spec string, output []byte) []string {
 		return []string{fmt.Sprintf("hint for %s of %s after %d bytes", spec, at, len(output))}
 	}
 	r, err := w.run(planOf(nil, bad))
 	f := w.failure()
 	if err != nil || r.Failed != 1 || f.ExitCode != 7 || f.Summary != "exit code 7" || f.Where != "p.hcl:1" ||
-		f.Engine ||
-		!strings.HasPrefix(f.Output, "… 21 lines before …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") ||
+		f.InfrastructureError ||
+		!strings.HasPrefix(f.Output, "… 21 lines omitted …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") ||
 		f.Hints[0] != "hint for bad/one[x] of step.exec.bad/one[x] after 475 bytes" {
 		t.Errorf("%+v, %v\n%+v", r, err, f)
 	}
@@ -40,7 +40,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("the log of an action with a long name: %v", err)
 	}
 	for script, want := range map[string]string{"true": "did not write its output out",
-		"mkdir out": "output out should be a file, but the command wrote a folder"} {
+		"mkdir out": "output out must be a file, but the command wrote a folder"} {
 		if _, err := w.run(planOf(nil, sh("a", script))); err != nil ||
 			!strings.Contains(w.failure().Summary, want) || len(w.failure().Hints) == 0 {
 			t.Errorf("%s: %v, %+v", script, err, w.failure())
@@ -65,7 +65,7 @@ func TestTimeout(t *testing.T) {
 	slow.Specs[0].Timeout = 200 * time.Millisecond
 	r, err := w.run(planOf(nil, slow))
 	f := w.failure()
-	if err != nil || r.Failed != 1 || f.Engine || f.Output != "before" ||
+	if err != nil || r.Failed != 1 || f.InfrastructureError || f.Output != "before" ||
 		!strings.Contains(f.Summary, "timeout of 200ms") || len(f.Hints) == 0 {
 		t.Errorf("%+v, %v, %+v", r, err, f)
 	}
@@ -97,7 +97,7 @@ func TestRetries(t *testing.T) {
 	warned := false
 	for _, e := range w.events {
 		if e, ok := e.(event.ActionFinished); ok {
-			warned = strings.Contains(e.Warning, "at try 3")
+			warned = strings.Contains(e.Warning, "at attempt 3")
 		}
 	}
 	if b, _ := os.ReadFile(count); string(b) != "x\nx\nx\n" || !warned {
@@ -131,7 +131,7 @@ func TestInterrupt(t *testing.T) {
 	r, err := engine.Run(ctx,
 		planOf(nil, sh("slow", "touch "+started+"; sleep 60"),
 			sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
-	if !errors.Is(err, cause) || r.Failed != 0 || r.Skipped != 3 || r.Actions != 3 || w.failure().Summary != "" {
+	if !errors.Is(err, cause) || r.Failed != 0 || r.NotRun != 3 || r.Actions != 3 || w.failure().Summary != "" {
 		t.Errorf("%+v, %v, %+v", r.BuildFinished, err, w.failure())
 	}
 }

@@ -12,70 +12,69 @@ import (
 
 // graph is the state of a build. One goroutine owns it (see run.go); workers may look up instances.
 //
-// A unit is a spec to run, or the expansion of an instance whose specs are not known yet. A unit waits for blockers:
-// units that make its inputs, and instances whose outputs are not known yet. When the last known blocker is gone, the
-// blockers are looked up again, because an instance that was expanded may have brought new ones. A third sort of
-// unit, a gate, is no work: it is done when all of some instances are, and the actions of instances that come after
-// these (depends_on) wait for it.
+// A unit is a spec to run, or the expansion of an instance whose specs are deferred. A unit waits for blockers: units
+// that produce its inputs, and instances whose outputs are deferred. When the last known blocker finishes, the graph
+// looks for blockers again, because an expanded instance may add new ones. A third sort of unit, a gate, does no work.
+// It finishes when all of its instances do, and releases the actions of the instances that depend on them (depends_on).
 type graph struct {
 	instances  map[addrs.Instance]*instance
 	order      []*instance
 	units      int
-	ready      readyHeap // units that work on this machine
-	away       readyHeap // units that work elsewhere: they take no slot here
-	lookAhead  int       // how many units' results are looked up at once, before it is their turn; 0: when it is
-	aheadQueue readyHeap // units whose results are to be looked up so
+	ready      readyHeap // units that use a slot of this machine
+	away       readyHeap // units that use no slot of this machine: they run elsewhere
+	lookAhead  int       // how many results are looked up at once ahead of execution; 0: none
+	aheadQueue readyHeap // units whose results are looked up ahead of execution
 }
 
 type instance struct {
-	plan     *plan.Instance          // as it was extended last
-	values   map[addrs.Output][]byte // by which it was extended
+	plan     *plan.Instance          // as last extended
+	values   map[addrs.Output][]byte // the values that extended it
 	level    int                     // length of the longest chain of instances that depend on this one
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
-	single   [1]*unit         // specs, where there is one
-	byName   map[string]*unit // of many units; see named
+	single   [1]*unit         // the specs of an instance with one
+	byName   map[string]*unit // the specs of an instance with many; see named
 	outputs  map[string]action.Artifact
 	waiters  []*unit
-	after    []*unit // gates that its actions wait for
+	after    []*unit // gates of its actions
 }
 
 type unit struct {
 	id       int32
-	wait     int32 // blockers not gone yet
+	wait     int32 // number of unfinished blockers
 	state    unitState
 	instance *instance    // nil: a gate
 	spec     *action.Spec // nil: an expansion
 	gate     *gate        // nil: none
 	waiters  []*unit
-	counted  *int // the loop's counter of such units, while it runs
-	missed   bool // its result was looked up, and is not known
+	counted  *int // the loop's counter of running units of this sort
+	missed   bool // its lookup was a cache miss
 	out      made // when done
 
-	memory  int64            // that its action is expected to take; 0: not known
-	roomy   bool             // it was given that
-	printed *execute.Printed // of the action that runs
+	demand  map[string]int64   // resources that its action needs; nil: unknown before a cache miss
+	holds   bool               // it holds them
+	printed *execute.OutputLog // of the running action
 }
 
-// gate is what has to be done before the actions that come after it.
+// gate finishes when its instances do, and blocks the actions that come after them.
 type gate struct{ needs []*instance }
 
-// unitState is where a unit stands.
+// unitState is the state of a unit.
 type unitState uint8
 
 const (
 	waiting unitState = iota // has blockers
-	ready                    // in the ready heap, or waiting for room
+	ready                    // in a ready heap, or waiting for a resource
 	running                  // a worker has it
 	done                     // its outputs are in the store
 	failed                   // ran and failed, or could not run
-	skipped                  // something it needs failed, or the build was stopped
+	skipped                  // one of its dependencies failed, or the build was stopped
 )
 
 func (s unitState) ended() bool { return s >= done }
 
-// newGraph returns the graph of the plan, with the units that are to be admitted.
+// newGraph returns the graph of the plan, and its initial units.
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	g := &graph{instances: make(map[addrs.Instance]*instance, len(p.Instances))}
 	var units []*unit
@@ -93,8 +92,8 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 		}
 		units = append(units, us...)
 	}
-	whole := map[addrs.Step]int{}            // levels that all copies of a step have at least
-	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
+	whole := map[addrs.Step]int{}            // minimum level of all instances of a step
+	for i := len(g.order) - 1; i >= 0; i-- { // reverse topological order: dependents come first
 		n := g.order[i]
 		n.level = max(n.level, whole[n.plan.At.Step])
 		n.plan.EachNeed(func(at addrs.Instance) {
@@ -108,7 +107,8 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	return g, units, nil
 }
 
-// instance returns the instance with the address, or nil. Workers may ask: the instances of a graph stay as they are.
+// instance returns the instance with the address, or nil. Workers may call it: a graph never changes its set of
+// instances.
 func (g *graph) instance(at addrs.Instance) *instance { return g.instances[at] }
 
 func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
@@ -116,7 +116,8 @@ func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 	return &unit{id: int32(g.units), instance: n, spec: s}
 }
 
-// resolve gives an instance its specs and outputs and returns the units that were waiting for it, with the new ones.
+// resolve sets the specs and outputs of an instance. It returns the units that waited for the instance, and the new
+// ones.
 func (g *graph) resolve(n *instance, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
 	n.resolved, n.outputs, n.specs = true, outs, n.single[:0]
 	if len(specs) > 1 {
@@ -131,10 +132,10 @@ func (g *graph) resolve(n *instance, specs []action.Spec, outs map[string]action
 	return n.specs, nil
 }
 
-// manyUnits is how many an instance has that are found by a map.
+// manyUnits is the number of units from which an instance finds them by a map.
 const manyUnits = 8
 
-// add gives the instance a unit with a Spec.
+// add adds a unit with a Spec to the instance.
 func (n *instance) add(u *unit) {
 	n.specs = append(n.specs, u)
 	switch {
@@ -148,7 +149,7 @@ func (n *instance) add(u *unit) {
 	}
 }
 
-// named returns the unit whose Spec has the name, or nil.
+// named returns the unit of the Spec with the name, or nil.
 func (n *instance) named(name string) *unit {
 	if n.byName != nil {
 		return n.byName[name]
@@ -161,8 +162,8 @@ func (n *instance) named(name string) *unit {
 	return nil
 }
 
-// gates has the actions of instances wait for those that come before them, and returns what they wait for. Ten
-// thousand copies that come after ten thousand others so wait for one thing each, not ten thousand.
+// gates makes the actions of instances wait for the instances before them, and returns the gates. Through a gate,
+// 10,000 instances that come after 10,000 others wait for one unit each, not for 10,000.
 func (g *graph) gates() []*unit {
 	var gates []*unit
 	known := map[addrs.Instance]*unit{}
@@ -178,7 +179,7 @@ func (g *graph) gates() []*unit {
 	return gates
 }
 
-// copies returns the instances that an element of plan.Instance.After stands for.
+// copies returns the instances for an element of plan.Instance.After.
 func (g *graph) copies(at addrs.Instance) []*instance {
 	if n := g.instances[at]; n != nil || at.Keyed {
 		return []*instance{n}
@@ -192,8 +193,8 @@ func (g *graph) copies(at addrs.Instance) []*instance {
 	return all
 }
 
-// eachOf calls f for every action of the instances, and for those of them whose actions are not known yet. An
-// instance that has none at all is done when what it depends on is.
+// eachOf calls f for every action of the instances, and for every instance with deferred actions. An instance without
+// actions is done when its dependencies are.
 func (g *graph) eachOf(instances []*instance, seen map[*instance]bool, f func(*instance, *unit)) {
 	for _, n := range instances {
 		switch {
@@ -213,7 +214,7 @@ func (g *graph) eachOf(instances []*instance, seen map[*instance]bool, f func(*i
 	}
 }
 
-// inputs are what the unit reads: the spec's inputs, or what an expansion awaits.
+// inputs returns the inputs that the unit reads: those of the spec, or those that an expansion awaits.
 func (u *unit) inputs() []action.Input {
 	if u.spec != nil {
 		return u.spec.Inputs
@@ -225,7 +226,7 @@ func (u *unit) inputs() []action.Input {
 	return in
 }
 
-// block registers u with everything it has to wait for and tells whether any of it failed.
+// block registers u with each of its blockers and reports whether any of them failed.
 func (g *graph) block(u *unit) (bad bool, err error) {
 	u.wait, u.state = 0, waiting
 	seenInstances, seenUnits := map[*instance]bool{}, map[*unit]bool{}
@@ -264,17 +265,17 @@ func (g *graph) block(u *unit) (bad bool, err error) {
 	return bad, err
 }
 
-// eachBlocker calls f for every unresolved instance and every unit that the inputs, seen from instance n, lead to.
+// eachBlocker calls f for every unresolved instance and every unit that produces one of the inputs of instance n.
 func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f func(*instance, *unit)) error {
 	if depth > 100 {
-		return fmt.Errorf("%s: artifacts refer to each other in a circle", n.plan.At)
+		return fmt.Errorf("%s: cycle of artifacts that refer to each other", n.plan.At)
 	}
 	for _, in := range inputs {
 		switch {
 		case in.Spec != nil:
 			b := n.named(in.Spec.Spec)
 			if b == nil {
-				return fmt.Errorf("%s: no action %q in this step", n.plan.At, in.Spec.Spec)
+				return fmt.Errorf("%s: the step has no action %q", n.plan.At, in.Spec.Spec)
 			}
 			f(nil, b)
 		case in.Artifact != nil:
@@ -298,11 +299,14 @@ func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f fun
 	return nil
 }
 
-// readyHeap orders ready units by the longest chain that waits for them, then by age.
+// readyHeap orders ready units: those that hold resources, then by the longest chain of dependents, then by age.
 type readyHeap []*unit
 
 func (h readyHeap) Len() int { return len(h) }
 func (h readyHeap) Less(i, j int) bool {
+	if h[i].holds != h[j].holds {
+		return h[i].holds
+	}
 	if h[i].instance.level != h[j].instance.level {
 		return h[i].instance.level > h[j].instance.level
 	}
@@ -310,10 +314,10 @@ func (h readyHeap) Less(i, j int) bool {
 }
 func (h readyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-// Push is for container/heap.
+// Push implements container/heap.
 func (h *readyHeap) Push(x any) { *h = append(*h, x.(*unit)) }
 
-// Pop is for container/heap.
+// Pop implements container/heap.
 func (h *readyHeap) Pop() any {
 	old := *h
 	u := old[len(old)-1]
@@ -326,7 +330,7 @@ func (g *graph) pushReady(u *unit) {
 	heap.Push(g.queue(u), u)
 }
 
-// queue is where the unit waits when it is ready.
+// queue returns the queue of the unit while it is ready.
 func (g *graph) queue(u *unit) *readyHeap {
 	if g.isAhead(u) {
 		return &g.aheadQueue
@@ -337,16 +341,15 @@ func (g *graph) queue(u *unit) *readyHeap {
 	return &g.ready
 }
 
-// isAhead tells whether the unit's result is to be looked up before it is its turn.
+// isAhead reports whether the unit's result is looked up ahead of execution.
 func (g *graph) isAhead(u *unit) bool { return g.lookAhead > 0 && u.spec != nil && !u.missed }
 
-// away tells whether the unit takes no slot of this machine's processors: another executor does its work, or it
-// downloads.
+// away reports whether the unit uses no processor slot of this machine: it runs elsewhere, or it downloads.
 func (u *unit) away() bool {
 	if u.spec == nil {
 		return false
 	}
-	if demand(u)[action.DownloadsPool] > 0 {
+	if ResourcesOf(u.instance.plan, *u.spec)[action.DownloadsPool] > 0 {
 		return true
 	}
 	where := u.spec.Platform[action.PropertyExecutor]

@@ -40,7 +40,7 @@ func TestLargeInputs(t *testing.T) {
 	bad := planOf(nil, sh("bad", "cp big out; echo x >> '"+own+"'", inputs...))
 	r, err := w.run(bad)
 	if inPlace {
-		if r.Failed != 1 || !strings.Contains(w.failure().Summary, own+" changed during the build: run again") {
+		if r.Failed != 1 || !strings.Contains(w.failure().Summary, own+" changed during the build; run again") {
 			t.Fatalf("%+v, %v, %+v", r, err, w.failure())
 		}
 		var changed *store.ChangedError

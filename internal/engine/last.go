@@ -8,18 +8,17 @@ import (
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// lastRuns remembers, for steps with cache = "inputs", the key with which each action last ran here, if it succeeded.
-// Such an action has effects that are in no output: flashing a board, deploying. A run with other inputs undoes them.
-// So only the result of the last run counts: no older one, no other machine's, and not that of another action with
-// the same command.
+// lastRuns stores the key of each action's last successful run on this machine, for steps with side_effects. Such an
+// action has effects outside its outputs: flashing a board, deploying. A run with other inputs undoes them. So only the
+// result of the last run is valid: no older result, none from another machine, and none of another action with the same
+// command.
 type lastRuns struct {
-	dir      string // "": nothing is remembered
-	pipeline string // with the workspace: step names are unique in it
+	dir      string // "" disables lastRuns
+	pipeline string // with the workspace path: step names are unique in it
 	fn       digest.Function
 }
 
@@ -31,21 +30,21 @@ func newLastRuns(o Options, pipeline string) lastRuns {
 	return l
 }
 
-// name stands for the unit's action, whatever it does.
+// name identifies the unit's action by its place in the pipeline, not by its content.
 func (l lastRuns) name(u *unit) string {
 	return l.fn.Bytes([]byte(l.pipeline + "\x00" + u.instance.plan.At.String() + "\x00" + u.spec.Name)).Hex()
 }
 
 func (l lastRuns) path(u *unit) string { return filepath.Join(l.dir, l.name(u)) }
 
-// lastRunKind is of the file of an action, which has its key.
+// lastRunKind is the kind of the file that holds an action's key.
 func lastRunKind() statefile.Kind {
-	return statefile.Kind{Name: "last-run", Version: 1, Max: 1 << 10, Shared: true}
+	return statefile.Kind{Name: "last-run", Version: 2, Max: 1 << 10, Shared: true}
 }
 
-// counts tells whether a remembered result of the unit may be used.
+// counts reports whether a cached result of the unit is valid.
 func (l lastRuns) counts(u *unit, key digest.Digest) bool {
-	if u.instance.plan.Cache != plan.CacheInputs {
+	if !u.instance.plan.SideEffects {
 		return true
 	}
 	if l.dir == "" {
@@ -56,9 +55,9 @@ func (l lastRuns) counts(u *unit, key digest.Digest) bool {
 	return err == nil && last == key.String()
 }
 
-// begin forgets the last run, before the next one has any effect.
+// begin deletes the record of the last run, before the next run has any effect.
 func (l lastRuns) begin(u *unit) error {
-	if u.instance.plan.Cache != plan.CacheInputs || l.dir == "" {
+	if !u.instance.plan.SideEffects || l.dir == "" {
 		return nil
 	}
 	if err := os.Remove(l.path(u)); err != nil {
@@ -70,9 +69,9 @@ func (l lastRuns) begin(u *unit) error {
 	return atomicfile.SyncDir(l.dir)
 }
 
-// end remembers a run that succeeded. A power cut may lose the file: then the action runs again.
+// end records a successful run. If a power cut loses the file, the action runs again.
 func (l lastRuns) end(u *unit, key digest.Digest) error {
-	if u.instance.plan.Cache != plan.CacheInputs || l.dir == "" {
+	if !u.instance.plan.SideEffects || l.dir == "" {
 		return nil
 	}
 	return statefile.Write(l.path(u), lastRunKind(), key.String())

@@ -10,18 +10,18 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/state"
 )
 
-// lookedAt collects the paths of this machine that a build looked at, with their stamps from before they were read.
+// lookedAt collects the paths of this machine that a build read, with their stamps from before the read.
 type lookedAt struct {
 	mu   sync.Mutex
 	seen map[string]state.Seen
 }
 
-// add notes a path, as stat.Lstats takes it. A path that changed while the build went on is racy.
+// add records a path, like stat.Lstats. A path that changed during the build is racy.
 func (l *lookedAt) add(path string, s stat.Stamp) {
 	is := state.See(path, s, time.Now())
 	l.mu.Lock()
@@ -34,7 +34,7 @@ func (l *lookedAt) add(path string, s stat.Stamp) {
 	l.seen[path] = is
 }
 
-// all returns what was looked at, sorted by path.
+// all returns the recorded paths, sorted.
 func (l *lookedAt) all() []state.Seen {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,8 +46,8 @@ func (l *lookedAt) all() []state.Seen {
 	return all
 }
 
-// below returns add for paths relative to an input, and notes the links that led to its place.
-func (l *lookedAt) below(h action.HostPath, place rooted.Place) func(rel string, s stat.Stamp) {
+// below returns add for paths relative to an input, and records the links on the way to the input.
+func (l *lookedAt) below(h action.HostPath, place safepath.Place) func(rel string, s stat.Stamp) {
 	base := path.Clean(h.Path)
 	for _, link := range place.Links {
 		if s, err := stat.Lstat(link); err == nil {
@@ -60,8 +60,8 @@ func (l *lookedAt) below(h action.HostPath, place rooted.Place) func(rel string,
 	return func(rel string, s stat.Stamp) { l.add(path.Join(base, rel), s) }
 }
 
-// shadows notes the places where a program was looked for before it was found at the path: one that is put there is
-// found instead.
+// shadows records the places that were searched before a program was found at the path: a program that appears in one
+// of them wins.
 func (l *lookedAt) shadows(at, name, list string) {
 	if name == at {
 		return
@@ -74,7 +74,7 @@ func (l *lookedAt) shadows(at, name, list string) {
 		if p == at {
 			return
 		}
-		s, _ := stat.Lstat(p) // mostly there is nothing
+		s, _ := stat.Lstat(p) // usually the path is absent
 		l.add(filepath.ToSlash(p), s)
 	}
 }

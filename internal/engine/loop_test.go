@@ -70,11 +70,12 @@ type fakeWork struct {
 	lookups int             // how many are looked up at once
 	lookup  time.Duration   // what that takes
 	known   map[string]bool // what is found
-	room    *room           // nil: there is any
+
+	peak func(step, name string) int64 // memory
 }
 
 // runFake builds the instances in fake time and returns how it went, and how long it took.
-func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[string]int,
+func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, sizes map[string]int64,
 	nodes ...*plan.Instance) (*record, event.BuildFinished, time.Duration, error) {
 	t.Helper()
 	r := &record{ended: map[string]event.Outcome{}}
@@ -103,11 +104,15 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 				time.Sleep(f.lookup)
 				return outcome{kind: event.Cached, missed: !f.known[u.spec.Name]}
 			}
-			if f.room != nil {
-				if !f.room.reserve(u) {
-					return outcome{held: true}
-				}
-				defer f.room.free(u)
+			time.Sleep(time.Duration(u.id)) // so that units ask for resources in their order
+			if f.known[u.spec.Name] {
+				return outcome{kind: event.Cached}
+			}
+			if u.demand == nil {
+				u.demand = demand(u, f.peak)
+			}
+			if !u.reserve(say) {
+				return outcome{missed: true}
 			}
 			n := <-running + 1
 			f.max = max(f.max, n)
@@ -124,14 +129,20 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 			}
 			return outcome{kind: event.Executed}
 		}
-		if pools == nil {
-			pools = map[string]int{}
+		pools := map[string]*pool{}
+		for name, size := range sizes {
+			pools[name] = &pool{size: size}
 		}
-		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, room: f.room,
+		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools,
 			messages: make(chan message, 16)}
 		start := time.Now()
 		err = l.run(t.Context(), append(units, g.gates()...))
-		took, sum = time.Since(start), l.sum
+		took, sum = time.Since(start).Truncate(time.Millisecond), l.sum
+		for name, p := range pools {
+			if sum.NotRun == 0 && (p.taken != 0 || len(p.queue) > 0) {
+				t.Errorf("in the end %d of %s are taken, and %d units wait", p.taken, name, len(p.queue))
+			}
+		}
 	})
 	return r, sum, took, err
 }
@@ -171,7 +182,8 @@ func TestAway(t *testing.T) {
 				action.PropertyPool: "board=1"}})
 	}
 	run.Outputs = nil
-	r, _, took, err := runFake(t, 1, false, f, map[string]int{"board": 3}, newNode("compile"), newNode("compile2"), run)
+	r, _, took, err := runFake(t, 1, false, f, map[string]int64{"board": 3}, newNode("compile"), newNode("compile2"),
+		run)
 	if err != nil || took != 4*time.Second || f.max != 4 {
 		t.Errorf("%d at once in %v, %v", f.max, took, err)
 	}
@@ -192,7 +204,7 @@ func TestDownloads(t *testing.T) {
 		f.took[n.Specs[0].Name] = time.Second
 		nodes = append(nodes, n)
 	}
-	_, _, took, err := runFake(t, 1, false, f, map[string]int{action.DownloadsPool: 2}, nodes...)
+	_, _, took, err := runFake(t, 1, false, f, map[string]int64{action.DownloadsPool: 2}, nodes...)
 	if err != nil || took != 2*time.Second || f.max != 3 {
 		t.Errorf("%d at once in %v, %v, want 3 in 2s", f.max, took, err)
 	}
@@ -213,7 +225,7 @@ func TestLookupsAhead(t *testing.T) {
 		f.known[names[i]] = i > 1
 	}
 	nodes = append(nodes, newNode("link", names...))
-	r, sum, took, err := runFake(t, 2, false, f, map[string]int{"board": 1}, nodes...)
+	r, sum, took, err := runFake(t, 2, false, f, map[string]int64{"board": 1}, nodes...)
 	if err != nil || took != 9*time.Second || f.max != 1 || sum.Cached != 18 || sum.Executed != 3 ||
 		len(r.order) != 21 || r.order[20] != "link" {
 		t.Errorf("%d at once in %v, %+v, order %v, %v", f.max, took, sum, r.order, err)
@@ -222,7 +234,7 @@ func TestLookupsAhead(t *testing.T) {
 	f.took["n00"] = 0
 	f.known["n00"], f.known["n01"] = false, false
 	if r, sum, _, err = runFake(t, 1, false, f, nil, nodes...); err != nil || sum.Failed != 1 ||
-		r.ended["n01"] != event.Skipped || r.ended["link"] != event.Skipped || sum.Executed != 0 {
+		r.ended["n01"] != event.NotRun || r.ended["link"] != event.NotRun || sum.Executed != 0 {
 		t.Errorf("a failure: %+v, %v, %v", sum, r.ended, err)
 	}
 }
@@ -234,13 +246,13 @@ func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
 	}
 	f := &fakeWork{bad: map[string]bool{"bad": true}}
 	r, sum, _, err := runFake(t, 1, true, f, nil, nodes()...)
-	want := map[string]event.Outcome{"bad": event.Failed, "after": event.Skipped, "other": event.Executed,
-		"later": event.Executed, "both": event.Skipped}
-	if err != nil || !reflect.DeepEqual(r.ended, want) || sum.Failed != 1 || sum.Skipped != 2 || sum.Executed != 2 {
+	want := map[string]event.Outcome{"bad": event.Failed, "after": event.NotRun, "other": event.Executed,
+		"later": event.Executed, "both": event.NotRun}
+	if err != nil || !reflect.DeepEqual(r.ended, want) || sum.Failed != 1 || sum.NotRun != 2 || sum.Executed != 2 {
 		t.Errorf("keep going: %v %+v %v", r.ended, sum, err)
 	}
 	r, sum, _, err = runFake(t, 1, false, f, nil, nodes()...)
-	if err != nil || sum.Failed != 1 || sum.Executed != 0 || r.ended["other"] != event.Skipped {
+	if err != nil || sum.Failed != 1 || sum.Executed != 0 || r.ended["other"] != event.NotRun {
 		t.Errorf("stop at once: %v %+v %v", r.ended, sum, err)
 	}
 }
@@ -252,8 +264,8 @@ func TestFailureStartsNothing(t *testing.T) {
 		"runs": 72 * time.Second}}
 	r, sum, took, err := runFake(t, 2, false, f, nil, newNode("bad"), newNode("runs"), newNode("ready"),
 		newNode("after", "bad"), newNode("later", "runs"), newNode("both", "bad", "runs"))
-	want := map[string]event.Outcome{"bad": event.Failed, "runs": event.Executed, "ready": event.Skipped,
-		"after": event.Skipped, "later": event.Skipped, "both": event.Skipped}
+	want := map[string]event.Outcome{"bad": event.Failed, "runs": event.Executed, "ready": event.NotRun,
+		"after": event.NotRun, "later": event.NotRun, "both": event.NotRun}
 	if err != nil || !reflect.DeepEqual(r.ended, want) || took != 72*time.Second {
 		t.Errorf("%v in %v, %+v, %v", r.ended, took, sum, err)
 	}
@@ -296,7 +308,7 @@ func TestDependsOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes []*plan.Instance
 		took  int    // seconds, where each action takes one
-		bad   string // what fails; then the others that end in vain are Skipped
+		bad   string // what fails; then the others that end in vain are NotRun
 		skips string
 		found expansion // of the deferred; nil: three
 	}{
@@ -352,7 +364,7 @@ func TestDependsOn(t *testing.T) {
 				want[c.bad] = event.Failed
 			}
 			for _, n := range strings.Fields(c.skips) {
-				want[n] = event.Skipped
+				want[n] = event.NotRun
 			}
 			if err != nil || took != time.Duration(c.took)*time.Second || !reflect.DeepEqual(r.ended, want) ||
 				sum.Actions != len(r.ended) {
@@ -417,7 +429,7 @@ func TestExpansion(t *testing.T) {
 		return nil, nil, errors.New("no sources")
 	}
 	r, sum, _, err = runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))
-	if err != nil || sum.Failed != 1 || r.ended["link"] != event.Skipped || r.ended["exec.compile"] != event.Failed {
+	if err != nil || sum.Failed != 1 || r.ended["link"] != event.NotRun || r.ended["exec.compile"] != event.Failed {
 		t.Errorf("failed expansion: %v %+v %v", r.ended, sum, err)
 	}
 }
@@ -436,14 +448,15 @@ func TestPools(t *testing.T) {
 		t.Errorf("one board: %d at once in %v, %v", f.max, took, err)
 	}
 	f.max = 0
-	if _, _, took, _ = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); took != 2*time.Second ||
+	if _, _, took, _ = runFake(t, 4, false, f, map[string]int64{"board": 2}, nodes...); took != 2*time.Second ||
 		f.max != 2 {
 		t.Errorf("two boards: %d at once in %v", f.max, took)
 	}
 	for _, n := range nodes {
 		n.Specs[0].Platform[action.PropertyPool] = "board=9"
 	}
-	if _, sum, _, err = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); err != nil || sum.Executed != 4 {
+	_, sum, _, err = runFake(t, 4, false, f, map[string]int64{"board": 2}, nodes...)
+	if err != nil || sum.Executed != 4 {
 		t.Errorf("more wanted than there is: %+v, %v", sum, err)
 	}
 }
@@ -452,18 +465,15 @@ func TestPools(t *testing.T) {
 // what takes none, or is not known, does not.
 func TestRoom(t *testing.T) {
 	took := map[string]int64{"large": 70, "half": 50, "other": 50, "huge": 500}
-	newRoom := func() *room { return &room{total: 100, took: func(_, name string) int64 { return took[name] }} }
 	f := &fakeWork{took: map[string]time.Duration{"large": 10 * time.Second, "half": 10 * time.Second,
-		"other": 10 * time.Second, "huge": 10 * time.Second, "new": time.Second, "n2": time.Second}}
+		"other": 10 * time.Second, "huge": 10 * time.Second, "new": time.Second, "n2": time.Second},
+		peak: func(_, name string) int64 { return took[name] }}
 	run := func(want time.Duration, most int, nodes ...*plan.Instance) {
 		t.Helper()
-		f.room, f.max = newRoom(), 0
-		r, sum, d, err := runFake(t, 8, false, f, nil, nodes...)
+		f.max = 0
+		r, sum, d, err := runFake(t, 8, false, f, map[string]int64{MemoryPool: 100}, nodes...)
 		if err != nil || sum.Executed != len(nodes) || d != want || f.max != most {
 			t.Errorf("%v in %v, at most %d at once, %+v, %v", r.order, d, f.max, sum, err)
-		}
-		if f.room.taken != 0 || f.room.waiting != 0 {
-			t.Errorf("%v: in the end %d are taken, and %d wait", r.order, f.room.taken, f.room.waiting)
 		}
 	}
 	run(10*time.Second, 2, newNode("half"), newNode("other"))
@@ -473,22 +483,66 @@ func TestRoom(t *testing.T) {
 	// other would fit before large, which came first
 	run(30*time.Second, 2, newNode("half"), newNode("new"), newNode("large", "new"), newNode("n2", "new"),
 		newNode("other", "n2"))
-	f.room = newRoom()
 	f.bad = map[string]bool{"half": true, "large": true}
-	if r, sum, _, err := runFake(t, 8, false, f, nil, newNode("half"), newNode("large"),
-		newNode("after", "large", "half")); err != nil || sum.Failed != 1 || sum.Skipped != 2 {
+	if r, sum, _, err := runFake(t, 8, false, f, map[string]int64{MemoryPool: 100}, newNode("half"), newNode("large"),
+		newNode("after", "large", "half")); err != nil || sum.Failed != 1 || sum.NotRun != 2 {
 		t.Errorf("after a failure: %v, %+v, %v", r.ended, sum, err)
 	}
 	f.bad = nil
 	n := newNode("says")
 	n.Resources = map[string]int{MemoryPool: 64}
 	f.took["says"] = time.Second
-	f.room = newRoom()
-	f.room.total = 100 << 30
 	took["large"] = 70 << 30
-	if _, sum, d, err := runFake(t, 8, false, f, map[string]int{MemoryPool: 100}, newNode("large"), n); err != nil ||
-		sum.Executed != 2 || d != 11*time.Second {
+	_, sum, d, err := runFake(t, 8, false, f, map[string]int64{MemoryPool: 100 << 30}, newNode("large"), n)
+	if err != nil || sum.Executed != 2 || d != 11*time.Second {
 		t.Errorf("one that says what it takes, and never ran: %+v in %v, %v", sum, d, err)
+	}
+}
+
+// TestCachedTakesNoResource: an action whose result is cached waits for no resource.
+func TestCachedTakesNoResource(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{"long": 10 * time.Second, "first": time.Second, "after": time.Second},
+		known: map[string]bool{"cached": true}}
+	long, cached := newNode("long"), newNode("cached", "first")
+	for _, n := range []*plan.Instance{long, cached} {
+		n.Resources = map[string]int{"board": 1}
+	}
+	r, sum, took, err := runFake(t, 2, false, f, nil, newNode("first"), long, cached, newNode("after", "cached"))
+	if want := []string{"first", "cached", "after", "long"}; err != nil || sum.Cached != 1 || took != 10*time.Second ||
+		!reflect.DeepEqual(r.order, want) {
+		t.Errorf("%v in %v, %+v, %v", r.order, took, sum, err)
+	}
+}
+
+// TestTwoResources: an action that needs two resources waits for both, and takes none before.
+func TestTwoResources(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{}}
+	var nodes []*plan.Instance
+	for i, resources := range []map[string]int{{"x": 1}, {"y": 1}, {"z": 1}, {"x": 1, "y": 1, "z": 1, "free": 1}} {
+		n := newNode(fmt.Sprint(i))
+		n.Resources = resources
+		f.took[fmt.Sprint(i)] = time.Second
+		nodes = append(nodes, n)
+	}
+	for range 20 { // the order of resources is random
+		_, sum, took, err := runFake(t, 8, false, f, nil, nodes...)
+		if err != nil || sum.Executed != 4 || took != 2*time.Second {
+			t.Fatalf("%+v in %v, %v", sum, took, err)
+		}
+	}
+}
+
+// TestManyWaitForOne: the loop looks at a unit that waits for a resource when it comes and when its turn is, and not
+// each time that another one starts.
+func TestManyWaitForOne(t *testing.T) {
+	const many = 5000
+	n := &plan.Instance{At: at("a"), Resources: map[string]int{"board": 1}}
+	for i := range many {
+		n.Specs = append(n.Specs, action.Spec{Name: fmt.Sprint(i)})
+	}
+	_, sum, _, err := runFake(t, 2, false, &fakeWork{}, nil, n)
+	if err != nil || sum.Executed != many {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }
 
@@ -506,12 +560,12 @@ func TestCancel(t *testing.T) {
 			<-ctx.Done()
 			return outcome{kind: event.Failed, failure: &event.Failure{}, err: context.Cause(ctx)}
 		}
-		l := &loop{g: g, work: work, sink: r, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
+		l := &loop{g: g, work: work, sink: r, jobs: 1, pools: map[string]*pool{}, messages: make(chan message, 16)}
 		if err := l.run(ctx, units); !errors.Is(err, cause) {
 			t.Errorf("err = %v, want the cause", err)
 		}
 	})
-	if r.ended["b"] != event.Skipped {
+	if r.ended["b"] != event.NotRun {
 		t.Errorf("%v", r.ended)
 	}
 }
@@ -528,7 +582,7 @@ func TestGraphErrors(t *testing.T) {
 	} {
 		g, units, err := newGraph(&plan.Plan{Instances: nodes})
 		if err == nil {
-			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{},
+			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]*pool{},
 				messages: make(chan message, 16)}
 			err = l.run(t.Context(), append(units, g.gates()...))
 		}
@@ -557,7 +611,7 @@ func TestLateProgress(t *testing.T) {
 			return outcome{kind: event.Executed}
 		}
 		l := &loop{g: g, work: work, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1,
-			pools: map[string]int{}, messages: make(chan message, 16)}
+			pools: map[string]*pool{}, messages: make(chan message, 16)}
 		if err := l.run(t.Context(), units); err != nil {
 			t.Error(err)
 		}
@@ -583,14 +637,14 @@ func TestTail(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
 		{"a\nb\n\n", "a\nb"},
-		{"1\n2\n3\n4\n", "… 2 lines before …\n3\n4"},
+		{"1\n2\n3\n4\n", "… 2 lines omitted …\n3\n4"},
 	} {
 		if got := tail([]byte(c.in), 2); got != c.want {
 			t.Errorf("tail(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
 	if got := tail([]byte(strings.Repeat("ü", maxTail)), 2); len(got) > maxTail+64 ||
-		!strings.Contains(got, "bytes before …\nü") {
+		!strings.Contains(got, "bytes omitted …\nü") {
 		t.Errorf("%d bytes: %.60q", len(got), got)
 	}
 }

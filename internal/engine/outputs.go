@@ -25,10 +25,10 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// tempPrefix begins the names of folders in which outputs are made ready, beside their places.
+// tempPrefix begins the names of folders in which outputs are prepared, beside their final paths.
 const tempPrefix = ".hexmage"
 
-// output is an output of the pipeline on the way to its place.
+// output is an output of the pipeline while it is exported.
 type output struct {
 	state.Output
 	entry   merkle.Entry
@@ -36,9 +36,10 @@ type output struct {
 	err     error
 }
 
-// CheckOut refuses a folder of outputs to which a link leads from the folder in ("": the one that out is in): outputs
-// would be written wherever the author of a workspace wants them.
-func CheckOut(in, out string) error {
+// ValidateOutputDir returns an error if the output folder out, or a folder on the path from in to out, is a link. If in
+// is "", it checks only out. Without this check, the author of a workspace could make hexmage write outputs to any
+// folder of the user.
+func ValidateOutputDir(in, out string) error {
 	if in == "" {
 		in = filepath.Dir(out)
 	}
@@ -51,22 +52,21 @@ func CheckOut(in, out string) error {
 		at = filepath.Join(at, name)
 		info, err := os.Lstat(at)
 		if err != nil {
-			return nil // there is nothing yet, or writing there fails with a better error
+			return nil // the path is absent, or writing to it fails with a better error
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			to, _ := os.Readlink(at)
-			return fmt.Errorf("%s is a link to %s, and outputs follow no link: remove it, or name with --out where "+
-				"they are to go", at, to)
+			return fmt.Errorf("%s is a link to %s, and outputs do not follow links; remove the link, or choose "+
+				"another folder with --out", at, to)
 		}
 	}
 	return nil
 }
 
-// putOutputs puts the pipeline's outputs into Options.Out and removes those that the pipeline no longer has. An
-// output that stands there already is not touched. After an error, the outputs before the one that failed are in
-// their places.
+// putOutputs exports the pipeline's outputs to Options.Out and removes outputs that the pipeline no longer has. It
+// skips outputs that are up to date. After an error, the outputs before the failed one are in place.
 func (w *worker) putOutputs(ctx context.Context, all []plan.Output) (done []state.Output, err error) {
-	if err := CheckOut(w.o.OutIn, w.o.Out); err != nil {
+	if err := ValidateOutputDir(w.o.OutIn, w.o.Out); err != nil {
 		return nil, err
 	}
 	lock := layout.StateDir(w.o.State).OutputLock(w.fn.Bytes([]byte(w.o.Out)).Hex()[:16])
@@ -75,10 +75,10 @@ func (w *worker) putOutputs(ctx context.Context, all []plan.Output) (done []stat
 	}
 	unlock, err := atomicfile.Lock(ctx, lock)
 	if err != nil {
-		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
+		return nil, fmt.Errorf("wait for another hexmage process that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	_ = atomicfile.SweepNamed(w.o.Out, tempPrefix, 0) // of killed runs; what cannot be removed does no harm
+	_ = atomicfile.SweepNamed(w.o.Out, tempPrefix, 0) // left by killed runs; a failure here is harmless
 	outs, err := w.findOutputs(ctx, all)
 	p := &placer{worker: w}
 	defer p.close()
@@ -101,14 +101,14 @@ func (w *worker) putOutputs(ctx context.Context, all []plan.Output) (done []stat
 	return done, err
 }
 
-// findOutputs finds out what each output is, up to the first that cannot be found.
+// findOutputs finds the content of each output, up to the first error.
 func (w *worker) findOutputs(ctx context.Context, all []plan.Output) ([]output, error) {
 	outs := make([]output, 0, len(all))
 	at := map[string]string{}
 	for _, p := range all {
 		name, err := plan.FileName(p.Name)
 		if other, ok := at[name]; ok && err == nil {
-			err = fmt.Errorf("its place is that of output %q too: rename one of them", other)
+			err = fmt.Errorf("output %q has the same path; rename one of the outputs", other)
 		}
 		var e merkle.Entry
 		if err == nil {
@@ -127,12 +127,12 @@ func (w *worker) findOutputs(ctx context.Context, all []plan.Output) ([]output, 
 // outputEntry returns the content of an output of the pipeline.
 func (w *worker) outputEntry(ctx context.Context, out plan.Output) (merkle.Entry, error) {
 	if out.Waits != plan.ForNothing {
-		if w.o.Extender == nil {
-			return merkle.Entry{}, errors.New("it waits for values, and this build cannot evaluate it with them")
+		if w.o.Resolver == nil {
+			return merkle.Entry{}, errors.New("the output waits for values, but this build cannot evaluate outputs")
 		}
 		values, err := w.allValues(ctx, out.AwaitValues)
 		if err == nil {
-			out, err = w.o.Extender.ExtendOutput(out.Name, plan.Known{Values: values})
+			out, err = w.o.Resolver.ExtendOutput(out.Name, plan.ResolvedInputs{Values: values})
 		}
 		if err != nil {
 			return merkle.Entry{}, err
@@ -147,12 +147,12 @@ func (w *worker) outputEntry(ctx context.Context, out plan.Output) (merkle.Entry
 	}
 	entry, err := w.entry(ctx, nil, out.Artifact, literals)
 	if err == nil && entry.File == nil && entry.Dir == nil {
-		err = errors.New("it is neither a file nor a folder")
+		err = errors.New("the value is neither a file nor a folder")
 	}
 	return entry, err
 }
 
-// identity names the content of an output.
+// identity identifies the content of an output.
 func (w *worker) identity(e merkle.Entry) string {
 	if e.File != nil {
 		return e.File.Digest.String() + " " + strconv.FormatBool(e.File.Executable)
@@ -161,11 +161,11 @@ func (w *worker) identity(e merkle.Entry) string {
 	return root.String()
 }
 
-// placer puts outputs in their places.
+// placer exports outputs.
 type placer struct {
 	*worker
 	once sync.Once
-	temp string // folder beside the outputs; "" before it is needed
+	temp string // folder beside the outputs; "" until it is needed
 	err  error
 }
 
@@ -175,7 +175,7 @@ func (p *placer) close() {
 	}
 }
 
-// place leaves outputs that stand as they are to be, and replaces the others, each by one rename.
+// place skips outputs that are up to date and replaces the others, each by one rename.
 func (p *placer) place(ctx context.Context, outs []output) error {
 	each := func(f func(i int, out *output) error) error {
 		g := errgroup.Group{}
@@ -187,11 +187,11 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 		}
 		return g.Wait()
 	}
-	_ = each(func(_ int, out *output) error { // it returns no error
+	_ = each(func(_ int, out *output) error { // the functions return no error
 		out.Files, out.inPlace = p.current(ctx, out)
 		return nil
 	})
-	// A far remote takes one round trip for all files, not one for each.
+	// One batch: a remote with high latency then costs one round trip for all files, not one for each.
 	store.Fetch(ctx, p.o.Blobs, func(yield func(digest.Digest) bool) {
 		for _, out := range outs {
 			if f := out.entry.File; f != nil && !out.inPlace && !yield(f.Digest) {
@@ -209,14 +209,14 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 	})
 }
 
-// openTemp makes the folder in which outputs are made ready. The state file of the request goes first: a run that is
-// killed from now on leaves outputs that no state file describes, so the next run looks at all of them.
+// openTemp creates the folder in which outputs are prepared. It first makes the state file of the last run invalid: if
+// this run fails or is killed, the next run checks all outputs. The file still lists the outputs to prune.
 func (p *placer) openTemp() error {
 	p.once.Do(func() {
-		if p.o.StateFile != "" {
-			if p.err = os.Remove(p.o.StateFile); errors.Is(p.err, fs.ErrNotExist) {
-				p.err = nil
-			}
+		if p.o.StateFile != "" && p.o.Last != nil {
+			last := *p.o.Last
+			last.Always = true
+			p.err = last.Write(p.o.StateFile)
 		}
 		if p.err == nil {
 			p.err = os.MkdirAll(p.o.Out, 0o755)
@@ -228,8 +228,8 @@ func (p *placer) openTemp() error {
 	return p.err
 }
 
-// current tells whether the output is in its place, by its stamps from the last run or else by its content. It
-// returns the files of one that does.
+// current reports whether the output is up to date, by its stamps from the last run or else by its content. If so, it
+// returns its files.
 func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) {
 	if last := p.o.Last.Output(out.Name); last != nil && last.Path == out.Path && last.ID == out.ID &&
 		last.Holds() == nil {
@@ -250,12 +250,12 @@ func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) 
 	d, err := merkle.Scan(ctx, p.hasher, out.Path, merkle.ScanOptions{
 		Seen: func(rel string, st stat.Stamp) { looked.add(filepath.Join(out.Path, filepath.FromSlash(rel)), st) }})
 	if err != nil {
-		return nil, false // a link that leads out, for one, was put there by somebody else
+		return nil, false // for example, a foreign link that leads out of the folder
 	}
 	root, _ := d.Encode(p.fn)
 	files := looked.all()
 	for i := range files {
-		files[i].Racy = false // as those of an output that was just put in place
+		files[i].Racy = false // like the files of an output that was just exported
 	}
 	return files, root.String() == out.ID
 }
@@ -267,7 +267,7 @@ func permOf(f *merkle.File) fs.FileMode {
 	return 0o644
 }
 
-// replace makes the output under a temporary name and moves it to its place.
+// replace creates the output under a temporary name and renames it to its path.
 func (p *placer) replace(ctx context.Context, out *output, temp string) error {
 	next := filepath.Join(p.temp, temp)
 	var err error
@@ -276,7 +276,7 @@ func (p *placer) replace(ctx context.Context, out *output, temp string) error {
 	} else {
 		root, blobs := out.entry.Dir.Encode(p.fn)
 		if err = p.keep(ctx, blobs); err == nil {
-			err = merkle.Materialise(ctx, p.blobs, merkle.Ref(root), next, merkle.MaterialiseOptions{Copy: true})
+			err = merkle.Materialize(ctx, p.blobs, merkle.Ref(root), next, true)
 		}
 	}
 	if err != nil {
@@ -291,8 +291,8 @@ func (p *placer) replace(ctx context.Context, out *output, temp string) error {
 	return relocate(out.Files, next, out.Path)
 }
 
-// relocate gives the files of an output their new paths. The move changes only the ctime of the file or folder that
-// was moved: if anything else changed, somebody has replaced it since.
+// relocate gives the files of an output their new paths. The rename changes only the ctime of the renamed file or
+// folder. Any other change means that another process replaced the output.
 func relocate(files []state.Seen, from, to string) error {
 	for i := range files {
 		f := &files[i]
@@ -309,17 +309,17 @@ func relocate(files []state.Seen, from, to string) error {
 	return nil
 }
 
-// exchangeOrMove moves next to path; what is there goes away at the same time, or to old if the system can do no
-// better. Another process with another cache may do the same.
+// exchangeOrMove renames next to path. It removes the previous content of path in the same call, or moves it to old if
+// the system cannot exchange paths. Another process with another cache may do the same concurrently.
 func exchangeOrMove(next, path, old string) error {
 	var err error
 	for range 10 {
-		// A file replaces a file, and anything replaces nothing.
+		// A rename is enough if path is a file or absent.
 		if err = os.Rename(next, path); err == nil {
 			return nil
 		}
 		if exchange(next, path) == nil {
-			return nil // next is the old output now, and goes away with its folder
+			return nil // next is the old output now; it is removed with its folder
 		}
 		if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -331,8 +331,7 @@ func exchangeOrMove(next, path, old string) error {
 	return err
 }
 
-// prune removes the outputs of the last run that the pipeline no longer has. An output that somebody has changed
-// stays.
+// prune removes outputs of the last run that the pipeline no longer has. It keeps outputs that were modified.
 func (p *placer) prune(now []state.Output) error {
 	if p.o.Last == nil {
 		return nil
@@ -353,7 +352,7 @@ func (p *placer) prune(now []state.Output) error {
 	return nil
 }
 
-// unwritable returns the error for a folder of outputs that is a file, or that the user may not write to.
+// unwritable returns the error for an output folder that is a file or not writable.
 func unwritable(dir string, err error) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, e := os.Stat(at)
@@ -362,12 +361,12 @@ func unwritable(dir string, err error) error {
 			continue
 		case e != nil:
 		case !info.IsDir():
-			return fmt.Errorf("%s is a file, but outputs need a folder there: remove it, or choose another place "+
+			return fmt.Errorf("%s is a file, but outputs need a folder; remove the file, or choose another folder "+
 				"with --out", at)
 		case errors.Is(err, fs.ErrPermission):
-			return fmt.Errorf("%s may not be written by you (%w): make the folder writable, or give another one "+
+			return fmt.Errorf("no permission to write to %s (%w); make the folder writable, or choose another folder "+
 				"with --out", at, fs.ErrPermission)
 		}
-		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
+		return fmt.Errorf("%w; make the folder writable, or choose another folder with --out", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -263,19 +262,27 @@ func TestOutputsStayUntouched(t *testing.T) {
 	}
 }
 
-// A run removes the state file before it replaces an output: killed then, it leaves none that describes other outputs.
-func TestStateFileGoesBeforeOutputs(t *testing.T) {
+// TestStateFileBeforeOutputs: after a run that fails while it puts outputs in place, the next run is not a no-op. It
+// removes an output that the pipeline no longer has.
+func TestStateFileBeforeOutputs(t *testing.T) {
 	w := newWorld(t)
-	w.ok(planOf([]plan.Output{output("f", "f", "")}, sh("f", "echo one > out")), 1)
-	p := planOf([]plan.Output{output("f", "f", ""), output("g", "f", "none")}, sh("f", "echo two > out"))
-	if _, err := w.run(p); err == nil {
+	w.ok(planOf([]plan.Output{output("f", "f", ""), output("old", "f", "")}, sh("f", "echo one > out")), 1)
+	two := sh("f", "echo two > out")
+	if _, err := w.run(planOf([]plan.Output{output("f", "f", ""), output("g", "f", "none")}, two)); err == nil {
 		t.Fatal("an output that is not there was found")
 	}
 	if got := list(t, w.Out); got["f"] != "two\n" {
 		t.Errorf("outputs %v", got)
 	}
-	if _, err := state.Read(w.StateFile); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the state file: %v", err)
+	if f, err := state.Read(w.StateFile); err != nil || !f.Always {
+		t.Errorf("the state file: %+v, %v", f, err)
+	}
+	w.ok(planOf([]plan.Output{output("f", "f", "")}, two), 0)
+	if got := list(t, w.Out); len(got) != 1 {
+		t.Errorf("outputs %v", got)
+	}
+	if f, err := state.Read(w.StateFile); err != nil || f.Always {
+		t.Errorf("the last state file: %+v, %v", f, err)
 	}
 }
 
@@ -286,13 +293,13 @@ func TestOutputNames(t *testing.T) {
 		want  string // in the error
 	}{
 		{[]string{"lib.so", "libs.a/b"}, ""},
-		{[]string{".."}, "cannot be the name of a file"},
-		{[]string{"."}, "cannot be the name of a file"},
-		{[]string{""}, "cannot be the name of a file"},
-		{[]string{".hexmage-x"}, "cannot be the name of a file"},
-		{[]string{"a\x00b"}, "cannot be the name of a file"},
-		{[]string{`a\b`}, "cannot be the name of a file"},
-		{[]string{"a/b", "a-b"}, `that of output "a/b" too`},
+		{[]string{".."}, "is not a valid file name"},
+		{[]string{"."}, "is not a valid file name"},
+		{[]string{""}, "is not a valid file name"},
+		{[]string{".hexmage-x"}, "is not a valid file name"},
+		{[]string{"a\x00b"}, "is not a valid file name"},
+		{[]string{`a\b`}, "is not a valid file name"},
+		{[]string{"a/b", "a-b"}, `output "a/b" has the same path`},
 		{[]string{strings.Repeat("x", 300)}, "too long"},
 	} {
 		w := newWorld(t)

@@ -15,43 +15,44 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Status is what a build would do with an action, as far as that can be told without running anything.
+// Status is the predicted outcome of an action. hexmage predicts it without running anything.
 type Status string
 
 // The statuses.
 const (
-	WillUse  Status = "cached"     // its result is known
-	WillRun  Status = "will run"   // its inputs are there, its result is not
-	Deferred Status = "deferred"   // what it will be made of is not known before others ran
-	WillFail Status = "cannot run" // something that it needs is not there, or the plan is wrong
+	WillUse  Status = "cached"     // the result is in the cache
+	WillRun  Status = "will run"   // the inputs are known, and the result is not in the cache
+	Deferred Status = "deferred"   // the inputs are unknown until other actions have run
+	WillFail Status = "cannot run" // a dependency is missing, or the plan is wrong
 )
 
-// Previewed is what a build would do with one action, or with a step's instance whose actions are not known yet.
+// Previewed is the predicted outcome of one action. For an instance whose actions are not known yet, it is the
+// predicted outcome of the whole instance.
 type Previewed struct {
-	Instance *plan.Instance // with the step's specs, where they could be found out
-	Spec     *action.Spec   // nil: the instance's actions are not known yet
+	Instance *plan.Instance // instance of the step, with its specs if they are known
+	Spec     *action.Spec   // nil: the instance's actions are deferred
 	Status   Status
 	Key      digest.Digest  // of WillUse and WillRun
-	Action   *action.Action // of the same
-	Waits    []string       // of Deferred: the instances it waits for, sorted
-	Err      error          // of WillFail
+	Action   *action.Action // of WillUse and WillRun
+	Waits    []string       // for Deferred: the sorted instances that must run first
+	Err      error          // reason for WillFail
 }
 
-// Previews is what a build would do.
+// Previews holds the predicted outcomes of all actions of a build.
 type Previews struct {
 	Actions []Previewed // in the plan's order
-	// Store has, beside all of Options.Blobs, the messages of actions that will run, and of those that were asked
-	// for.
+	// Store contains Options.Blobs, and the messages of all actions that will run or for which keep returned true.
 	Store store.Blobs
 }
 
-// Preview finds out what a build would do. It runs nothing, and writes nothing to the store or anywhere else. Of the
-// options it needs those of the stores, Workspace, State, Jobs and Fresh. Of actions for which keep returns true, the
-// messages are kept in Previews.Store although their result is known; keep may be nil. The error is about the engine.
+// Preview predicts the outcome of a build without running or writing anything. It uses only these options: Workspace,
+// State, Jobs, Force and the stores. Previews.Store has the messages of each action that will run, and of each action
+// for which the function keep returns true. The function keep may be nil. Preview returns an error only if the engine
+// fails.
 func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec string) bool) (*Previews, error) {
 	g, units, err := newGraph(p)
 	if err != nil {
@@ -66,22 +67,22 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 	}
 	v.last, v.blobs = last, over
 	l := &loop{g: g, work: v.do, sink: discard{}, jobs: max(1, o.Jobs, o.LookAhead), keepGoing: true,
-		pools: map[string]int{}, messages: make(chan message, 16)}
+		messages: make(chan message, 16)}
 	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	return &Previews{Actions: v.all(g, units), Store: over}, nil
 }
 
-// previewer looks at units as a worker does that may not execute anything. What it would have to execute ends as
-// skipped, and so does what waits for it.
+// previewer processes units like a worker, but never executes. A unit that would execute ends as skipped, and so do its
+// dependents.
 type previewer struct {
 	*worker
 	keepIt func(step, spec string) bool
 
 	mu   sync.Mutex
 	seen map[*unit]Previewed     // WillUse, WillRun and WillFail
-	bad  map[*instance]Previewed // of those whose actions cannot be found out
+	bad  map[*instance]Previewed // instances whose actions cannot be determined
 }
 
 func (v *previewer) do(ctx context.Context, u *unit, _ func(message)) outcome {
@@ -98,7 +99,7 @@ func (v *previewer) do(ctx context.Context, u *unit, _ func(message)) outcome {
 	p, out := v.classify(ctx, u)
 	v.saw(u, p)
 	if p.Status != WillUse {
-		return outcome{kind: event.Skipped}
+		return outcome{kind: event.NotRun}
 	}
 	return out
 }
@@ -116,10 +117,10 @@ func (v *previewer) classify(ctx context.Context, u *unit) (Previewed, outcome) 
 		return fail(err)
 	}
 	dirs := a.Directories
-	a.Directories = nil // Previews.Store has those that are wanted
+	a.Directories = nil // Previews.Store has the selected messages
 	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
 	var out outcome
-	if !v.fresh(u) && v.last.counts(u, p.Key) {
+	if !v.forced(u) && v.last.counts(u, p.Key) {
 		res, ok, err := execute.Lookup(ctx, v.o.Executor, u.request(a))
 		if err != nil {
 			return fail(err)
@@ -138,7 +139,7 @@ func (v *previewer) classify(ctx context.Context, u *unit) (Previewed, outcome) 
 	return p, out
 }
 
-// all returns what was seen, and what was not seen because it waits for something.
+// all returns the previews of all units, including those that wait.
 func (v *previewer) all(g *graph, units []*unit) []Previewed {
 	expansions := map[*instance]*unit{}
 	for _, u := range units {
@@ -175,8 +176,8 @@ func (v *previewer) all(g *graph, units []*unit) []Previewed {
 	return all
 }
 
-// absent is the error for an input of the workspace that is not there, of an action that waits: hours may pass until
-// it is its turn.
+// absent returns the error for a missing workspace input of a waiting action. Otherwise the build could fail hours
+// later.
 func (v *previewer) absent(u *unit) error {
 	if u.spec == nil {
 		return nil
@@ -185,7 +186,7 @@ func (v *previewer) absent(u *unit) error {
 		if in.Host == nil || filepath.IsAbs(filepath.FromSlash(in.Host.Path)) {
 			continue
 		}
-		place, err := rooted.Resolve(v.workspace, filepath.FromSlash(in.Host.Path))
+		place, err := safepath.Resolve(v.workspace, filepath.FromSlash(in.Host.Path))
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !place.Stamp.Exists() {
 			return fmt.Errorf("input %s: %w", in.Path, &InputError{Path: in.Host.Path})
 		}
@@ -193,10 +194,10 @@ func (v *previewer) absent(u *unit) error {
 	return nil
 }
 
-// waitsFor returns the instances whose actions keep u waiting.
+// waitsFor returns the instances whose actions block u.
 func waitsFor(g *graph, u *unit) []string {
 	on := map[string]bool{}
-	_ = g.eachBlocker(u.instance, u.inputs(), 0, func(n *instance, b *unit) { // a wrong plan has failed before
+	_ = g.eachBlocker(u.instance, u.inputs(), 0, func(n *instance, b *unit) { // a wrong plan failed earlier
 		switch {
 		case n != nil:
 			on[n.plan.At.Short()] = true
@@ -207,7 +208,7 @@ func waitsFor(g *graph, u *unit) []string {
 	return slices.Sorted(maps.Keys(on))
 }
 
-// discard is a sink for what nobody wants to know.
+// discard is a sink that ignores all events.
 type discard struct{}
 
 // Send implements event.Sink.

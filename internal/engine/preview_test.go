@@ -83,7 +83,7 @@ func TestPreview(t *testing.T) {
 	w := newWorld(t)
 	w.write(map[string]string{"name": "world"})
 	host := action.Input{Path: "name", Host: &action.HostPath{Path: "name"}}
-	upper := func(k plan.Known) (*plan.Instance, error) {
+	upper := func(k plan.ResolvedInputs) (*plan.Instance, error) {
 		art := action.Artifact{Class: action.Tree}
 		var specs []action.Spec
 		for _, f := range k.Listing["src"] {
@@ -95,8 +95,9 @@ func TestPreview(t *testing.T) {
 		return &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Specs: specs,
 			Outputs: map[string]action.Artifact{"out": art}}, nil
 	}
-	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){at("ex"): upper,
-		at("later"): func(k plan.Known) (*plan.Instance, error) {
+	w.Resolver = plantest.Fake{Instances: map[addrs.Instance]func(plan.ResolvedInputs) (*plan.Instance, error){
+		at("ex"): upper,
+		at("later"): func(k plan.ResolvedInputs) (*plan.Instance, error) {
 			if string(k.Values[*out("value")]) == "bad" {
 				return nil, errors.New("not like this")
 			}
@@ -141,9 +142,9 @@ func TestPreview(t *testing.T) {
 		t.Errorf("a file that is not there: %q", lines)
 	}
 	w.write(map[string]string{"name": "world"})
-	w.Fresh = func(string) bool { return true }
+	w.Force = func(string) bool { return true }
 	if lines := preview(t, w, make()); lines[0] != "exec.gen gen will run" {
-		t.Errorf("fresh: %q", lines)
+		t.Errorf("force: %q", lines)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

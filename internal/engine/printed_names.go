@@ -6,11 +6,10 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 )
 
-// printedNames returns what a command printed with the names that files of the workspace have there in place of those
-// in its exec root, as far as its inputs tell: "in/source/a.c:3:5: error" becomes "ops/a.c:3:5: error", which an
-// editor opens.
+// printedNames replaces exec root paths in a command's output by the workspace files they come from, as far as the
+// inputs tell. "in/source/a.c:3:5: error" becomes "ops/a.c:3:5: error", which an editor can open.
 func printedNames(printed string, inputs []action.Input) string {
-	at := map[string]string{} // paths in the exec root, and what they are
+	at := map[string]string{} // exec root path → workspace path
 	for i := range inputs {
 		if h := inputs[i].Host; h != nil && inputs[i].Path != "" && inputs[i].Path != h.Path {
 			at[inputs[i].Path] = h.Path
@@ -37,12 +36,12 @@ func printedNames(printed string, inputs []action.Input) string {
 	return b.String()
 }
 
-// inPath tells of a character that it does not end a path where a compiler names one.
+// inPath reports whether a character can be part of a path in a compiler's message.
 func inPath(r rune) bool {
 	return !strings.ContainsRune(" \t\r\n:;,'\"`()[]<>=|", r)
 }
 
-// hostName is the path with the longest of the paths that it begins with replaced.
+// hostName replaces the longest known prefix of the path.
 func hostName(path string, at map[string]string) string {
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		if to, ok := at[path[:end]]; ok {

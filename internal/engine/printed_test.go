@@ -66,7 +66,7 @@ func TestTooLongOutput(t *testing.T) {
 	}
 	f := w.failure()
 	if b, err := os.ReadFile(f.Log); err != nil || !f.LogCut || !strings.HasSuffix(string(b), "the end\n") ||
-		!strings.Contains(string(b), " bytes left out …") {
+		!strings.Contains(string(b), " bytes omitted …") {
 		t.Errorf("the log has %d bytes, %v, cut %v", len(b), err, f.LogCut)
 	}
 }

@@ -10,25 +10,24 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// program is a program of this machine that actions start.
+// program is a program of this machine that actions run.
 type program struct {
 	sync.Once
-	at     string // where it is
+	at     string // its path
 	digest string // of the file
 	err    error
 }
 
-// program finds and reads a program of this machine, once for each name of a build.
+// program finds and hashes a program of this machine, once a build for each name.
 func (w *worker) program(ctx context.Context, name, list string) *program {
 	known, _ := w.programs.LoadOrStore(name+"\x00"+list, &program{})
 	p := known.(*program)
 	p.Do(func() {
 		if p.at, p.err = execute.LookPath(name, list); p.err != nil {
-			p.err = &execute.Error{Op: "find a program of this machine", Err: p.err,
-				Remedy: "install it; or name a program of a toolchain or an input by its path, such as " +
+			p.err = &execute.Error{Op: "start " + name, Err: p.err,
+				Remedy: "install the program, or use the path of a program in a toolchain or an input, such as " +
 					"\"${toolchain.llvm.dir}/bin/clang\""}
 			return
 		}
@@ -43,16 +42,15 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 	return p
 }
 
-// complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the
-// host that it starts, whose effects it has, and how it is remembered. root is its exec root, and entries are its
-// inputs.
+// complete adds to the unit's action the parts that depend on its inputs: digests of the host programs it runs, its
+// side effects, and its cache mode. root is its exec root, and entries are its inputs.
 func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir,
 	entries []merkle.Entry) error {
 	if err := w.executable(ctx, u, root); err != nil {
 		return err
 	}
 	for _, name := range hostPrograms(u) {
-		list := "" // as executors look for argv[0]
+		list := "" // the search path that executors use for argv[0]
 		if name != u.spec.Args[0] {
 			list = u.spec.Env["PATH"]
 		}
@@ -62,10 +60,10 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 		}
 		a.Command.Platform[action.PropertyProgram+name] = p.digest
 	}
-	if u.instance.plan.Cache == plan.CacheInputs {
+	if u.instance.plan.SideEffects {
 		a.Command.Platform[action.PropertyEffects] = w.last.name(u)
 	}
-	if u.spec.Depfile == "" || a.DoNotCache && w.fresh(u) {
+	if u.spec.Depfile == "" || a.DoNotCache && w.forced(u) {
 		return nil
 	}
 	r, err := w.reads(ctx, u, a, root, entries)
@@ -75,14 +73,14 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 	return err
 }
 
-// hostPrograms are the programs of this machine that the unit's command starts, by name or absolute path. What else
-// they start in turn is anyone's guess.
+// hostPrograms returns the host programs that the unit's command starts, by name or absolute path. It cannot know which
+// programs these start in turn.
 func hostPrograms(u *unit) []string {
 	var names []string
 	s := u.spec
 	where := s.Platform[action.PropertyExecutor]
 	if where != "" && where != action.ExecutorLocal || len(s.Args) == 0 {
-		return nil // the names are those of another machine's programs
+		return nil // the names refer to another machine
 	}
 	if name := s.Args[0]; s.Platform[action.PropertyTool] == "" &&
 		(!strings.Contains(name, "/") || filepath.IsAbs(name)) {
@@ -91,7 +89,7 @@ func hostPrograms(u *unit) []string {
 	return append(names, s.Programs...)
 }
 
-// executable refuses a program of the workspace that cannot be started, before anything tries to.
+// executable rejects a workspace program that is not executable, before an executor tries it.
 func (w *worker) executable(ctx context.Context, u *unit, root *merkle.Dir) error {
 	if len(u.spec.Args) == 0 || !strings.Contains(u.spec.Args[0], "/") {
 		return nil

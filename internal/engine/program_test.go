@@ -60,7 +60,7 @@ func TestHostPrograms(t *testing.T) {
 	}
 	_, err := w.run(p)
 	var e *execute.Error
-	if !errors.As(err, &e) || !strings.Contains(err.Error(), "no program hexmage-test-tool in "+bin) ||
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "program hexmage-test-tool not found in "+bin) ||
 		len(w.failure().Hints) == 0 || !strings.Contains(w.failure().Hints[0], "toolchain") {
 		t.Errorf("%v, %+v", err, w.failure())
 	}
@@ -125,11 +125,11 @@ func TestOKExitCodesAreRemembered(t *testing.T) {
 
 // A step with effects beside its outputs runs when its inputs are not those of its last run here, which must have
 // succeeded.
-func TestCacheInputs(t *testing.T) {
+func TestSideEffects(t *testing.T) {
 	w := newWorld(t)
 	board := filepath.Join(t.TempDir(), "board")
 	n := sh("flash", "cat image > "+board+"; touch out; test $(cat image) != bad", hostIn("image"))
-	n.Cache = plan.CacheInputs
+	n.SideEffects = true
 	p := planOf(nil, n)
 	flash := func(image string, executed, failed int) {
 		t.Helper()
@@ -158,12 +158,12 @@ func TestCacheInputs(t *testing.T) {
 	w.write(map[string]string{"image": "b"})
 	status(engine.WillRun)
 	again := sh("again", n.Specs[0].Args[2], hostIn("image")) // the same command, with effects of its own
-	again.Cache = plan.CacheInputs
+	again.SideEffects = true
 	w.ok(planOf(nil, n, again), 2)
 	w.ok(planOf(nil, n, again), 0)
-	w.Fresh = func(string) bool { return true }
+	w.Force = func(string) bool { return true }
 	w.ok(planOf(nil, n, again), 2)
-	w.Fresh = nil
+	w.Force = nil
 	other := openWorld(t, w.cache, t.TempDir(), t.TempDir())
 	other.write(map[string]string{"image": "a"})
 	other.ok(p, 1) // another workspace's step is another step

@@ -19,28 +19,28 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// reads is the action.Reads of a unit with a depfile. A folder among its inputs counts by the names in it and by the
-// contents of those of its files that were read; all other inputs count in full.
+// reads computes the action.Reads of a unit with a depfile. A folder among its inputs counts by its names and by the
+// contents of the files that were read. All other inputs count in full.
 //
-// The names matter because a compiler looks for a header in one folder after the other: a new file may take the place
-// of one that was read, though that has not changed.
+// The names matter because a compiler searches folders in order: a new header may shadow one that was read and has not
+// changed.
 type reads struct {
 	w       *worker
 	u       *unit
-	a       action.Action // without this
+	a       action.Action // without the folders
 	root    *merkle.Dir   // the whole exec root
-	fixed   *merkle.Dir   // what counts in full
+	fixed   *merkle.Dir   // inputs that count in full
 	folders []readFolder
-	names   string // stands for all names in folders
+	names   string // digest of all names in folders
 }
 
-// readFolder is an input that counts by what was read of it.
+// readFolder is an input folder that counts by the files that were read.
 type readFolder struct {
 	at  string // slash path in the exec root; "" is the root itself
 	dir *merkle.Dir
 }
 
-// listing is a folder with all that is in it, and the digest of the names.
+// listing is a folder with all of its files, and the digest of the names.
 type listing struct {
 	sync.Once
 	dir   *merkle.Dir
@@ -71,7 +71,7 @@ func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *mer
 	return r, nil
 }
 
-// listing loads the folder and lists it, once for each folder of a build.
+// listing loads and lists the folder, once a build.
 func (w *worker) listing(ctx context.Context, d *merkle.Dir) *listing {
 	known, _ := w.listings.LoadOrStore(d, &listing{})
 	l := known.(*listing)
@@ -97,7 +97,7 @@ func (w *worker) listing(ctx context.Context, d *merkle.Dir) *listing {
 	return l
 }
 
-// load returns the folder with all that is in it.
+// load returns the folder with all levels below it.
 func (w *worker) load(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	at, whole := d.Ref()
 	whole = !whole
@@ -128,14 +128,14 @@ func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, err
 	for _, p := range paths {
 		f, rel, ok := r.folder(p)
 		if !ok {
-			return nil, fmt.Errorf("%s is in no folder that counts by what was read", p)
+			return nil, fmt.Errorf("%s is outside the folders whose reads hexmage tracks", p)
 		}
 		e, err := f.dir.Lookup(ctx, nil, rel)
 		if err != nil {
 			return nil, err
 		}
 		if e.File == nil {
-			return nil, fmt.Errorf("%s is no file", p)
+			return nil, fmt.Errorf("%s: not a file", p)
 		}
 		if err := root.InsertEntry(ctx, r.w.blobs, p, e); err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func (r *reads) with(root *merkle.Dir, what string) *action.Action {
 	return &a
 }
 
-// folder returns the folder that the path is in, and where in it.
+// folder returns the folder that contains the path, and the path in it.
 func (r *reads) folder(p string) (readFolder, string, bool) {
 	for _, f := range r.folders {
 		if f.at == "" {
@@ -171,7 +171,7 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 		return nil, &execute.Error{Op: "read the depfile " + r.a.Depfile, Refused: true, Err: err}
 	}
 	roots := []string{root}
-	if base := filepath.Dir(filepath.Dir(root)); root != "" { // tools may follow symlinks on the way to it
+	if base := filepath.Dir(filepath.Dir(root)); root != "" { // tools may resolve symlinks in the path
 		if real, err := filepath.EvalSymlinks(base); err == nil && real != base {
 			roots = append(roots, real+strings.TrimPrefix(root, base))
 		}
@@ -183,7 +183,7 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 			if rel, ok := r.workspace(p); ok {
 				return nil, r.undeclared(name, rel)
 			}
-			continue // of the host's base system, of a toolchain, or the action's own temporary file
+			continue // part of the host's base system, of a toolchain, or the action's own temporary file
 		}
 		if r.own(p) {
 			continue
@@ -193,7 +193,7 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 		case errors.Is(err, merkle.ErrNotExist):
 			return nil, r.undeclared(name, p)
 		case err != nil:
-			return nil, &execute.Error{Op: "find what the depfile " + r.a.Depfile + " names", Err: err}
+			return nil, &execute.Error{Op: "find the paths in the depfile " + r.a.Depfile, Err: err}
 		case e.Dir != nil:
 			all = append(all, r.below(final)...)
 		default:
@@ -206,7 +206,7 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 	return slices.Compact(all), nil
 }
 
-// inside returns a name of the depfile as a slash path in the exec root, or false and the host path that it is.
+// inside returns the exec root path of a name in the depfile, or false and its host path.
 func (r *reads) inside(name string, roots []string) (string, bool) {
 	if !path.IsAbs(name) {
 		p := path.Clean(name)
@@ -224,8 +224,8 @@ func (r *reads) inside(name string, roots []string) (string, bool) {
 	return name, false
 }
 
-// workspace returns where in the workspace the host path is, if it is there. The cache may be in the workspace too;
-// what is there was put there by hexmage.
+// workspace returns the workspace path of a host path, if it has one. Paths in the cache do not count: the cache may be
+// in the workspace, and hexmage wrote its files.
 func (r *reads) workspace(p string) (string, bool) {
 	if r.w.o.State != "" && strings.HasPrefix(p, filepath.ToSlash(string(layout.StateDir(r.w.o.State).Root()))+"/") {
 		return "", false
@@ -233,7 +233,7 @@ func (r *reads) workspace(p string) (string, bool) {
 	return strings.CutPrefix(p, filepath.ToSlash(filepath.Clean(r.w.workspace))+"/")
 }
 
-// own tells whether the action wrote the file itself, or has it of a toolchain, which counts in full.
+// own reports whether the action wrote the file itself, or the file belongs to a toolchain, which counts in full.
 func (r *reads) own(p string) bool {
 	for _, o := range r.a.Command.Outputs {
 		if p == o || strings.HasPrefix(p, o+"/") {
@@ -248,7 +248,7 @@ func (r *reads) own(p string) bool {
 	return false
 }
 
-// below lists all files of the folders that count by what was read, below the path.
+// below returns the files below the path in the folders that count by the files that were read.
 func (r *reads) below(p string) []string {
 	var all []string
 	for _, f := range r.folders {
@@ -264,8 +264,7 @@ func (r *reads) below(p string) []string {
 
 func (r *reads) undeclared(name, p string) error {
 	return &execute.Error{Op: "read the depfile " + r.a.Depfile, Refused: true,
-		Err: fmt.Errorf("the command read %s, which is no input of the step", name),
-		Remedy: fmt.Sprintf("declare it: inputs = [%q], or the folder that it is in. What a command makes for "+
-			"itself alone belongs into $TMPDIR; names in a depfile are relative to the folder in which the command "+
-			"starts", p)}
+		Err: fmt.Errorf("the command read %s, which is not an input of the step", name),
+		Remedy: fmt.Sprintf("declare the file or its folder: inputs = [%q]. Write files of the command itself to "+
+			"$TMPDIR. Names in a depfile are relative to the folder in which the command starts.", p)}
 }

@@ -128,10 +128,10 @@ func TestDepfileMistakes(t *testing.T) {
 	outside := filepath.Join(w.Workspace, "outside.h")
 	w.write(map[string]string{"outside.h": ""})
 	for script, want := range map[string][]string{
-		"touch out":                   {"read the depfile o.d", "exit code 0 but did not write it", "-MD -MF o.d"},
-		"touch out; mkdir o.d":        {"did not write it"},
-		"touch out; echo hello > o.d": {"line 1: this is no rule"},
-		"touch out; echo out: include/a.h gen/x.h > o.d": {"the command read gen/x.h, which is no input",
+		"touch out":                   {"read the depfile o.d", "did not write the depfile", "-MD -MF o.d"},
+		"touch out; mkdir o.d":        {"did not write the depfile"},
+		"touch out; echo hello > o.d": {"line 1: the rule has no colon"},
+		"touch out; echo out: include/a.h gen/x.h > o.d": {"the command read gen/x.h, which is not an input",
 			`inputs = ["gen/x.h"]`},
 		"touch out; echo out: " + outside +
 			" > o.d": {"the command read " + outside, `inputs = ["outside.h"]`},
@@ -144,7 +144,7 @@ func TestDepfileMistakes(t *testing.T) {
 		for range 2 {
 			r, err := w.run(planOf(nil, n))
 			f := w.failure()
-			if err != nil || (r.Failed == 0) != (want == nil) || f.Engine {
+			if err != nil || (r.Failed == 0) != (want == nil) || f.InfrastructureError {
 				t.Fatalf("%s: %+v, %v, %+v", script, r.BuildFinished, err, f)
 			}
 			for _, part := range want {

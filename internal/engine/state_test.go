@@ -90,7 +90,7 @@ func TestStateFile(t *testing.T) {
 func TestStateFileOfEffects(t *testing.T) {
 	for name, change := range map[string]func(n *plan.Instance){
 		"runs every time": func(n *plan.Instance) { n.Specs[0].NoCache = true },
-		"side effects":    func(n *plan.Instance) { n.Cache = plan.CacheInputs },
+		"side effects":    func(n *plan.Instance) { n.SideEffects = true },
 	} {
 		w := newWorld(t)
 		n := sh("a", "echo a > out")

@@ -23,39 +23,37 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// worker does what units need: it makes the action, looks for its result, has it executed. All goroutines of a build
+// worker processes units: it computes the action, looks up its result, and has it executed. All goroutines of a build
 // share one.
 type worker struct {
 	*assembler
 	o        Options
 	last     lastRuns
-	room     *room
-	printed  string // how the names of files with what was printed begin
+	printed  string // prefix of log file names
 	values   func() (secret.Values, error)
 	programs sync.Map // name and path list → *program
-	listings sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
+	listings sync.Map // *merkle.Dir → *listing: folders that count by the files that were read
 }
 
-// do is called by many goroutines at once, each with a unit of its own.
+// do processes one unit. Goroutines call it concurrently, each with its own unit.
 func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if u.spec == nil {
 		return w.expand(ctx, u)
 	}
-	defer w.room.free(u)
 	a, root, literals, err := w.prepare(ctx, u)
 	if err != nil {
 		return w.broken(ctx, u, err)
 	}
 	key := a.Key(w.fn)
 	req := u.request(a)
-	req.Tree, req.DropCheckpoint = root, w.fresh(u)
+	req.Tree, req.DropCheckpoint = root, w.forced(u)
 	req.Force = req.DropCheckpoint || !w.last.counts(u, key)
 	req.Progress = throttled(func(done, total int64, text string) {
 		say(message{u: u, progress: event.ActionProgress{ID: int(u.id), Done: done, Total: total, Unit: "bytes",
 			Text: text}})
 	})
 	if w.o.LogDir != "" {
-		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(int(u.id))))
+		u.printed = execute.NewOutputLog(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(int(u.id))))
 		req.Printed = u.printed
 		defer func() {
 			u.printed.Remove()
@@ -65,9 +63,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	start, begun := time.Now(), false
 	var secrets *secret.Set
 	req.Start = func(r *execute.Request) error {
-		if !begun { // else it is another try
+		if !begun { // otherwise it is a retry
 			var err error
-			if secrets, err = w.begin(ctx, u, literals); err != nil {
+			if secrets, err = w.begin(ctx, u, say, literals); err != nil {
 				return err
 			}
 			begun, start = true, time.Now()
@@ -81,11 +79,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	switch {
 	case errors.Is(err, errMissed):
 		return outcome{missed: true}
-	case errors.Is(err, errNoRoom):
-		return outcome{held: true}
-	case errors.As(err, &late) && ctx.Err() == nil: // it ran, and what it printed may say what held it up
+	case errors.As(err, &late) && ctx.Err() == nil: // it ran, and its output may show why it was slow
 		f := w.failure(u, late.Error(), late.Result)
-		f.Hints = append(f.Hints, "raise the step's `timeout`, or find out what the command waits for")
+		f.Hints = append(f.Hints, "raise the `timeout` of the step, or find out why the command waits")
 		return outcome{kind: event.Failed, key: key, took: time.Since(start), failure: f}
 	case refused(err) && ctx.Err() == nil:
 		f := w.failure(u, err.Error(), nil)
@@ -95,12 +91,12 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		return w.broken(ctx, u, err)
 	}
 	o := outcome{kind: event.Executed, key: key, took: time.Since(start), worker: res.Worker, memory: res.Memory}
-	if res.Cached { // where it ran, and in how much memory, is of an earlier run
+	if res.Cached { // machine and memory are those of an earlier run
 		o = outcome{kind: event.Cached, key: key, took: o.took}
 	}
 	o = w.finish(u, a, res, o)
 	if o.kind == event.Executed && o.took > longAction {
-		_ = w.flush(ctx, 1) // an error comes again at the end of the run
+		_ = w.flush(ctx, 1) // the flush at the end of the run reports the error again
 	}
 	if o.kind != event.Failed && begun {
 		if err := w.last.end(u, key); err != nil {
@@ -108,12 +104,12 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		}
 	}
 	if tries > 1 && o.kind == event.Executed {
-		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded at try %d\n%s", tries, o.warning))
+		o.warning = strings.TrimSpace(fmt.Sprintf("the action succeeded at attempt %d\n%s", tries, o.warning))
 	}
 	return o
 }
 
-// prepare makes the unit's action. It also returns the tree of its inputs, and their literal contents, which are not
+// prepare computes the unit's action. It also returns the tree of its inputs, and their literal contents, which are not
 // in the store yet.
 func (w *worker) prepare(ctx context.Context, u *unit) (*action.Action, *merkle.Dir, map[digest.Digest][]byte, error) {
 	root, entries, literals, err := w.root(ctx, u.instance, u.spec.Inputs)
@@ -125,19 +121,19 @@ func (w *worker) prepare(ctx context.Context, u *unit) (*action.Action, *merkle.
 	return a, root, literals, w.complete(ctx, u, a, root, entries)
 }
 
-var (
-	errMissed = errors.New("the action has to run, and this was only to look its result up")
-	errNoRoom = errors.New("the action has to run, and there is no memory for it yet")
-)
+var errMissed = errors.New("cache miss of an action that cannot run yet")
 
-// begin prepares for running the unit's action, of which no result is remembered, and returns the secrets that its
-// command gets.
-func (w *worker) begin(ctx context.Context, u *unit, literals map[digest.Digest][]byte) (*secret.Set, error) {
+// begin prepares the execution of a unit after a cache miss, and returns the secrets of its command.
+func (w *worker) begin(ctx context.Context, u *unit, say func(message),
+	literals map[digest.Digest][]byte) (*secret.Set, error) {
 	if w.g.isAhead(u) {
 		return nil, errMissed
 	}
-	if !w.room.reserve(u) {
-		return nil, errNoRoom
+	if u.demand == nil {
+		u.demand = demand(u, w.o.PeakMemory)
+	}
+	if !u.reserve(say) {
+		return nil, errMissed
 	}
 	secrets, err := w.secrets(u)
 	if err != nil {
@@ -146,19 +142,19 @@ func (w *worker) begin(ctx context.Context, u *unit, literals map[digest.Digest]
 	return secrets, errors.Join(w.keep(ctx, literals), w.last.begin(u))
 }
 
-// longAction is after how long an action's result is made safe at once, and not with those of the whole run.
+// longAction is the duration from which an action's result is synced at once, not at the end of the run.
 const longAction = 10 * time.Second
 
-// fresh tells whether the unit runs although its result may be known.
-func (w *worker) fresh(u *unit) bool {
-	return w.o.Fresh != nil && w.o.Fresh(u.instance.plan.At.Short())
+// forced reports whether the unit runs even if its result is cached.
+func (w *worker) forced(u *unit) bool {
+	return w.o.Force != nil && w.o.Force(u.instance.plan.At.Short())
 }
 
-// reportEvery is how often an action's progress is passed on: a tool may count bytes, people and programs that watch
-// need not.
+// reportEvery is the minimum interval between progress reports: a tool may report each byte, and users do not need
+// that.
 const reportEvery = 50 * time.Millisecond
 
-// throttled passes on what comes at least reportEvery after what it passed on last, and the end.
+// throttled forwards progress at most once every reportEvery, and always the end.
 func throttled(p execute.Progress) execute.Progress {
 	var mu sync.Mutex
 	var last time.Time
@@ -176,18 +172,17 @@ func throttled(p execute.Progress) execute.Progress {
 	}
 }
 
-// run executes the action, and again as often as the step allows: when it could not run for a reason that may pass,
-// and when it ended in a way of which the step says so. It waits longer each time. It also returns how often it
-// tried.
+// run executes the action and retries as often as the step allows: after transient infrastructure errors, and after
+// exit codes that the step lists. The delay grows with each try. run also returns the number of tries.
 func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.Result, int, error) {
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
-		a.DropCheckpoint = false // a checkpoint is of this run now
+		a.DropCheckpoint = false // a checkpoint belongs to this run now
 		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}
-		a.Report(0, 0, fmt.Sprintf("failed; will be tried again (%d of %d)", try, u.instance.plan.Retries))
+		a.Report(0, 0, fmt.Sprintf("failed; hexmage will retry (%d of %d)", try, u.instance.plan.Retries))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -197,13 +192,13 @@ func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.
 	}
 }
 
-// refused tells whether a check of what the step brought found that it cannot work.
+// refused reports whether the step's inputs cannot work: the step failed, not the engine or the machine.
 func refused(err error) bool {
 	var e *execute.Error
 	return errors.As(err, &e) && e.Refused
 }
 
-// again tells whether trying once more may help.
+// again reports whether a retry may help.
 func again(s *action.Spec, res *action.Result, err error) bool {
 	var e *execute.Error
 	switch {
@@ -215,16 +210,16 @@ func again(s *action.Spec, res *action.Result, err error) bool {
 	return errors.As(err, &e) && e.Retryable
 }
 
-// action is the unit's action, but for the digest of its inputs.
+// action returns the unit's action without the digest of its inputs.
 func (u *unit) action() *action.Action {
 	s := u.spec
 	a := &action.Action{
 		Command:    action.Command{Args: s.Args, Env: s.Env, Platform: map[string]string{}},
 		DoNotCache: s.NoCache, Limit: s.Timeout, OKExitCodes: s.OKExitCodes,
-		LocalOnly: u.instance.plan.Cache == plan.CacheLocal || u.instance.plan.Cache == plan.CacheInputs,
+		LocalOnly: u.instance.plan.Cache == plan.CacheLocal || u.instance.plan.SideEffects,
 	}
 	for k, v := range s.Platform {
-		if k != action.PropertyPool { // how many run at once changes no result
+		if k != action.PropertyPool { // concurrency does not change results
 			a.Command.Platform[k] = v
 		}
 	}
@@ -246,7 +241,7 @@ func (u *unit) action() *action.Action {
 	return a
 }
 
-// secrets is what the unit's command gets that the plan has only references to.
+// secrets returns the values for the secret references of the unit's command.
 func (w *worker) secrets(u *unit) (*secret.Set, error) {
 	var env, files map[string]secret.Text
 	for property, text := range u.spec.Platform {
@@ -278,18 +273,18 @@ func (w *worker) secrets(u *unit) (*secret.Set, error) {
 	return secret.NewSet(env, files, values)
 }
 
-// request asks for the unit's action.
+// request returns the request to execute the unit's action.
 func (u *unit) request(a *action.Action) *execute.Request {
 	return &execute.Request{Action: a, Step: u.instance.plan.At.Short(), Name: u.spec.Name}
 }
 
-// finish checks a result and takes its outputs.
+// finish checks a result and records its outputs.
 func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome) outcome {
 	if !a.Succeeded(res.ExitCode) {
 		o.kind = event.Failed
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		if res.ExitCode == action.UnableExitCode && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
-			o.failure.Engine = true
+			o.failure.InfrastructureError = true
 			o.err = fmt.Errorf("%s %s could not run", u.instance.plan.At, u.spec.Name)
 		}
 		return o
@@ -309,14 +304,15 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 			problem = fmt.Sprintf("the command ended with exit code %d but did not write its output %s", res.ExitCode,
 				want.Path)
 		case want.Tree != (e.Dir != nil):
-			problem = fmt.Sprintf("output %s should be a %s, but the command wrote a %s", want.Path,
+			problem = fmt.Sprintf("output %s must be a %s, but the command wrote a %s", want.Path,
 				kindOf(want.Tree), kindOf(!want.Tree))
 		}
 		if problem != "" {
 			o.kind = event.Failed
 			o.failure = w.failure(u, problem, res)
-			o.failure.Hints = append(o.failure.Hints, "correct the path in the step's `output` block, or make the "+
-				"command write it; paths are relative to the folder the command starts in")
+			o.failure.Hints = append(o.failure.Hints,
+				"correct the path in the `output` block, or make the command write "+
+					"the file; paths are relative to the folder in which the command starts")
 			return o
 		}
 	}
@@ -333,7 +329,7 @@ func kindOf(isTree bool) string {
 	return "file"
 }
 
-// warnings are the lines with which a command that succeeded warns: those that begin with "warning: ".
+// warnings returns the lines of a successful command that begin with "warning: ".
 func warnings(stderr []byte) string {
 	var found []string
 	for _, line := range strings.Split(string(stderr), "\n") {
@@ -344,7 +340,7 @@ func warnings(stderr []byte) string {
 	return strings.Join(found, "\n")
 }
 
-// remedy is what the user can do, if the error knows.
+// remedy returns the remedy of an error, if it has one.
 func remedy(err error) []string {
 	var e *execute.Error
 	if errors.As(err, &e) && e.Remedy != "" {
@@ -353,24 +349,24 @@ func remedy(err error) []string {
 	return nil
 }
 
-// broken is the outcome of a unit that could not run. One that was stopped with the build has not failed.
+// broken returns the outcome of a unit that could not run. A unit that was stopped with the build has not failed.
 func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	if ctx.Err() != nil {
-		return outcome{kind: event.Skipped}
+		return outcome{kind: event.NotRun}
 	}
 	f := w.failure(u, err.Error(), nil)
-	f.Engine = true
+	f.InfrastructureError = true
 	f.Hints = append(f.Hints, remedy(err)...)
 	return outcome{kind: event.Failed, failure: f, err: err}
 }
 
-// expand makes an instance's specs from the trees and values it waited for.
+// expand plans an instance's specs from the trees and values it waited for.
 func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	n := u.instance.plan
-	if w.o.Extender == nil {
-		return w.broken(ctx, u, fmt.Errorf("%s %s, but this build has no planner to continue it", n.At, n.Deferred))
+	if w.o.Resolver == nil {
+		return w.broken(ctx, u, fmt.Errorf("%s %s, but this build cannot plan more actions", n.At, n.Deferred))
 	}
-	known := plan.Known{Values: u.instance.values}
+	known := plan.ResolvedInputs{Values: u.instance.values}
 	var err error
 	if n.Waits == plan.ForValues {
 		known.Values, err = w.allValues(ctx, n.AwaitValues)
@@ -380,9 +376,9 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	if err != nil {
 		return w.broken(ctx, u, err)
 	}
-	more, err := w.o.Extender.ExtendInstance(n.At, known)
+	more, err := w.o.Resolver.ExtendInstance(n.At, known)
 	if err == nil && more.Waits != plan.ForNothing && more.Waits <= n.Waits {
-		err = fmt.Errorf("%s still waits for what was found", n.At)
+		err = fmt.Errorf("%s still waits for values after they are known", n.At)
 	}
 	if err != nil {
 		return outcome{kind: event.Failed, failure: w.failure(u, err.Error(), nil)}
@@ -390,13 +386,13 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	return outcome{plan: more, values: known.Values}
 }
 
-// awaited is what is in the trees that an instance waits for.
+// awaited lists the files of the trees that an instance waits for.
 func (w *worker) awaited(ctx context.Context, n *instance) (action.Listing, error) {
 	found := action.Listing{}
 	for _, in := range n.plan.Await {
 		e, err := w.entry(ctx, n, in, map[digest.Digest][]byte{})
 		if err == nil && e.Dir == nil {
-			err = fmt.Errorf("%s is no folder", in.Path)
+			err = fmt.Errorf("%s: not a folder", in.Path)
 		}
 		if err == nil {
 			found[in.Path], err = w.list(ctx, e.Dir)
@@ -446,7 +442,7 @@ func (w *worker) list(ctx context.Context, d *merkle.Dir) ([]string, error) {
 	return files, err
 }
 
-// maxValue is how long a value output may be, in bytes.
+// maxValue is the largest size of a value output, in bytes.
 const maxValue = 1 << 20
 
 // value reads the content of a value output.
@@ -456,15 +452,15 @@ func (w *worker) value(ctx context.Context, o addrs.Output) ([]byte, error) {
 		return nil, err
 	}
 	if e.File == nil {
-		return nil, fmt.Errorf("%s is no file", o)
+		return nil, fmt.Errorf("%s: not a file", o)
 	}
 	if n := e.File.Digest.Size(); n > maxValue {
-		return nil, fmt.Errorf("%s has %d bytes; a value may have %d", o, n, maxValue)
+		return nil, fmt.Errorf("%s has %d bytes; the limit for a value is %d", o, n, maxValue)
 	}
 	return store.ReadBlob(ctx, w.blobs, e.File.Digest, maxValue)
 }
 
-// failure describes what went wrong. The whole kept output goes to a log file, its end into the report.
+// failure describes a failed action. The whole kept output goes to a log file, its end into the report.
 func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Failure {
 	n := u.instance.plan
 	f := &event.Failure{Summary: summary, Where: n.Where}
@@ -482,11 +478,11 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	f.Output = tail(all, 40)
 	if n.Explains && w.o.Hints != nil {
 		values := u.instance.values
-		if values == nil && len(n.AwaitValues) > 0 { // it was extended by an earlier build
-			// a few small files; without them there are no hints
+		if values == nil && len(n.AwaitValues) > 0 { // an earlier build extended it
+			// a few small files; without them the failure has no hints
 			values, _ = w.allValues(context.Background(), n.AwaitValues)
 		}
-		f.Hints = w.o.Hints(n.At, plan.Known{Values: values}, u.spec.Name, all)
+		f.Hints = w.o.Hints(n.At, plan.ResolvedInputs{Values: values}, u.spec.Name, all)
 	}
 	for _, h := range res.Hints {
 		f.Hints = append(f.Hints, printedNames(h, u.spec.Inputs))
@@ -500,7 +496,7 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	return f
 }
 
-// log writes all that the unit's command printed to a file, or the end of it that the result has.
+// log writes the whole output of the unit's command to a file, or the part that the result has.
 func (w *worker) log(path string, u *unit, res *action.Result) error {
 	if err := os.MkdirAll(w.o.LogDir, 0o755); err != nil {
 		return err
@@ -510,14 +506,11 @@ func (w *worker) log(path string, u *unit, res *action.Result) error {
 		return err
 	}
 	defer f.Close()
-	if u.printed == nil {
-		u.printed = execute.NewPrinted("")
-	}
 	return errors.Join(u.printed.CopyTo(f, res), f.Close())
 }
 
-// logName makes a file name of an action's name, another one of each: "exec.obj+src=2fa.c.log", "exec.all,check.log",
-// "module.aot+v12,exec.all.log". A long one is cut and gets a part of its digest.
+// logName returns a unique file name for an action: "exec.obj+src=2fa.c.log", "exec.all,check.log",
+// "module.aot+v12,exec.all.log". Long names are cut and end with a part of their digest.
 func (w *worker) logName(at addrs.Instance, spec string) string {
 	var b strings.Builder
 	if in := at.Module.Dir(); in != "" {
@@ -548,7 +541,7 @@ func (w *worker) logName(at addrs.Instance, spec string) string {
 	return name + ".log"
 }
 
-// maxTail is how many bytes of a failed action's output a report has at most.
+// maxTail is the largest size of a failed action's output in a report, in bytes.
 const maxTail = 16 << 10
 
 // tail returns the last lines.
@@ -556,15 +549,15 @@ func tail(b []byte, lines int) string {
 	s := strings.TrimRight(string(b), "\n")
 	parts := strings.Split(s, "\n")
 	if len(parts) > lines {
-		s = fmt.Sprintf("… %d lines before …\n", len(parts)-lines) + strings.Join(parts[len(parts)-lines:], "\n")
+		s = fmt.Sprintf("… %d lines omitted …\n", len(parts)-lines) + strings.Join(parts[len(parts)-lines:], "\n")
 	}
 	if over := len(s) - maxTail; over > 0 {
-		s = fmt.Sprintf("… %d bytes before …\n", over) + strings.ToValidUTF8(s[over:], "")
+		s = fmt.Sprintf("… %d bytes omitted …\n", over) + strings.ToValidUTF8(s[over:], "")
 	}
 	return s
 }
 
-// lost tells whether something that a result names is no longer in the store.
+// lost reports whether a blob that a result names is missing from the store.
 func lost(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }

@@ -1,56 +1,54 @@
-// Package event has what a build tells its watchers.
-//
-// Events are plain data, in the order in which things happened, sent from one goroutine. The package does not know
-// who watches: a terminal, a program that reads JSON lines, a test.
+// Package event defines the events of a build. Events are plain data; one goroutine sends them in chronological order.
+// The package does not know the receivers, such as a terminal, a test, or a program that reads JSON lines.
 package event
 
 import (
+	"math"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Sink receives events. Send is called from one goroutine, in order, and must not block for long. What an event
-// points to is read only, for the sender and every sink, from then on. A sink passes over events that it does not
-// know, and bears with any order: one build after the other, actions that end and never began.
+// Sink receives the events of a build. One goroutine calls Send for all events in order, so Send must return quickly.
+// Neither the caller nor the Sink may change the data to which the event points. A Sink must ignore unknown events. It
+// must accept events in any order, such as events of several builds, or the end of an action that did not start.
 //
-// A decorator passes every event on before Send returns, in order, those that it does not know included; it may add
-// some, and say more or less in a copy.
+// A Sink that wraps another Sink must forward each event before Send returns, in order and including unknown events. It
+// may also send events of its own, and may forward a changed copy of an event.
 type Sink interface {
 	Send(Event)
 }
 
-// Event is one of the structs of this package.
+// Event is any of the event structs in this package.
 type Event interface {
-	EventName() string // in snake_case, as programs read it
+	EventName() string // in snake_case, for programs
 }
 
-// BuildStarted is the first event.
+// BuildStarted is the first event of a build.
 type BuildStarted struct {
 	Pipeline string `json:"pipeline"`
 	Profile  string `json:"profile"`
-	Actions  int    `json:"nodes"` // actions known so far
+	Actions  int    `json:"actions"` // number of known actions
 }
 
-// ActionsPlanned says that more actions became known: a step was expanded.
+// ActionsPlanned reports that hexmage planned the actions of another step during the build.
 type ActionsPlanned struct {
 	Step    string `json:"step"`
-	Actions int    `json:"nodes"` // how many actions it has
+	Actions int    `json:"actions"` // number of the step's actions
 }
 
-// Diagnostic says what is wrong with a file, or strange, before a build or in place of one.
+// Diagnostic is an error or warning about a file, which precedes or replaces a build.
 type Diagnostic struct {
 	Severity string `json:"severity"` // "error" or "warning"
 	Summary  string `json:"summary"`
 	Detail   string `json:"detail,omitempty"`
-	// relative to the workspace where it is in it; "" where no place is to blame
+	// path relative to the workspace, or absolute outside the workspace; "": the diagnostic has no position
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"` // from 1
 	Column int    `json:"column,omitempty"`
 }
 
-// Error is what a command ends with that could not do what it was asked for. What an action failed with is in its
-// ActionFinished.
+// Error is the reason why a command of hexmage failed. The reason for a failed action is in ActionFinished.
 type Error struct {
 	Message  string `json:"message"`
 	ExitCode int    `json:"exit_code"`
@@ -59,24 +57,24 @@ type Error struct {
 func (Diagnostic) EventName() string { return "diagnostic" }
 func (Error) EventName() string      { return "error" }
 
-// ActionStarted says that an action began to run (not sent for cached ones).
+// ActionStarted reports that an action started to run. hexmage does not send it for a cache hit.
 type ActionStarted struct {
 	ID          int    `json:"id"`
-	Step        string `json:"step"`           // patch.ops
-	Name        string `json:"name,omitempty"` // the action within the step
+	Step        string `json:"step"`           // such as patch.ops
+	Name        string `json:"name,omitempty"` // name of the action within the step
 	Description string `json:"description,omitempty"`
 }
 
-// ActionProgress says how far a running action is.
+// ActionProgress reports the progress of a running action.
 type ActionProgress struct {
 	ID    int    `json:"id"`
 	Done  int64  `json:"done"`
-	Total int64  `json:"total,omitempty"` // 0: not known
-	Unit  string `json:"unit,omitempty"`  // "bytes"
+	Total int64  `json:"total,omitempty"` // 0: unknown
+	Unit  string `json:"unit,omitempty"`  // such as "bytes"
 	Text  string `json:"text,omitempty"`
 }
 
-// Outcome is how an action ended.
+// Outcome is the way in which an action ended.
 type Outcome string
 
 // The outcomes.
@@ -84,154 +82,160 @@ const (
 	Executed Outcome = "executed"
 	Cached   Outcome = "cached"
 	Failed   Outcome = "failed"
-	Skipped  Outcome = "skipped" // something it needs failed
+	NotRun   Outcome = "not_run" // a dependency failed
 )
 
-// ActionFinished says that an action ended.
+// ActionFinished reports that an action ended.
 type ActionFinished struct {
-	// 0: nothing that it reads has changed, so nobody looked at it, or a whole step was skipped
+	// 0: hexmage did not look for a cached result, because no input changed or the whole step did not run
 	ID          int           `json:"id"`
 	Step        string        `json:"step"`
 	Name        string        `json:"name,omitempty"`
 	Description string        `json:"description,omitempty"`
 	Outcome     Outcome       `json:"outcome"`
 	Key         string        `json:"key,omitempty"`
-	Action      digest.Digest `json:"-"` // Key with its size: names the Action message in the store
-	Duration    time.Duration `json:"duration_ns"`
+	Action      digest.Digest `json:"-"` // digest of the Action message in the store: Key with the size
+	Seconds     float64       `json:"duration_seconds"`
 	Worker      string        `json:"worker,omitempty"`
-	// that the largest process of one that ran took at its peak; 0: not known
+	// peak memory of the action's largest process; 0: unknown
 	Memory  int64    `json:"memory_bytes,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
-	Warning string   `json:"warning,omitempty"` // what a successful action wants people to know
+	Warning string   `json:"warning,omitempty"` // warning of a successful action
 }
 
-// Failure is why an action failed.
+// Duration returns the duration of the action.
+func (e ActionFinished) Duration() time.Duration {
+	return time.Duration(math.Round(e.Seconds * float64(time.Second)))
+}
+
+// Failure describes a failed action.
 type Failure struct {
-	Summary  string   `json:"summary"` // what is wrong
-	Where    string   `json:"where,omitempty"`
-	Source   []string `json:"source,omitempty"` // the step's own lines
-	Command  []string `json:"command,omitempty"`
-	ExitCode int      `json:"exit_code"`
-	Output   string   `json:"output,omitempty"`  // last lines
-	Log      string   `json:"log,omitempty"`     // path of the whole output,
-	LogCut   bool     `json:"log_cut,omitempty"` // but for what it was too long for
-	Hints    []string `json:"hints,omitempty"`   // cause and remedy
-	Engine   bool     `json:"engine,omitempty"`  // could not run, as opposed to ran and failed
+	Summary             string   `json:"summary"` // the problem in one line
+	Where               string   `json:"where,omitempty"`
+	Source              []string `json:"source,omitempty"` // source lines of the step's block
+	Command             []string `json:"command,omitempty"`
+	ExitCode            int      `json:"exit_code"`
+	Output              string   `json:"output,omitempty"`               // last lines of the output
+	Log                 string   `json:"log,omitempty"`                  // path of the file with the whole output
+	LogCut              bool     `json:"log_cut,omitempty"`              // part of the output was too long for Log
+	Hints               []string `json:"hints,omitempty"`                // possible causes and fixes
+	InfrastructureError bool     `json:"infrastructure_error,omitempty"` // the action could not run
 }
 
-// BuildProgress says, now and then, how far the build is.
+// BuildProgress reports the progress of the build.
 type BuildProgress struct {
-	Ended       int     `json:"ended"`
-	Actions     int     `json:"nodes"`  // actions known so far
-	LeftSeconds float64 `json:"left_s"` // how long it will take, about, going by earlier runs
+	Ended            int     `json:"ended"`
+	Actions          int     `json:"actions"`           // number of known actions
+	RemainingSeconds float64 `json:"remaining_seconds"` // estimate from earlier runs
 }
 
-// OutputReady says that an output of the pipeline is at its place.
+// OutputReady reports that hexmage exported an output of the pipeline.
 type OutputReady struct {
 	Name string `json:"name"`
-	Path string `json:"path"` // of the exported file or folder
+	Path string `json:"path"` // path of the exported file or folder
 	Show string `json:"show,omitempty"`
 }
 
-// CheckFinished says what came of a check. Those of all checks come after the outputs, before BuildFinished, also in
-// a build that failed.
+// CheckFinished reports the result of a check. hexmage sends it after all outputs and before BuildFinished, even if the
+// build failed.
 type CheckFinished struct {
-	Check       string      `json:"check"` // module.aot["x"].check.words
+	Check       string      `json:"check"` // such as module.aot["x"].check.words
 	Description string      `json:"description,omitempty"`
 	Where       string      `json:"where"`
 	Severity    string      `json:"severity"` // "error" or "warning"
 	Result      CheckResult `json:"result"`
-	Message     string      `json:"message,omitempty"` // why it is not CheckPassed
+	Message     string      `json:"message,omitempty"` // the reason, unless Result is CheckPassed
 }
 
-// CheckResult is what came of a check.
+// CheckResult is the result of a check.
 type CheckResult string
 
 // The results of checks.
 const (
-	CheckPassed  CheckResult = "passed"
-	CheckFailed  CheckResult = "failed"
-	CheckUnknown CheckResult = "not_evaluated" // something that it needs is not there
-	CheckLeftOut CheckResult = "left_out"      // a step that it needs is no part of what was asked for
+	CheckPassed      CheckResult = "passed"
+	CheckFailed      CheckResult = "failed"
+	CheckUnknown     CheckResult = "not_evaluated" // a value that the check needs is missing
+	CheckNotSelected CheckResult = "not_selected"  // the check needs a step that was not selected
 )
 
-// BuildFinished is the last event.
+// BuildFinished is the last event of a build.
 type BuildFinished struct {
-	Actions      int     `json:"nodes"`
+	Actions      int     `json:"actions"`
 	Executed     int     `json:"executed"`
 	Cached       int     `json:"cached"`
 	Failed       int     `json:"failed"`
-	Skipped      int     `json:"skipped"`
-	ChecksFailed int     `json:"checks_failed,omitempty"` // of severity error
-	Seconds      float64 `json:"seconds"`
+	NotRun       int     `json:"not_run"`
+	ChecksFailed int     `json:"checks_failed,omitempty"` // number of failed checks with severity "error"
+	Seconds      float64 `json:"duration_seconds"`
 }
 
 func (BuildStarted) EventName() string   { return "build_started" }
-func (ActionsPlanned) EventName() string { return "node_planned" }
-func (ActionStarted) EventName() string  { return "node_started" }
-func (ActionProgress) EventName() string { return "node_progress" }
-func (ActionFinished) EventName() string { return "node_finished" }
+func (ActionsPlanned) EventName() string { return "actions_planned" }
+func (ActionStarted) EventName() string  { return "action_started" }
+func (ActionProgress) EventName() string { return "action_progress" }
+func (ActionFinished) EventName() string { return "action_finished" }
 func (BuildProgress) EventName() string  { return "build_progress" }
 func (OutputReady) EventName() string    { return "output_ready" }
 func (CheckFinished) EventName() string  { return "check_finished" }
 func (BuildFinished) EventName() string  { return "build_finished" }
 
-// ActionVerified follows ActionFinished in a build that verifies: the action was run once more, or why it was not.
+// ActionVerified follows ActionFinished if the build verifies actions. It reports how the outputs of two runs of the
+// action differ, or why hexmage ran the action only once.
 type ActionVerified struct {
 	Step    string  `json:"step"`
 	Name    string  `json:"name,omitempty"`
 	Verdict Verdict `json:"verdict"`
-	Reason  string  `json:"reason,omitempty"` // of Unverified
-	// compared with a result that was in the cache, not with a run just before
-	Known       bool         `json:"known"`
-	Differences []Difference `json:"differences,omitempty"`
-	More        int          `json:"more,omitempty"` // how many differences are left out
+	Reason  string  `json:"reason,omitempty"` // reason for Unverified
+	// true: the first of the two runs is a cached result; false: hexmage ran the action twice in this build
+	ComparedWithCache bool         `json:"compared_with_cache"`
+	Differences       []Difference `json:"differences,omitempty"`
+	More              int          `json:"more,omitempty"` // number of omitted differences
 }
 
-// Verdict is what came of verifying an action.
+// Verdict is the result of verifying an action.
 type Verdict string
 
 // The verdicts.
 const (
-	Same       Verdict = "same"       // bit by bit
-	Different  Verdict = "different"  // something differs
-	Declared   Verdict = "declared"   // something differs, all of it in outputs that may
-	Unverified Verdict = "unverified" // it cannot be verified
+	Same               Verdict = "same"                // bit-identical
+	Different          Verdict = "different"           // outputs differ
+	ExpectedDifference Verdict = "expected_difference" // all differences are in outputs that may differ
+	Unverified         Verdict = "unverified"          // could not be verified
 )
 
-// Difference is one file or folder that two runs of an action left differently. "First" is the run whose result the
-// cache has, "second" the one that verified it.
+// Difference is a file or folder that differs between two runs of an action. The first run is the cached result, if
+// there is one. The second run is the run that verifies it.
 type Difference struct {
 	Path   string   `json:"path"`             // slash path in the exec root
 	Kind   string   `json:"kind"`             // missing, extra, type, mode, size, content, exit code
-	Detail string   `json:"detail,omitempty"` // "12 of 4096 bytes differ, the first at 0x1f0"
-	First  string   `json:"first,omitempty"`  // digest of the file, where there is one
+	Detail string   `json:"detail,omitempty"` // "12 of 4096 bytes differ; the first difference is at offset 0x1f0"
+	First  string   `json:"first,omitempty"`  // digest of the file, if any
 	Second string   `json:"second,omitempty"`
-	Offset int64    `json:"offset"`           // of the first byte that differs; -1: not of that kind
-	Lines  []string `json:"lines,omitempty"`  // of text files: the first line that differs, of both
-	Varies string   `json:"varies,omitempty"` // why it may differ, of an output that may
+	Offset int64    `json:"offset"`           // offset of the first byte that differs; -1: not applicable
+	Lines  []string `json:"lines,omitempty"`  // for text files: the first line that differs, from each run
+	Varies string   `json:"varies,omitempty"` // reason why the output is allowed to differ; "": it is not
 }
 
-// VerifyFinished comes before BuildFinished in a build that verifies.
+// VerifyFinished precedes BuildFinished if the build verifies actions.
 type VerifyFinished struct {
-	Same       int `json:"same"`
-	Different  int `json:"different"`
-	Declared   int `json:"declared"` // different, in outputs that may be
-	Unverified int `json:"unverified"`
+	Same                int `json:"same"`
+	Different           int `json:"different"`
+	ExpectedDifferences int `json:"expected_differences"` // actions with only expected differences
+	Unverified          int `json:"unverified"`
 }
 
-func (ActionVerified) EventName() string { return "node_verified" }
+func (ActionVerified) EventName() string { return "action_verified" }
 func (VerifyFinished) EventName() string { return "verify_finished" }
 
-// WatchStarted says what is being watched, when nothing is built any more.
+// WatchStarted reports which files hexmage watches after a build has ended.
 type WatchStarted struct {
-	Files   int  `json:"files"`   // and folders
-	Polling bool `json:"polling"` // they are looked at again and again
+	Files   int  `json:"files"`   // number of watched files and folders
+	Polling bool `json:"polling"` // hexmage checks the files at intervals
 }
 
-// FilesChanged comes before a build that a change has set off.
+// FilesChanged reports changed files. The events of the build that the change starts follow it.
 type FilesChanged struct {
-	Paths []string `json:"paths"` // as far as they are known; relative to the workspace where they are in it
+	Paths []string `json:"paths"` // changed paths as far as known; relative to the workspace if inside it
 }
 
 func (WatchStarted) EventName() string { return "watch_started" }

@@ -18,16 +18,16 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// CacheOptions are what Cached needs.
+// CacheOptions are the settings of Cached.
 type CacheOptions struct {
 	Results store.Results
-	Blobs   store.Blobs // everything that results name
+	Blobs   store.Blobs // store of all blobs of results
 	Fn      digest.Function
-	// Installed tells whether a whole tree is unpacked somewhere (merkle.Trees.Has), so that its parts are not looked
-	// for in the store. nil: no tree is.
+	// Installed reports whether a complete tree is already unpacked on this machine (merkle.Trees.Has). If it is,
+	// Cached does not check that the store has the files of the tree. nil: no tree is unpacked.
 	Installed func(root digest.Digest) bool
-	// Locks let an action run in one process at a time: the second process waits and takes the result that the first
-	// one remembered. nil: nobody waits.
+	// Locks ensures that only one process at a time runs an action. A second process waits, and takes the result of the
+	// first process. nil: several processes may run the same action.
 	Locks *Locks
 }
 
@@ -36,20 +36,21 @@ type cached struct {
 	next Executor
 
 	mu    sync.Mutex
-	whole map[digest.Digest]bool // roots of trees of which all parts were in the store
+	whole map[digest.Digest]bool // roots of trees whose parts were all in the store
 }
 
-// Cached returns an Executor that looks an action's result up and has next execute the action if no result is
-// remembered. It remembers the results of actions that wrote all their outputs and ended with exit code 0, or with
-// another that the action allows. A remembered result is returned as Cached.
+// Cached returns an Executor that looks up the result of an action, and on a cache miss passes the action to next. It
+// caches a result if the command wrote all outputs and returned 0 or another exit code that the action allows. A result
+// from the cache has the field Cached set.
 func Cached(next Executor, o CacheOptions) Executor {
 	return &cached{CacheOptions: o, next: next, whole: map[digest.Digest]bool{}}
 }
 
 // errNotRemembered ends a request that only looks up.
-var errNotRemembered = errors.New("no result is remembered")
+var errNotRemembered = errors.New("no cached result")
 
-// Lookup returns the result that x remembers for the action, and true, or nil and false. Nothing runs.
+// Lookup looks up the result of an action in the cache of the Executor x, without running anything. It returns nil and
+// false if the cache lacks the result.
 func Lookup(ctx context.Context, x Executor, a *Request) (*action.Result, bool, error) {
 	own := *a
 	own.Start = func(*Request) error { return errNotRemembered }
@@ -73,7 +74,7 @@ func (c *cached) Execute(ctx context.Context, a *Request) (*action.Result, error
 	if err := a.Begin(); err != nil {
 		return nil, err
 	}
-	if a.DoNotCache || c.Locks == nil { // it runs each time, whoever else runs it
+	if a.DoNotCache || c.Locks == nil { // it runs each time, without a lock
 		return c.run(ctx, a)
 	}
 	waited, unlock, err := c.Locks.lock(ctx, a, c.Fn)
@@ -124,7 +125,7 @@ func (c *cached) get(ctx context.Context, results store.Results, a *action.Actio
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &Error{Op: "look for the action's result", Err: err}
+		return nil, &Error{Op: "look up the cached result", Err: err}
 	}
 	// Another step may allow this exit code; a shared cache may hold a result that lacks outputs.
 	if !a.Succeeded(r.ExitCode) || !hasOutputs(a, r) {
@@ -132,7 +133,7 @@ func (c *cached) get(ctx context.Context, results store.Results, a *action.Actio
 	}
 	ok, err := c.complete(ctx, r)
 	if err != nil {
-		return nil, &Error{Op: "look for the action's outputs", Err: err}
+		return nil, &Error{Op: "look up the cached outputs", Err: err}
 	}
 	if !ok {
 		return nil, nil
@@ -178,7 +179,7 @@ func (c *cached) completeDir(ctx context.Context, d action.OutputDir) (bool, err
 	}
 	want, err := merkle.OutputBlobs(ctx, c.Blobs, d)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
-		return false, nil // gone, or whoever stored this result lied
+		return false, nil // evicted, or the stored result is wrong
 	}
 	if err != nil {
 		return false, err
@@ -217,7 +218,7 @@ func (c *cached) run(ctx context.Context, a *Request) (*action.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The command is done; what it did is worth remembering even if the build is being stopped.
+	// The command has ended: cache its result even if the build is being canceled.
 	ctx = context.WithoutCancel(ctx)
 	succeeded := a.Succeeded(r.ExitCode)
 	switch {
@@ -257,17 +258,14 @@ func (c *cached) keep(ctx context.Context, messages map[digest.Digest][]byte) er
 func (c *cached) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result,
 	messages map[digest.Digest][]byte) error {
 	if err := results.Put(ctx, key, r, messages); err != nil {
-		return &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
+		return &Error{Op: "cache the result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
 	return nil
 }
 
 // hasOutputs tells whether every output that the command names came of it.
 func hasOutputs(a *action.Action, r *action.Result) bool {
-	for i, p := range a.Command.Outputs {
-		if i < len(r.Files) && r.Files[i].Path == p { // most often
-			continue
-		}
+	for _, p := range a.Command.Outputs {
 		if !slices.ContainsFunc(r.Files, func(f action.OutputFile) bool { return f.Path == p }) &&
 			!slices.ContainsFunc(r.Dirs, func(d action.OutputDir) bool { return d.Path == p }) {
 			return false

@@ -14,30 +14,29 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// Capped keeps the head and the tail of an output stream, action.MaxInline bytes in all. It may be written from
-// several goroutines. The zero value is ready, and keeps nothing else; Request.Streams returns some that put long
-// streams into files.
-type Capped struct {
+// HeadTailBuffer keeps the beginning and the end of an output stream, up to action.MaxInline bytes in total. Several
+// goroutines may write to it. The zero value is ready to use. Buffers from Request.Streams also write a long stream to
+// a file.
+type HeadTailBuffer struct {
 	mu      sync.Mutex
-	hide    *secret.Hider // what is left out; nil: nothing
+	hide    *secret.Hider // removes secrets; nil: none
 	head    []byte
-	tail    []byte // ring once full
-	next    int
+	tail    []byte // what came last, and perhaps more
 	dropped int64
 	whole   wholeStream
 }
 
-const half = action.MaxInline/2 - 64 // room for the line that says what was left out
+const half = action.MaxInline/2 - 64 // room for the line that counts the omitted bytes
 
 // Write never fails.
-func (c *Capped) Write(p []byte) (int, error) {
+func (c *HeadTailBuffer) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(c.hide.Next(p))
 	return len(p), nil
 }
 
-func (c *Capped) put(p []byte) {
+func (c *HeadTailBuffer) put(p []byte) {
 	if c.whole.of != nil {
 		if c.whole.file == nil && !c.whole.bad && len(c.head)+len(c.tail)+len(p) > 2*half {
 			c.whole.open(c.head, c.tail)
@@ -52,69 +51,71 @@ func (c *Capped) put(p []byte) {
 		c.dropped += int64(over)
 		p = p[over:]
 	}
-	for len(p) > 0 && len(c.tail) < half {
-		k := min(half-len(c.tail), len(p))
-		c.tail = append(c.tail, p[:k]...)
-		p = p[k:]
-	}
-	for len(p) > 0 {
-		k := copy(c.tail[c.next:], p)
-		c.dropped += int64(k)
-		c.next = (c.next + k) % half
-		p = p[k:]
+	if c.tail = append(c.tail, p...); len(c.tail) > 2*half {
+		c.cut()
 	}
 }
 
-// Bytes returns what was kept, with a line in place of what was not. It is for when all was written.
-func (c *Capped) Bytes() []byte {
+// cut drops what of the tail is too much.
+func (c *HeadTailBuffer) cut() {
+	if over := len(c.tail) - half; over > 0 {
+		c.dropped += int64(over)
+		c.tail = append(c.tail[:0], c.tail[over:]...)
+	}
+}
+
+// Bytes returns the beginning and the end of the stream, and between them a line about the omitted bytes. Call it after
+// the last Write.
+func (c *HeadTailBuffer) Bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(c.hide.End())
+	c.cut()
 	var b bytes.Buffer
 	b.Write(c.head)
 	if c.dropped > 0 {
 		b.WriteString(leftOut(c.dropped))
 	}
-	b.Write(c.tail[c.next:])
-	b.Write(c.tail[:c.next])
+	b.Write(c.tail)
 	return b.Bytes()
 }
 
-// Close ends the file of a long stream, if there is one.
-func (c *Capped) Close() {
+// Close closes the file for a long stream, if there is one.
+func (c *HeadTailBuffer) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(c.hide.End())
+	c.cut()
 	if c.whole.of != nil {
-		c.whole.close(c.tail[c.next:], c.tail[:c.next])
+		c.whole.close(c.tail)
 		c.whole.of = nil
 	}
 }
 
-// leftOut is the line that stands for n bytes: "… 12,345 bytes left out …".
+// leftOut is the line that stands for n bytes: "… 12,345 bytes omitted …".
 func leftOut(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
-	return fmt.Sprintf("\n… %s bytes left out …\n", s)
+	return fmt.Sprintf("\n… %s bytes omitted …\n", s)
 }
 
 // maxPrinted is how many bytes of a stream go into its file before the tail.
 const maxPrinted = 64 << 20
 
-// wholeStream is the file of a stream that is longer than what is kept in memory. That it cannot be written (a full
-// disk) is no reason to fail: what is kept stays.
+// wholeStream is the file of a stream that is longer than the part in memory. If the file cannot be written, as on a
+// full disk, the action does not fail: the part in memory stays.
 type wholeStream struct {
-	of   *Printed // nil: nobody wants it
-	name string   // what its path ends with
-	path string   // of the file
+	of   *OutputLog // nil: no file
+	name string     // the end of its path
+	path string     // of the file
 	file *os.File
 	size int64
 	bad  bool
 }
 
-// open makes the file, with what was printed so far.
+// open makes the file with the output so far.
 func (w *wholeStream) open(so ...[]byte) {
 	w.path = w.of.path + w.name
 	f, err := os.Create(w.path)
@@ -146,13 +147,12 @@ func (w *wholeStream) write(b []byte) {
 	}
 }
 
-func (w *wholeStream) close(tail ...[]byte) {
+func (w *wholeStream) close(tail []byte) {
 	if w.file == nil {
 		return
 	}
 	if over := w.size - maxPrinted; over > 0 && !w.bad {
-		end := bytes.Join(tail, nil)
-		end = end[max(0, int64(len(end))-over):] // the rest is in the file
+		end := tail[max(0, int64(len(tail))-over):] // the rest is in the file
 		if cut := over - int64(len(end)); cut > 0 {
 			w.of.setCut()
 			end = append([]byte(leftOut(cut)), end...)

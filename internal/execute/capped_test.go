@@ -18,7 +18,7 @@ func TestCappedKeepsHeadAndTail(t *testing.T) {
 				fmt.Fprintf(&all, "line %d\n", i)
 			}
 			all.Truncate(n)
-			var c execute.Capped
+			var c execute.HeadTailBuffer
 			for b := all.Bytes(); len(b) > 0; {
 				k := min(chunk, len(b))
 				c.Write(b[:k])
@@ -33,7 +33,7 @@ func TestCappedKeepsHeadAndTail(t *testing.T) {
 			}
 			if n > action.MaxInline {
 				head, tail, ok := strings.Cut(string(got), "\n… ")
-				_, tail, ok2 := strings.Cut(tail, " bytes left out …\n")
+				_, tail, ok2 := strings.Cut(tail, " bytes omitted …\n")
 				if !ok || !ok2 || !bytes.HasPrefix(all.Bytes(), []byte(head)) ||
 					!bytes.HasSuffix(all.Bytes(), []byte(tail)) {
 					t.Errorf("%d bytes in chunks of %d: head or tail is wrong", n, chunk)

@@ -1,12 +1,13 @@
 // Package execute runs actions.
 //
-// An Executor is given an action whose input blobs are in the store or in the action itself, and returns what came of
-// it, with the output blobs in the store. Cached and Route here, package verify and package trace decorate an Executor.
-// Retries are the engine's, and time limits each executor's. The package does not know pipelines, steps or plans.
+// An Executor runs an action whose input blobs are in the store or in the action. It stores the output blobs and
+// returns the result. Cached, Route, package verify and package trace return Executors that wrap other Executors. The
+// engine retries actions; Executors enforce time limits. The package does not know pipelines, steps or plans.
 package execute
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,55 +27,56 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Executor runs actions. Execute may be called from many goroutines at once. A call waits for another one only if both
-// need the same exclusive resource or run the same action (see Locks). The Action stays as it is; the Result is the
-// caller's.
+// Executor runs actions. Several goroutines may call Execute; a call waits for another call only if both calls need the
+// same exclusive resource or run the same action (see Locks). Execute does not change the Action. The caller may change
+// the Result.
 //
-// What is in Request.Secrets reaches the command and nobody else, in variables of its environment and in files that
-// only its user can read, which go when it has ended. No executor puts it into a command line, a message that is kept
-// or a log. It stands in no Result, no file of Printed and no progress, and an action that succeeds with a value in
-// an output is refused; that of one that fails is left out. An executor that cannot do this refuses the action: it
-// returns an *Error with Refused set.
+// Only the command may see Request.Secrets: in environment variables, and in files that only the command's user can
+// read and that the Executor deletes later. Command lines, messages, logs, Results, the files of Printed and progress
+// must not contain a secret. If the output of a successful action contains a secret, Execute returns an error. If the
+// output of a failed action contains a secret, Execute omits the output. An Executor that cannot guarantee this must
+// reject secrets with an *Error in which Refused is set.
 //
-// A decorator passes on the action, the context, its secrets and who listens, and returns results and errors as they
-// come.
+// An Executor that wraps another Executor must pass on the action, the context, the secrets and the callbacks of the
+// request. It must return results and errors unchanged.
 type Executor interface {
-	// Execute returns an error, an *Error, only for what kept the action from running (no such program, no machine,
-	// no space), and no Result beside it. A command that ran and failed is a Result with its exit code, one that ran
-	// out of time a *TimeoutError. When ctx ends, the command ends with all that it started, and the error is the
-	// context's cause. The outputs named in the command that exist are in the store and in the Result; one that is
-	// missing is just not in the Result.
+	// Execute runs an action and returns a Result, which has the exit code even if the command failed. It returns an
+	// *Error if the action could not run, for example because of a missing program, a missing machine or a full disk.
+	// If the command times out, the error is a *TimeoutError. If ctx ends, Execute kills all processes of the command
+	// and returns the cause of ctx. The Result lists only the outputs that exist; Execute does not fail because of a
+	// missing output.
 	Execute(ctx context.Context, a *Request) (*action.Result, error)
 }
 
-// TimeoutError says that an action ran longer than it may. Trying again may help.
+// TimeoutError reports an action that exceeded its time limit. hexmage may retry the action.
 type TimeoutError struct {
 	Limit  time.Duration
-	Result *action.Result // what it printed until then, without outputs; nil when that is not known
+	Result *action.Result // nil, or the output until the timeout, without output files
 }
 
 // Error returns the message.
 func (e *TimeoutError) Error() string {
-	return fmt.Sprintf("the step's timeout of %v is over", e.Limit)
+	return fmt.Sprintf("the step exceeded its timeout of %v", e.Limit)
 }
 
-// Error says what kept an action from running.
+// Error reports why an action could not run.
 type Error struct {
-	Op        string // what was being done: "start clang-22", "upload a.bin"
-	Retryable bool   // the same action may succeed when tried again
-	// a check of what the step brought found it cannot work: the step failed, nothing is wrong with the engine
+	Op        string // the operation that failed: "start clang-22", "upload a.bin"
+	Retryable bool   // a retry of the action may succeed
+	// the action cannot work because of the step's inputs, so the step failed; the engine and the machine work
 	Refused bool
-	Remedy  string // what the user can do, if known
+	Remedy  string // next step for the user, or ""
 	Err     error
 }
 
-// Error returns the message without the remedy, which reports show on a line of its own.
+// Error returns the message without the next step, which reports show on a separate line.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Inputs are the blobs that the action's inputs are read from: those of its own Directories, and of the store.
+// Inputs returns a store with the inputs of an action. It takes Directory messages from the action, and all other blobs
+// from blobs.
 func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	if len(a.Directories) == 0 {
 		return blobs
@@ -82,54 +84,51 @@ func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	return store.Overlay(blobs, a.Directories)
 }
 
-// Route gives every action to the executor that its platform names (property "executor"; "local" when it names none).
-// Without any it executes nothing.
+// Route returns an Executor that passes each action to the Executor that the action's platform property "executor"
+// names; the default is "local". If by is empty, Route runs no actions.
 func Route(by map[string]Executor) Executor { return route(by) }
 
 type route map[string]Executor
 
 func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) {
-	name := a.Command.Platform[action.PropertyExecutor]
-	if name == "" {
-		name = action.ExecutorLocal
-	}
+	name := cmp.Or(a.Command.Platform[action.PropertyExecutor], action.ExecutorLocal)
 	next, ok := r[name]
 	if !ok {
 		return nil, &Error{Op: "choose an executor",
-			Err: fmt.Errorf("no executor named %q; there are: %q", name, slices.Sorted(maps.Keys(r)))}
+			Err: fmt.Errorf("unknown executor %q. Available: %q", name, slices.Sorted(maps.Keys(r)))}
 	}
 	return next.Execute(ctx, a)
 }
 
-// Request asks for an action's result. It has what is in no key: whose action it is, and who listens.
+// Request asks an Executor for the result of an action. Only the field Action is part of the cache key.
 type Request struct {
 	*action.Action
-	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
-	Force      bool   // run the action although a result is remembered
-	// do not continue from a checkpoint of an earlier run (action.PropertyCheckpoint)
+	Step, Name string // the action's step, and its name in the step, for executors that select steps
+	Force      bool   // run the action despite a cached result
+	// ignore the checkpoint of an earlier run (action.PropertyCheckpoint)
 	DropCheckpoint bool
 
-	// Start is called when no remembered result serves. The action runs next, or waits for another hexmage that runs
-	// it and takes its result. Start may complete the request that it is given, which is the one that runs. An error
-	// ends the request and is returned as it is. nil: nothing is called.
+	// Start, if not nil, is called on a cache miss, before the action runs or waits for another hexmage process that
+	// runs it. Start may change the request that it gets, and the Executor then runs the changed request. If Start
+	// fails, Execute returns the error.
 	Start func(*Request) error
 
-	Secrets *secret.Set // what its command gets beside what is in its key; nil: nothing
-	// of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
+	Secrets *secret.Set // secrets for the command, not part of the key; nil: no secrets
+	// the folder with the digest InputRoot, to avoid reading it from the store; do not change it. nil: read the store
 	Tree     *merkle.Dir
-	Progress Progress // nil: nobody asks
-	Spans    Spans    // nil: nobody asks
-	Printed  *Printed // nil: nobody asks
+	Progress Progress   // may be nil
+	Spans    Spans      // may be nil
+	Printed  *OutputLog // may be nil
 }
 
-// Progress is told how far a running action is, from any goroutine: done and total in unit ("bytes"; total 0 when not
-// known), and a few words.
+// Progress receives the progress of a running action: the amount done, the total amount (0: unknown), and a short text.
+// It must accept calls from any goroutine.
 type Progress func(done, total int64, text string)
 
-// Spans is told what an executor spent its time with on one action. It may be called from several goroutines.
+// Spans receives the name, start and duration of each phase of an action. It must accept concurrent calls.
 type Spans func(name string, start time.Time, took time.Duration)
 
-// Begin calls Start.
+// Begin calls Start if it is not nil.
 func (a *Request) Begin() error {
 	if a.Start == nil {
 		return nil
@@ -137,15 +136,16 @@ func (a *Request) Begin() error {
 	return a.Start(a)
 }
 
-// Report tells the request's Progress, if there is one.
+// Report calls Progress if it is not nil, and removes secrets from the text.
 func (a *Request) Report(done, total int64, text string) {
 	if a.Progress != nil {
 		a.Progress(done, total, a.Secrets.Redact(text))
 	}
 }
 
-// Span begins something that takes time: "lay out inputs", "run", "store outputs". What it returns is to be called
-// at the end. Spans of an action are one after the other or one in the other. Where nobody listens it costs nothing.
+// Span begins a phase of an action, such as "lay out inputs", "run" or "store outputs". The caller must call the
+// returned function at the end of the phase. Phases may contain other phases, but do not overlap otherwise. If Spans is
+// nil, Span does nothing.
 func (a *Request) Span(name string) func() {
 	if a.Spans == nil {
 		return func() {}
@@ -154,7 +154,7 @@ func (a *Request) Span(name string) func() {
 	return func() { a.Spans(name, start, time.Since(start)) }
 }
 
-// Root is the folder of the action's inputs.
+// Root returns the folder that contains all inputs of the action.
 func (a *Request) Root() *merkle.Dir {
 	if a.Tree != nil {
 		return a.Tree
@@ -162,10 +162,11 @@ func (a *Request) Root() *merkle.Dir {
 	return merkle.Ref(a.InputRoot)
 }
 
-// Streams returns what the command's standard output and error are written to. Both have to be closed when it has
-// ended. What an earlier command of this request printed is gone. They do not take in the request's secrets.
-func (a *Request) Streams() (stdout, stderr *Capped) {
-	stdout, stderr = &Capped{hide: a.Secrets.Hider()}, &Capped{hide: a.Secrets.Hider()}
+// Streams returns buffers for the standard output and standard error of the command. The buffers remove secrets. The
+// caller must close the two buffers after the command. If the request already ran a command, Streams discards the
+// output of that command.
+func (a *Request) Streams() (stdout, stderr *HeadTailBuffer) {
+	stdout, stderr = &HeadTailBuffer{hide: a.Secrets.Hider()}, &HeadTailBuffer{hide: a.Secrets.Hider()}
 	if p := a.Printed; p != nil {
 		p.Remove()
 		stdout.whole, stderr.whole = wholeStream{of: p, name: stdoutName}, wholeStream{of: p, name: stderrName}
@@ -173,11 +174,11 @@ func (a *Request) Streams() (stdout, stderr *Capped) {
 	return stdout, stderr
 }
 
-// HostPath is where programs without a slash in their name are looked for: the host's base system.
+// HostPath is the PATH for programs of the host's base system, without folders of the user.
 const HostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LookPath finds a program of the host as actions see it: in the folders of list, by default HostPath, and not in
-// those of the user's own PATH. A name with a slash is a path already.
+// LookPath returns the path of a host program, as actions find it. It searches the folders in list, or in HostPath if
+// list is "", but never in the user's PATH. If name contains a slash, LookPath returns name unchanged.
 func LookPath(name, list string) (string, error) {
 	if list == "" {
 		list = HostPath
@@ -186,14 +187,14 @@ func LookPath(name, list string) (string, error) {
 		if isProgram(name) {
 			return name, nil
 		}
-		return "", fmt.Errorf("there is no program %s", name)
+		return "", fmt.Errorf("%s is missing or not executable", name)
 	}
 	for _, dir := range filepath.SplitList(list) {
 		if p := filepath.Join(dir, name); isProgram(p) {
 			return p, nil
 		}
 	}
-	return "", fmt.Errorf("no program %s in %s", name, list)
+	return "", fmt.Errorf("program %s not found in %s", name, list)
 }
 
 func isProgram(p string) bool {
@@ -201,46 +202,46 @@ func isProgram(p string) bool {
 	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
-// Printed keeps the whole of what a command prints, up to 64 MB of each stream, where that is more than a Result
-// holds: in files next to each other, which are there only then.
-type Printed struct {
-	path string // what the files' names start with
+// OutputLog saves the output of a command to files if the output is too long for a Result. Standard output and standard
+// error have one file each, of at most 64 MB, in the same folder.
+type OutputLog struct {
+	path string // prefix of the files' names
 
 	mu    sync.Mutex
 	files []string
 	cut   bool
 }
 
-// NewPrinted returns a Printed whose files' names start with path.
-func NewPrinted(path string) *Printed { return &Printed{path: path} }
+// NewOutputLog returns an OutputLog whose file names start with path.
+func NewOutputLog(path string) *OutputLog { return &OutputLog{path: path} }
 
 const (
 	stdoutName = ".stdout"
 	stderrName = ".stderr"
 )
 
-func (p *Printed) add(path string) {
+func (p *OutputLog) add(path string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.files = append(p.files, path)
 }
 
-// Cut tells whether something that the command printed is in no file and no result: there was too much of it, or the
-// disk is full.
-func (p *Printed) Cut() bool {
+// Cut reports whether a part of the output is missing in the files and in the result. The output was too long then, or
+// the disk was full.
+func (p *OutputLog) Cut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cut
 }
 
-func (p *Printed) setCut() {
+func (p *OutputLog) setCut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = true
 }
 
-// Remove removes the files, if there are any.
-func (p *Printed) Remove() {
+// Remove deletes the files, if there are any.
+func (p *OutputLog) Remove() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = false
@@ -250,8 +251,9 @@ func (p *Printed) Remove() {
 	p.files = nil
 }
 
-// CopyTo writes standard output and then standard error to w: each from its file, or else as the result has it.
-func (p *Printed) CopyTo(w io.Writer, r *action.Result) error {
+// CopyTo writes the standard output and then the standard error of the command to w. It reads a stream from the file,
+// or from the result if the stream has no file.
+func (p *OutputLog) CopyTo(w io.Writer, r *action.Result) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range []struct {

@@ -26,7 +26,7 @@ func tryLock(f *os.File, at int64) (bool, error) {
 	}
 }
 
-// unlock ends what tryLock began. Where that fails, there are no locks.
+// unlock releases the lock of tryLock. It fails only on file systems without locks.
 func unlock(f *os.File, at int64) {
 	l := unix.Flock_t{Type: unix.F_UNLCK, Whence: io.SeekStart, Start: at, Len: 1}
 	for errors.Is(unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &l), unix.EINTR) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Locks are what processes agree through on who executes an action: bytes of a file. On systems other than Linux, and
-// on file systems without locks, nobody waits.
+// Locks ensure that only one process at a time runs an action. The lock for an action is a byte range of one file.
+// Outside Linux, and on file systems without locks, processes do not wait for each other.
 type Locks struct {
 	path string
 
@@ -22,11 +22,11 @@ type Locks struct {
 	held map[int64]bool // here
 }
 
-// NewLocks returns those in the file at path, which is made when it is needed.
+// NewLocks returns Locks that use the file at path. The first lock creates the file.
 func NewLocks(path string) *Locks { return &Locks{path: path, held: map[int64]bool{}} }
 
-// File is the open file. What is locked here stays so as long as any process has it from this one: also when this one
-// is killed.
+// File returns the open file. The system releases a lock only after all processes that inherited the file have ended,
+// even if this process was killed.
 func (l *Locks) File() (*os.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,7 @@ func (l *Locks) open() (*os.File, error) {
 	return l.file, err
 }
 
-// Close gives up the file.
+// Close closes the file.
 func (l *Locks) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Locks) Close() error {
 	return l.file.Close()
 }
 
-// try takes the lock at the place. It is false when somebody has it, here or in another process.
+// try takes the lock of a byte. It returns false if this or another process holds it.
 func (l *Locks) try(at int64) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *Locks) holder(at int64) string {
 	if l.held[at] {
 		return "another step"
 	}
-	return "another hexmage"
+	return "another hexmage process"
 }
 
 // unlock gives back what try took.
@@ -90,7 +90,7 @@ func (l *Locks) unlock(at int64) {
 	unlock(l.file, at)
 }
 
-// lockEvery is how often a waiting process looks whether the lock is free. A blocking wait could not be cancelled.
+// lockEvery is how often a waiting process looks whether the lock is free. A blocking wait could not be canceled.
 const lockEvery = 50 * time.Millisecond
 
 // lock takes the lock of the action, and tells whether it had to wait for it.
@@ -105,7 +105,7 @@ func (l *Locks) lock(ctx context.Context, a *Request, fn digest.Function) (waite
 			return waited, func() { l.unlock(at) }, nil
 		}
 		if !waited {
-			a.Report(0, 0, "waits for "+l.holder(at)+", which runs the same action")
+			a.Report(0, 0, "waits for "+l.holder(at)+" that runs the same action")
 		}
 		select {
 		case <-time.After(lockEvery):

@@ -44,7 +44,7 @@ func TestExclusive(t *testing.T) {
 	if _, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: w.action("cc")}); err != nil {
 		t.Fatal(err)
 	}
-	// Who waits can be cancelled.
+	// Who waits can be canceled.
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
 	if r, err := w.locked(lock).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err,
@@ -79,7 +79,7 @@ func TestExclusiveWaitsFor(t *testing.T) {
 		}
 	})
 	<-started
-	for want, e := range map[string]execute.Executor{"another step": first, "another hexmage": w.locked(lock)} {
+	for want, e := range map[string]execute.Executor{"another step": first, "another hexmage process": w.locked(lock)} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var said string
 		_, err := e.Execute(ctx, &execute.Request{Action: w.action("slow"),
@@ -87,7 +87,7 @@ func TestExclusiveWaitsFor(t *testing.T) {
 				said = message
 				cancel()
 			}})
-		if cancel(); err == nil || said != "waits for "+want+", which runs the same action" {
+		if cancel(); err == nil || said != "waits for "+want+" that runs the same action" {
 			t.Errorf("%s: %q, %v", want, said, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // stream writes n bytes of numbered lines in chunks to the streams of a request and returns them with what was kept.
-func stream(p *execute.Printed, n, chunk int) (all []byte, r *action.Result) {
+func stream(p *execute.OutputLog, n, chunk int) (all []byte, r *action.Result) {
 	var b bytes.Buffer
 	for i := 0; b.Len() < n; i++ {
 		b.WriteString(strings.Repeat("x", i%50) + " line\n")
@@ -32,7 +32,7 @@ func stream(p *execute.Printed, n, chunk int) (all []byte, r *action.Result) {
 
 func TestPrinted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
-	p := execute.NewPrinted(filepath.Join(dir, "a"))
+	p := execute.NewOutputLog(filepath.Join(dir, "a"))
 	for _, n := range []int{0, 100, action.MaxInline - 200, action.MaxInline, 1 << 20, 10} {
 		for _, chunk := range []int{13, 32 << 10, 2 << 20} {
 			all, r := stream(p, n, chunk)
@@ -57,14 +57,14 @@ func TestPrinted(t *testing.T) {
 
 // A command that prints without end takes bounded room, and its end is there.
 func TestPrintedIsBounded(t *testing.T) {
-	p := execute.NewPrinted(filepath.Join(t.TempDir(), "a"))
+	p := execute.NewOutputLog(filepath.Join(t.TempDir(), "a"))
 	all, r := stream(p, 66<<20, 1<<20)
 	var got bytes.Buffer
 	if err := p.CopyTo(&got, &action.Result{Stdout: r.Stdout}); err != nil {
 		t.Fatal(err)
 	}
 	head, tail, _ := strings.Cut(got.String(), "\n… ")
-	left, tail, ok := strings.Cut(tail, " bytes left out …\n")
+	left, tail, ok := strings.Cut(tail, " bytes omitted …\n")
 	if !ok || len(head) != 64<<20 || !bytes.HasPrefix(all, []byte(head)) || !bytes.HasSuffix(all, []byte(tail)) ||
 		len(tail) < 1000 || !strings.HasPrefix(left, "2,06") {
 		t.Errorf("%d bytes, then %q left out, then %d", len(head), left, len(tail))
@@ -73,11 +73,11 @@ func TestPrintedIsBounded(t *testing.T) {
 
 // Where the files cannot be written, what is kept has to do.
 func TestPrintedNowhere(t *testing.T) {
-	p := execute.NewPrinted("/dev/null/nowhere/a")
+	p := execute.NewOutputLog("/dev/null/nowhere/a")
 	_, r := stream(p, 1<<20, 999)
 	var got bytes.Buffer
 	if err := p.CopyTo(&got, r); err != nil || !bytes.HasPrefix(got.Bytes(), r.Stdout) ||
-		!strings.Contains(got.String(), "left out") {
+		!strings.Contains(got.String(), "omitted") {
 		t.Errorf("%v, %d bytes", err, got.Len())
 	}
 }

@@ -8,16 +8,18 @@ import (
 	"time"
 )
 
-// ProgressLines takes lines "progress DONE TOTAL TEXT" out of standard error and reports them; the rest goes on.
+// ProgressLines parses lines of the form "progress DONE TOTAL TEXT" in standard error, reports them as progress, and
+// passes all other lines on.
 type ProgressLines struct {
 	report Progress
-	next   *Capped
+	next   *HeadTailBuffer
 	line   []byte
 	last   time.Time
 }
 
-// ProgressLines returns what a command's standard error is to be written to, before next.
-func (a *Request) ProgressLines(next *Capped) *ProgressLines {
+// ProgressLines returns a writer for the standard error of a command. The writer reports progress lines and passes all
+// other lines to next.
+func (a *Request) ProgressLines(next *HeadTailBuffer) *ProgressLines {
 	return &ProgressLines{report: a.Report, next: next}
 }
 
@@ -58,7 +60,7 @@ func (p *ProgressLines) emit() {
 	p.Flush()
 }
 
-// Flush passes on what there is of a last line.
+// Flush passes on the last line if it has no newline.
 func (p *ProgressLines) Flush() {
 	_, _ = p.next.Write(p.line)
 	p.line = p.line[:0]

@@ -8,17 +8,15 @@ import (
 	"maps"
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result
-// with one output file: the read sets, each the paths that the command once read. A set with the contents of today
-// makes the narrow action, under whose key the Result proper is. Anything that is damaged or gone on the way only
-// means that the action runs again.
+// For an action with a depfile, the cache lookup has two stages (see action.Reads). The result under the key of Broad
+// has one output file, which lists read sets. A read set is the list of files that the command read in an earlier run.
+// A read set and the current content of the files give the key of Narrow, under which the command's Result is stored.
+// If a part is missing or corrupt, hexmage runs the action again.
 const (
 	maxReadSets = 8        // newest first; branches that are switched to and fro need a few
 	maxReads    = 1 << 20  // paths of a set
@@ -27,11 +25,11 @@ const (
 	readsOutput = "reads"  // name of the output that the broad action's Result has
 )
 
-// lookupReads looks for the result by what the action read when it ran before.
+// lookupReads looks up the result by the sets of files that earlier runs of the action read.
 func (c *cached) lookupReads(ctx context.Context, results store.Results, a *action.Action) (*action.Result, error) {
 	sets, err := c.readSets(ctx, results, a.Reads.Broad())
 	if err != nil {
-		return nil, &Error{Op: "look for what the action read", Err: err}
+		return nil, &Error{Op: "look up the files that earlier runs of the action read", Err: err}
 	}
 	for _, set := range sets {
 		narrow, err := a.Reads.Narrow(ctx, set)
@@ -45,14 +43,14 @@ func (c *cached) lookupReads(ctx context.Context, results store.Results, a *acti
 	return nil, nil
 }
 
-// rememberReads checks what the command says that it read, and remembers its result by that.
+// rememberReads checks the depfile, and caches the result under the files that it lists.
 func (c *cached) rememberReads(ctx context.Context, a *action.Action, r *action.Result) (*action.Result, error) {
 	name := a.Depfile
 	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == name })
 	if i < 0 {
 		return nil, &Error{Op: "read the depfile " + name, Refused: true,
-			Err:    fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
-			Remedy: "make the command write it (gcc and clang: -MD -MF " + name + "), or leave `depfile` out"}
+			Err:    fmt.Errorf("the command ended with exit code %d but did not write the depfile", r.ExitCode),
+			Remedy: "make the command write the depfile (gcc and clang: -MD -MF " + name + "), or remove `depfile`"}
 	}
 	text, err := store.ReadBlob(ctx, c.Blobs, r.Files[i].Digest, maxDepfile)
 	if err != nil {
@@ -67,19 +65,24 @@ func (c *cached) rememberReads(ctx context.Context, a *action.Action, r *action.
 	}
 	narrow, err := a.Reads.Narrow(ctx, reads)
 	if err != nil {
-		return nil, &Error{Op: "remember the action's result", Err: err}
+		return nil, &Error{Op: "cache the result", Err: err}
 	}
 	broad, results := a.Reads.Broad(), c.resultsOf(a)
 	sets, err := c.readSets(ctx, results, broad)
 	if err != nil {
-		return nil, &Error{Op: "look for what the action read", Err: err}
+		return nil, &Error{Op: "look up the files that earlier runs of the action read", Err: err}
 	}
 	sets = slices.DeleteFunc(sets, func(s []string) bool { return slices.Equal(s, reads) })
 	sets = append([][]string{reads}, sets...)
-	blob := encodeReads(sets[:min(len(sets), maxReadSets)])
+	sets = sets[:min(len(sets), maxReadSets)]
+	blob := encodeReads(sets)
+	for len(blob) > maxReadBlob { // one set is smaller: it is from a depfile
+		sets = sets[:len(sets)-1]
+		blob = encodeReads(sets)
+	}
 	at := c.Fn.Bytes(blob)
 	if err := c.Blobs.Put(ctx, at, bytes.NewReader(blob)); err != nil {
-		return nil, &Error{Op: "store what the action read", Err: err}
+		return nil, &Error{Op: "store the list of files that the action read", Err: err}
 	}
 	// The result first: a read set that leads to none is of no use.
 	if err := c.remember(ctx, results, narrow, r); err != nil {
@@ -108,13 +111,15 @@ func (c *cached) remember(ctx context.Context, results store.Results, a *action.
 	return c.put(ctx, results, e.Key, r, all)
 }
 
-// readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.
+// readSets returns the sets that are cached under the broad action's key. It returns none if the entry is missing or
+// corrupt.
 func (c *cached) readSets(ctx context.Context, results store.Results, broad *action.Action) ([][]string, error) {
 	r, err := results.Get(ctx, broad.Key(c.Fn))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
-	if err != nil || len(r.Files) != 1 || r.Files[0].Path != readsOutput {
+	if err != nil || len(r.Files) != 1 || r.Files[0].Path != readsOutput ||
+		r.Files[0].Digest.Size() > maxReadBlob {
 		return nil, err
 	}
 	b, err := store.ReadBlob(ctx, c.Blobs, r.Files[0].Digest, maxReadBlob)
@@ -131,37 +136,28 @@ func (c *cached) readSets(ctx context.Context, results store.Results, broad *act
 	return sets, nil
 }
 
-// encodeReads writes a message with each set as field 1: a message with each path as field 1.
-func encodeReads(sets [][]string) []byte {
-	var b []byte
+// encodeReads ends each path and each set with a zero byte, which no path has.
+func encodeReads(sets [][]string) (b []byte) {
 	for _, set := range sets {
-		var m []byte
 		for _, p := range set {
-			m = protowire.AppendTag(m, 1, protowire.BytesType)
-			m = protowire.AppendString(m, p)
+			b = append(append(b, p...), 0)
 		}
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendBytes(b, m)
+		b = append(b, 0)
 	}
 	return b
 }
 
-func decodeReads(b []byte) ([][]string, error) {
-	var sets [][]string
-	err := action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
-		if num != 1 || len(sets) == maxReadSets {
-			return errors.New("these are no read sets")
+func decodeReads(b []byte) (sets [][]string, err error) {
+	for set := []string{}; len(b) > 0; {
+		p, rest, ok := bytes.Cut(b, []byte{0})
+		if !ok || len(sets) == maxReadSets || len(set) == maxReads {
+			return nil, errors.New("malformed read sets")
 		}
-		set := []string{}
-		err := action.EachField(m, func(num protowire.Number, _ uint64, m []byte) error {
-			if num != 1 || len(m) == 0 || len(set) == maxReads {
-				return errors.New("these are no read sets")
-			}
-			set = append(set, string(m))
-			return nil
-		})
-		sets = append(sets, set)
-		return err
-	})
-	return sets, err
+		if b = rest; len(p) > 0 {
+			set = append(set, string(p))
+			continue
+		}
+		sets, set = append(sets, set), []string{}
+	}
+	return sets, nil
 }

@@ -1,8 +1,8 @@
-// Package explain compares two actions.
+// Package explain compares the cache keys of two actions.
 //
-// Load reads an action's messages from the result or the store. Materials describes the parts of an action's key as
-// package history has them, and Compare has history compare them. It opens only folders that differ. The package does
-// not know pipelines or runs.
+// Load reads the messages of an action from the result or from the store. Materials collects the inputs of cache keys
+// in the form that package history compares. Compare compares two actions, and reads only folders that differ. The
+// package does not know pipelines or runs.
 package explain
 
 import (
@@ -18,15 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Values of Difference.What.
-const (
-	Toolchain = history.Toolchain
-	Input     = history.Input
-	Argument  = history.Argument
-	Output    = history.Output
-	Timeout   = history.Timeout
-	Caching   = history.Caching
-)
+// Input is the value of Difference.What for an input file or folder.
+const Input = history.Input
 
 // Values of Difference.Change.
 const (
@@ -37,44 +30,34 @@ const (
 
 // Difference is one difference between two actions.
 type Difference struct {
-	What string `json:"what"`
-	// a slash path in the exec root, a toolchain, a variable, the number or name of an argument
+	What string `json:"what"` // the first word of a change's name in package history
+	// a slash path in the exec root, or the name of a toolchain, variable or argument, or the number of an argument
 	Name   string `json:"name,omitempty"`
 	Change string `json:"change"`
-	Old    string `json:"old,omitempty"` // a value, or a digest's first digits, with a version or size
+	Old    string `json:"old,omitempty"` // value, or the first digits of a digest and a version or size
 	New    string `json:"new,omitempty"`
-	From   string `json:"from,omitempty"` // where an input comes from: "workspace src/a.c"
+	From   string `json:"from,omitempty"` // origin of an input, such as "workspace src/a.c"
 
-	Inside     []Difference `json:"inside,omitempty"` // of a toolchain: what in it differs, where that is known
+	Inside     []Difference `json:"inside,omitempty"` // for a toolchain: the changed files, if known
 	MoreInside int          `json:"more_inside,omitempty"`
 }
 
-// Comparison holds the differences between two actions.
+// Comparison holds all differences between two actions.
 type Comparison struct {
 	Differences []Difference `json:"differences"`
-	More        int          `json:"more,omitempty"`    // differences that are not listed
+	More        int          `json:"more,omitempty"`    // number of further differences that are not listed
 	Unknown     []string     `json:"unknown,omitempty"` // notes on missing information
 }
 
-// Made is an action and the versions of toolchains when hexmage planned it, by name.
+// Made is an action, with the toolchain versions (by toolchain name) that the plan used.
 type Made struct {
 	Action     *action.Action
 	Toolchains map[string]string
 }
 
-// Compare compares two actions. It reads Directory messages of both from the store.
-func Compare(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
-	return compare(ctx, blobs, before, now, history.Differ)
-}
-
-// Outline is Compare without the files of toolchains.
-func Outline(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
-	return compare(ctx, blobs, before, now, history.Outline)
-}
-
-func compare(ctx context.Context, blobs store.Blobs, before, now Made,
-	differ func(x *history.Document, a *history.Action, y *history.Document, b *history.Action) history.Difference,
-) Comparison {
+// Compare compares two actions, and reads the Directory messages of the actions from the store. If outline is true, it
+// does not compare single files of toolchains.
+func Compare(ctx context.Context, blobs store.Blobs, before, now Made, outline bool) Comparison {
 	m := NewMaterials(nil)
 	document := func(of Made) (*history.Document, *history.Action) {
 		a := &history.Action{Key: of.Action.Key(of.Action.InputRoot.Function()).Hex()}
@@ -84,18 +67,18 @@ func compare(ctx context.Context, blobs store.Blobs, before, now Made,
 	}
 	x, a := document(before)
 	y, b := document(now)
-	return Of(differ(x, a, y, b))
+	return Of(history.DiffActions(x, a, y, b, outline))
 }
 
-// Of converts a difference between actions of two documents.
+// Of converts the difference between two actions of two run documents to a Comparison.
 func Of(d history.Difference) Comparison {
 	c := Comparison{More: d.More, Unknown: d.Unknown}
 	for _, h := range d.Changes {
 		what, name, _ := strings.Cut(h.Name, " ")
 		switch what {
-		case Caching:
+		case history.Caching:
 			h.A, h.B = cmp.Or(h.A, "on"), cmp.Or(h.B, "on")
-		case Timeout:
+		case history.Timeout:
 			h.A, h.B = cmp.Or(h.A, "none"), cmp.Or(h.B, "none")
 		}
 		n := Difference{What: what, Name: name, Change: change(h), Old: h.A, New: h.B, MoreInside: h.More}
@@ -103,7 +86,7 @@ func Of(d history.Difference) Comparison {
 			n.Inside = append(n.Inside,
 				Difference{What: Input, Name: in.Name, Change: change(in), Old: in.A, New: in.B})
 		}
-		if what == Output { // has no value
+		if what == history.Output { // has no value
 			n.Old, n.New = "", ""
 		}
 		c.Differences = append(c.Differences, n)
@@ -121,11 +104,11 @@ func change(h history.Change) string {
 	return Changed
 }
 
-// maxMessage is how large an Action or a Command may be, in bytes.
+// maxMessage is the maximum size of an Action or a Command in bytes.
 const maxMessage = 16 << 20
 
-// Load finds an action that was executed once, and the store that has its messages: the results are asked first, if
-// they are not nil, then the store. The error is store.ErrNotFound when the action is not known any more.
+// Load returns an action that ran, and a store that contains the messages of the action. It searches results, which may
+// be nil, and then the store. If it does not find the action, the error is store.ErrNotFound.
 func Load(ctx context.Context, blobs store.Blobs, results store.Results,
 	key digest.Digest) (*action.Action, store.Blobs, error) {
 	if results != nil {
@@ -148,7 +131,8 @@ func Load(ctx context.Context, blobs store.Blobs, results store.Results,
 	return a, blobs, err
 }
 
-// String is the difference in a line: "input src/a.c changed: 1a2b3c4d5e6f (12 bytes) → 99aabbccddee (14 bytes)".
+// String formats the difference as one line, such as "input src/a.c changed: 1a2b3c4d5e6f (12 bytes) → 99aabbccddee (14
+// bytes)".
 func (d Difference) String() string {
 	s := d.What
 	if d.Name != "" {
@@ -172,14 +156,14 @@ func (d Difference) String() string {
 	return s
 }
 
-// Reason is the difference in a few words: "src/a.c changed".
+// Reason formats the difference as a short text, such as "src/a.c changed".
 func (d Difference) Reason() string {
 	name := d.Name
 	switch {
 	case d.What == Input && strings.HasPrefix(d.From, "workspace "):
 		name = strings.TrimPrefix(d.From, "workspace ")
 	case d.What == Input:
-	case d.What == Argument:
+	case d.What == history.Argument:
 		return argumentReason(d)
 	case name == "":
 		name = d.What
@@ -214,7 +198,8 @@ func argumentReason(d Difference) string {
 	return "argument " + cut(d.Old) + " is now " + cut(d.New)
 }
 
-// Reason is the first difference in a few words, and how many more there are.
+// Reason formats the first difference as a short text, and adds the number of further differences: "src/a.c changed,
+// and 2 more".
 func (c Comparison) Reason() string {
 	n := len(c.Differences) + c.More
 	switch {
@@ -228,19 +213,20 @@ func (c Comparison) Reason() string {
 	return fmt.Sprintf("%s, and %d more", c.Differences[0].Reason(), n-1)
 }
 
-// Place says where the inputs and toolchains among the differences come from, by the spec of the newer action.
+// Place sets the field From of each differing input or toolchain, which is where the newer action gets it according to
+// spec.
 func (c Comparison) Place(spec *action.Spec) {
 	for i := range c.Differences {
 		switch d := &c.Differences[i]; d.What {
 		case Input:
 			d.From = from(spec, d.Name)
-		case Toolchain:
+		case history.Toolchain:
 			d.From = from(spec, path.Join(toolchains, d.Name))
 		}
 	}
 }
 
-// from says where the file at a path of the exec root comes from, "" when the spec does not tell.
+// from returns the origin of the file at a path of the exec root, or "" if it is unknown.
 func from(spec *action.Spec, at string) string {
 	best := -1
 	var rest string
@@ -262,14 +248,14 @@ func from(spec *action.Spec, at string) string {
 	case in.Artifact != nil:
 		return in.Artifact.String()
 	case in.Spec != nil:
-		return strings.TrimSpace("the step's own action " + in.Spec.Spec)
+		return strings.TrimSpace("action " + in.Spec.Spec + " of this step")
 	case in.Content != nil:
 		return "the plan"
 	}
 	return ""
 }
 
-// below returns what of path p is below folder.
+// below returns the part of path p below folder.
 func below(p, folder string) (string, bool) {
 	if folder == "" || folder == "." {
 		return p, true
@@ -281,5 +267,5 @@ func below(p, folder string) (string, bool) {
 	return strings.TrimPrefix(rest, "/"), ok && rest[0] == '/'
 }
 
-// toolchains is the folder of an exec root in which toolchains appear, one each.
+// toolchains is the folder of an exec root that holds one folder for each toolchain.
 const toolchains = "toolchains"

@@ -119,7 +119,7 @@ func TestCompare(t *testing.T) {
 	} {
 		blobs := memory.NewBlobs()
 		before, now := made(t, blobs, files, nil), made(t, blobs, c.files, c.change)
-		got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+		got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now}, false)
 		got.Place(&action.Spec{Inputs: []action.Input{
 			{Path: "src", Host: &action.HostPath{Path: "lib"}},
 			{Path: "a.c", Artifact: &addrs.Output{
@@ -146,7 +146,7 @@ func TestLimit(t *testing.T) {
 	blobs := memory.NewBlobs()
 	now := made(t, blobs, nil, func(a *action.Action) { a.Command.Args = make([]string, 1100) })
 	before := made(t, blobs, map[string]string{"x": "1"}, nil)
-	got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now}, false)
 	if len(got.Differences) != 1000 || got.More != 101 {
 		t.Errorf("%d and %d more", len(got.Differences), got.More)
 	}
@@ -157,7 +157,7 @@ func TestGone(t *testing.T) {
 	blobs, full := memory.NewBlobs(), memory.NewBlobs()
 	before := made(t, full, map[string]string{"a": "1", "sub/b": "1"}, nil)
 	now := made(t, blobs, map[string]string{"a": "2", "sub/b": "2"}, func(a *action.Action) { a.Command.Args = nil })
-	got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now}, false)
 	if len(got.Unknown) != 1 || len(got.Differences) != 3 || !strings.Contains(got.Unknown[0], "the inputs") {
 		t.Errorf("%+v", got)
 	}
@@ -190,8 +190,8 @@ func TestOutline(t *testing.T) {
 	blobs := memory.NewBlobs()
 	before := made(t, blobs, map[string]string{"a.c": "1", "toolchains/sdk/lib/q": "q"}, nil)
 	now := made(t, blobs, map[string]string{"a.c": "2", "toolchains/sdk/lib/q": "r"}, nil)
-	whole := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
-	outline := explain.Outline(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	whole := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now}, false)
+	outline := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now}, true)
 	if len(whole.Differences) != 2 || len(whole.Differences[0].Inside) != 1 {
 		t.Errorf("%+v", whole)
 	}

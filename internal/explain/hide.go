@@ -10,20 +10,21 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Hider replaces folders of this machine and texts that look like credentials. A placeholder has two bytes of the
-// text's digest: enough to tell two texts apart, and too little to guess one. A nil Hider replaces nothing.
+// Hider replaces private texts with placeholders: folders of this machine, and text that looks like credentials. A
+// placeholder contains two bytes of the text's digest, so that you can tell two texts apart but cannot guess a text. A
+// nil Hider replaces nothing.
 type Hider struct {
-	folders []folder // the longest first
+	folders []folder // longest first
 	system  []string
 	known   map[string]string
 }
 
 type folder struct{ name, at string }
 
-// Workspace is what the workspace's folder is called.
+// Workspace is the name in the placeholder for the workspace's folder.
 const Workspace = "workspace"
 
-// At is the folder of that name, "" if the machine has none.
+// At returns the folder that the name replaces, or "".
 func (h *Hider) At(name string) string {
 	for _, f := range h.folders {
 		if f.name == name {
@@ -33,8 +34,8 @@ func (h *Hider) At(name string) string {
 	return ""
 }
 
-// NewHider returns a Hider of the folders, by the names that replace them. Paths below system mean the same on all
-// machines, and stay.
+// NewHider returns a Hider that replaces each folder with a name, as the map folders says. It keeps paths below the
+// folders in system, which mean the same on all machines.
 func NewHider(folders map[string]string, system ...string) *Hider {
 	h := &Hider{system: system, known: map[string]string{}}
 	for name, at := range folders {
@@ -49,10 +50,10 @@ func NewHider(folders map[string]string, system ...string) *Hider {
 }
 
 var (
-	// Names whose values are secrets: TOKEN, HF_TOKEN and --api-key, and neither TOKENS nor tokens.json.
+	// Names of secret values match: TOKEN, HF_TOKEN and --api-key. TOKENS and tokens.json do not match.
 	secretNameRE = lazyregexp.New(
 		`(?i)^(?:--?)?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)$`)
-	// What follows "https://", "Bearer", such a name with = or :, or such a flag: the first group stays.
+	// The text after "https://", "Bearer", a secret name with = or :, or a secret flag. The first group stays.
 	loginRE  = lazyregexp.New(`(?i)(\b(?:https?|ftps?)://)([^\s/@"'<>\\]+)@`)
 	userRE   = lazyregexp.New(`(?i)(\b[a-z][a-z0-9+.-]*://)([^\s/@:"'<>\\]+:[^\s/@"'<>\\]+)@`)
 	bearerRE = lazyregexp.New(`(?i)(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{6,})`)
@@ -60,17 +61,17 @@ var (
 		`(?i)((?:^|[^a-z0-9_.-])(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)["']?\s*[=:]\s*["']?)([^\s"'&,;\\$\[(]+)`)
 	flagRE = lazyregexp.New(
 		`(?i)((?:^|\s)--?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)\s+["']?)([^\s"'\\$\[(-][^\s"'\\]*)`)
-	// An absolute path, behind what may be before one.
+	// An absolute path, after a character that may precede one.
 	pathRE = lazyregexp.New(
 		`(^|[\s"'=:,;(<|]|file://|(?:^|[\s"'])-[A-Za-z][A-Za-z_-]*)(/[^\s"'/=:,;()<>|\[\]{}*?]+(?:/[^\s"'=:,;()<>|\[\]{}*?]*)+)`)
 )
 
-// mark is what stands in the place of a text.
+// mark returns the placeholder for a text.
 func mark(what, text string) string {
 	return "[" + what + " " + digest.SHA256.Bytes([]byte(text)).Hex()[:4] + "]"
 }
 
-// Text returns the text without them.
+// Text returns s with placeholders in place of private texts.
 func (h *Hider) Text(s string) string {
 	if h == nil || s == "" {
 		return s
@@ -101,7 +102,8 @@ func (h *Hider) hide(s string) string {
 	})
 }
 
-// Value returns the value of a variable, or of a program's argument, of that name.
+// Value returns the value of a variable or argument with placeholders in place of private texts. The parameter name is
+// the name of the variable or argument.
 func (h *Hider) Value(name, value string) string {
 	if h != nil && value != "" && secretNameRE.MatchString(name) {
 		return mark("secret", value)
@@ -109,7 +111,7 @@ func (h *Hider) Value(name, value string) string {
 	return h.Text(value)
 }
 
-// hideFolder takes a folder's path out of a text, and leaves what is below it.
+// hideFolder replaces a folder's path in a text, and keeps the path below it.
 func hideFolder(s string, f folder) string {
 	var b strings.Builder
 	for {
@@ -125,7 +127,7 @@ func hideFolder(s string, f folder) string {
 		before := s[from:i]
 		// -I, file://
 		flag := strings.HasPrefix(before, "-") && !strings.Contains(before, "/") || strings.HasSuffix(before, "//")
-		// a sentence may end
+		// a period may end a sentence
 		longer := end < len(s) && partOfName(s[end]) && !(s[end] == '.' && (end+1 == len(s) || !partOfName(s[end+1])))
 		// /home/a in /home/ab, and in x/home/a
 		if longer || before != "" && !flag {
@@ -142,12 +144,12 @@ func partOfName(c byte) bool {
 		strings.IndexByte("_-.+", c) >= 0
 }
 
-// everywhere tells whether a path means the same on all machines.
+// everywhere reports whether a path means the same on all machines.
 func (h *Hider) everywhere(p string) bool {
 	return slices.ContainsFunc(h.system, func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
 }
 
-// replaced replaces what the expression finds by what f makes of it and its groups.
+// replaced replaces each match of the expression by the result of f, which gets its groups.
 func replaced(re *lazyregexp.Regexp, s string, f func(groups []string) string) string {
 	var b strings.Builder
 	at := 0

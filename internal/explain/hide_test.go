@@ -49,7 +49,7 @@ func TestHide(t *testing.T) {
 		}
 	}
 	for name, hidden := range map[string]bool{"HF_TOKEN": true, "token": true, "--api-key": true,
-		"AWS_SECRET_ACCESS_KEY": true, "DB_PASSWORD": true, "TOKENS": false, "TOKENISED": false, "LANG": false,
+		"AWS_SECRET_ACCESS_KEY": true, "DB_PASSWORD": true, "TOKENS": false, "TOKENIZED": false, "LANG": false,
 		"KEY": false, "-p": false} {
 		got := h.Value(name, "hunter2")
 		if (got != "hunter2") != hidden || hidden && !strings.HasPrefix(got, "[secret ") {

@@ -18,16 +18,17 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Bounds of what a document says of keys.
+// Limits for the inputs of cache keys in a run document.
 const (
-	maxLength  = 200     // bytes of a value
-	maxNamed   = 300     // arguments of a tool of hexmage's own
-	maxArgs    = 1 << 20 // bytes of the document that has them
-	maxEntries = 300_000 // in all folders
+	maxLength  = 200     // bytes per value
+	maxNamed   = 300     // named arguments of a built-in tool
+	maxArgs    = 1 << 20 // bytes of the input file with the named arguments
+	maxEntries = 300_000 // sum over all folders
 	maxDepth   = 200
 )
 
-// Materials describes the parts of actions' keys. Keys share folders, such as a toolchain's tree.
+// Materials collects the inputs of cache keys for a run document. It stores a folder once even if several keys use it,
+// such as a toolchain's folder.
 type Materials struct {
 	hide    *Hider
 	level   []string // folders that Trees lists next
@@ -35,16 +36,16 @@ type Materials struct {
 	entries int
 }
 
-// ref is a folder, and where its message is.
+// ref is a folder, and the store with its message.
 type ref struct {
 	root  digest.Digest
 	blobs store.Blobs
 }
 
-// NewMaterials returns empty Materials. A nil Hider hides nothing.
+// NewMaterials returns Materials without inputs. If hide is nil, Materials hides no private texts.
 func NewMaterials(hide *Hider) *Materials { return &Materials{hide: hide, refs: map[string]ref{}} }
 
-// Add fills in what the action's key was made of. The store has its messages, as far as it does.
+// Add adds the inputs of the action a to the record to, as far as the store has them.
 func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Action, blobs store.Blobs) {
 	to.Of = map[string]string{}
 	for i, arg := range a.Command.Args {
@@ -68,7 +69,7 @@ func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Actio
 		}
 	}
 	for _, o := range a.Command.Outputs {
-		to.Of[history.Output+" "+o] = "is one" // outputs have no value
+		to.Of[history.Output+" "+o] = "is one" // an output has no value
 	}
 	if a.Timeout > 0 {
 		to.Of[history.Timeout] = a.Timeout.String()
@@ -79,8 +80,8 @@ func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Actio
 	to.Root = m.ref(a.InputRoot, blobs)
 }
 
-// named adds the arguments of a tool of hexmage's own, which are a file among the action's inputs, by their names:
-// "argument sha256".
+// named adds the arguments of a built-in tool by name: "argument sha256". They come from a file among the action's
+// inputs.
 func (m *Materials) named(ctx context.Context, of map[string]string, a *action.Action, blobs store.Blobs) {
 	e, err := merkle.Ref(a.InputRoot).Lookup(ctx, blobs, tool.ArgsFile)
 	if err != nil || e.File == nil {
@@ -118,10 +119,10 @@ func (m *Materials) named(ctx context.Context, of map[string]string, a *action.A
 	add("", "", doc)
 }
 
-// value is a value as the document has it: without what is not for others, and cut where it is long.
+// value returns the value for a document: without secrets and local paths, and truncated if it is long.
 func (m *Materials) value(name, value string) string {
 	if value == "" {
-		return `""` // it is there, and empty
+		return `""` // distinguishes an empty value from a missing one
 	}
 	shown := m.hide.Value(name, value)
 	if len(shown) <= maxLength {
@@ -147,7 +148,8 @@ func (m *Materials) ref(d digest.Digest, blobs store.Blobs) string {
 	return name
 }
 
-// Folder lists a folder by its name in documents. ok is false if the cache no longer has it.
+// Folder returns the content of the folder that a run document calls name. If the cache evicted the folder, ok is
+// false.
 func (m *Materials) Folder(ctx context.Context, name string) (f history.Folder, ok bool) {
 	r, ok := m.refs[name]
 	if !ok {
@@ -160,8 +162,8 @@ func (m *Materials) Folder(ctx context.Context, name string) (f history.Folder, 
 	return m.folder(dir, r.blobs), true
 }
 
-// Trees lists the folders of all added actions, level by level. If there are too many entries, Trees leaves out the
-// deepest folders, and whole is false.
+// Trees returns the folders of all added actions, level by level. If the folders have too many entries, Trees omits the
+// deepest folders and whole is false.
 func (m *Materials) Trees(ctx context.Context) (trees map[string]history.Folder, whole bool, err error) {
 	trees, whole = map[string]history.Folder{}, true
 	for depth := 0; len(m.level) > 0 && depth < maxDepth; depth++ {

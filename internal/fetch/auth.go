@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Login is a header with a secret for one host. The client sends it to that host only, over https or to this machine,
-// and not after a redirect to another host.
+// Login is a secret HTTP header for one host. The client sends it only to this host, and only over https or to this
+// machine. After a redirect to another host, the client does not send it.
 type Login struct {
-	Host   string // "example.com", of any port, or "example.com:8443"; "" is any of the source's own
+	Host   string // "example.com" (any port) or "example.com:8443"; "": the hosts of the source's addresses
 	Header string // "Authorization"
 	Value  string
 }
@@ -74,7 +74,7 @@ func hostPort(u *url.URL) string {
 	return strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// Private reports whether nothing between this machine and the address can read a request.
+// Private reports whether requests to the URL are encrypted or do not leave this machine.
 func Private(u *url.URL) bool {
 	if u.Scheme == "https" {
 		return true
@@ -107,7 +107,8 @@ const (
 	maxNetrcWords = 10_000
 )
 
-// Netrc parses a .netrc file like curl and git. It ignores macros, and a "default" entry: every host would get it.
+// Netrc parses a .netrc file as curl and git do. It ignores macros. It also ignores the entry "default", which would
+// send a password to every host.
 func Netrc(r io.Reader) ([]Login, error) {
 	var logins []Login
 	var host, user, password string
@@ -156,7 +157,8 @@ func Netrc(r io.Reader) ([]Login, error) {
 			case "macdef":
 				macro = true
 			default:
-				return nil, errors.New("netrc: there is a word that is neither machine, login nor password")
+				return nil,
+					errors.New("netrc: unknown keyword; use machine, default, login, password, account or macdef")
 			}
 			if macro {
 				break
@@ -167,7 +169,7 @@ func Netrc(r io.Reader) ([]Login, error) {
 	return logins, lines.Err()
 }
 
-// NetrcFile parses the named file. A missing file or an empty name has no logins.
+// NetrcFile parses the named .netrc file. It returns no logins if the file is missing or name is "".
 func NetrcFile(name string) ([]Login, error) {
 	if name == "" {
 		return nil, nil
@@ -187,7 +189,7 @@ func NetrcFile(name string) ([]Login, error) {
 	return logins, nil
 }
 
-// Basic returns the user and password of a login with a user and a password for the host.
+// Basic returns the user and password for a host, from the first login that has both a user and a password.
 func Basic(logins []Login, host string) (user, password string, ok bool) {
 	for _, l := range logins {
 		code, basic := strings.CutPrefix(l.Value, "Basic ")
@@ -204,12 +206,12 @@ func Basic(logins []Login, host string) (user, password string, ok bool) {
 	return "", "", false
 }
 
-// AddressLogin returns the login in an address, for its host and port only.
+// AddressLogin returns a login for the host and port of the URL only.
 func AddressLogin(u *url.URL, user, password string) Login {
 	return BasicLogin(hostPort(u), user, password)
 }
 
-// BasicLogin returns a login with a user and a password for a host.
+// BasicLogin returns a login that sends a user and a password to a host.
 func BasicLogin(host, user, password string) Login {
 	return Login{Host: host, Header: "Authorization",
 		Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}

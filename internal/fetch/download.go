@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 )
 
 // download is the state of one Fetch or FetchMembers.
@@ -28,10 +29,10 @@ type download struct {
 	hosts    sync.Map // targets of redirects
 }
 
-// Errors that make from restart the download. Users do not see them unless restarts fail.
+// Errors after which the method from restarts the download. Users see these errors only if all restarts fail.
 var (
-	errNoRanges = errors.New("the server does not honour ranges")
-	errChanged  = errors.New("the file on the server changed while it was downloaded")
+	errNoRanges = errors.New("the server does not support range requests")
+	errChanged  = errors.New("the file on the server changed during the download")
 )
 
 const maxChanges = 3 // restarts because the file on the server changed
@@ -93,24 +94,24 @@ func (d *download) from(ctx context.Context, addr string) (r *Result, err error)
 	return nil, err
 }
 
-// address returns what to ask for a file. It rejects addresses with a scheme other than https, http and file.
+// address returns the address to request. It rejects schemes other than https, http and file.
 func address(addr string) (string, error) {
 	if isLocal(addr) {
 		return localAddress(addr)
 	}
 	u, err := url.Parse(addr)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", errors.New("unsupported address: use https, http or file")
+		return "", errors.New("unsupported address; use https, http or file")
 	}
 	return addr, nil
 }
 
-// localAddress returns the file address of a file of this machine that can be read.
+// localAddress returns the file address of a readable file of this machine.
 func localAddress(addr string) (string, error) {
 	if strings.HasPrefix(addr, "file://") {
 		u, err := url.Parse(addr)
 		if err != nil || u.Host != "" && u.Host != "localhost" {
-			return "", errors.New("invalid file address: write file:///path")
+			return "", errors.New("invalid file address; write file:///path")
 		}
 		addr = filepath.FromSlash(u.Path)
 	}
@@ -125,7 +126,7 @@ func localAddress(addr string) (string, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = errors.New("not a file but a folder")
+		err = errors.New("address names a folder, not a file")
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(name)}
 	return u.String(), err
@@ -151,7 +152,7 @@ func (d *download) persist(ctx context.Context, progress func() int64, f func() 
 		if progress() > before && !t.slow {
 			failures = 0
 		} else if failures++; failures > d.client.Retries {
-			return fmt.Errorf("no progress in %d tries: %w", failures, t)
+			return fmt.Errorf("no progress in %d attempts: %w", failures, t)
 		} else {
 			wait = min(d.client.Backoff<<min(failures-1, 16), time.Minute)
 		}
@@ -166,7 +167,7 @@ func (d *download) persist(ctx context.Context, progress func() int64, f func() 
 	}
 }
 
-// noProgress is of what is asked for whole.
+// noProgress is the progress of requests that start over after each failure.
 func noProgress() int64 { return 0 }
 
 // resume opens the part file of an earlier run. It returns nil, and removes the file, if this address cannot resume it.
@@ -177,7 +178,7 @@ func (d *download) resume(addr string) *part {
 	case p.Digest == d.source.digest() &&
 		(d.source.Size == 0 || p.Total < 0 || p.Total == d.source.Size) &&
 		// a digest detects a mix of two versions, and lost bytes
-		(p.Validator != "" && p.URL == addr && p.Boot != "" && p.Boot == bootID() || d.source.pinned()):
+		(p.Validator != "" && p.URL == addr && p.Boot != "" && p.Boot == atomicfile.Boot() || d.source.pinned()):
 		return p
 	default:
 		p.close()
@@ -199,7 +200,7 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 			return p, nil, err
 		}
 	}
-	if p.URL != addr { // another mirror's validator means nothing here
+	if p.URL != addr { // a validator is valid for its own mirror only
 		p.URL, p.Validator = "", ""
 	}
 	if p.sums == nil {
@@ -257,7 +258,7 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 	}
 	if err := r.check(d.source); err != nil {
 		if kind := pageKind(r.head); kind != "" && r.Size < 1<<20 {
-			return fmt.Errorf("%w: it is %s%s", ErrNotFile, kind, scrub(quoted(message(r.head)), d.client.Logins))
+			return fmt.Errorf("%w: %s%s", ErrNotFile, kind, scrub(quoted(message(r.head)), d.client.Logins))
 		}
 		return err
 	}
@@ -294,11 +295,11 @@ func (p *pacedBody) Read(b []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 	case p.stalled.Load():
-		err = &transientError{err: fmt.Errorf("no byte for %v", p.client.Stall)}
+		err = &transientError{err: fmt.Errorf("no data for %v", p.client.Stall)}
 	case p.waited >= p.client.Stall:
 		if float64(p.came) < float64(p.client.Floor)*p.waited.Seconds() {
 			err = &transientError{slow: true,
-				err: fmt.Errorf("%d bytes in %v: less than %d bytes a second", p.came,
+				err: fmt.Errorf("slow download: %d bytes in %v; the minimum is %d bytes per second", p.came,
 					p.waited.Round(time.Second/10), p.client.Floor)}
 		}
 		p.came, p.waited = 0, 0

@@ -1,9 +1,9 @@
 // Package fetch downloads files whose digests are known.
 //
-// It takes https, http and file addresses, tries mirrors in order, resumes where a connection or a process broke, and
-// checks size and digests while it writes. A file appears at its place only when it is complete and correct.
-// FetchMembers gets single members of a zip archive. The package does not unpack and does not choose what to
-// download. It follows only given addresses and redirects.
+// It accepts https, http and file URLs. It tries mirrors in order, resumes a download after a broken connection or a
+// killed process, and verifies digests. A file appears at the destination only when it is complete and correct.
+// FetchMembers downloads single members of a zip archive. The package does not unpack archives and does not choose
+// files to download. It contacts only the given URLs and the targets of redirects.
 package fetch
 
 import (
@@ -23,46 +23,46 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Source is what to download.
+// Source describes the file to download.
 type Source struct {
-	URLs []string // of the same file, tried in order
+	URLs []string // URLs of the same file, tried in order
 
 	Size   int64  // bytes; 0: unknown
-	SHA256 string // hexadecimal, lower case. Fetch checks each digest that is given
+	SHA256 string // lower-case hexadecimal; Fetch verifies each digest that is not ""
 	SHA1   string
 	MD5    string
 
-	Archive bool // the file must start like an archive; Fetch reports a text page as ErrNotFile
+	Archive bool // the file must be an archive; for a web page Fetch returns ErrNotFile
 
-	// Sidecars are suffixes of the address (".sha256", ".sha1"). A server may have the file's digest there. Fetch
-	// checks the first sidecar that exists.
+	// Sidecars are suffixes, such as ".sha256" or ".sha1". A server may have the file's digest at the URL with such a
+	// suffix. Fetch verifies the first digest that exists.
 	Sidecars []string
 
-	UserAgent string // default "hexmage"; some servers refuse programs
+	UserAgent string // default "hexmage"; some servers reject unknown programs
 	Accept    string // media types; "" accepts all
-	Label     string // replaces the addresses in messages; "" shows the address
+	Label     string // text for messages in place of the URL; "": the URL
 }
 
-// Client downloads. The zero value works.
+// Client downloads files. The zero value is ready to use.
 type Client struct {
 	Offline   bool
 	Transport http.RoundTripper // nil: a new http.Transport
-	// retries of an address without progress between them; default 4
+	// maximum number of consecutive retries of a URL without progress; default 4
 	Retries int
-	Backoff time.Duration // before the first retry, doubled for each further one; default 1 s
+	Backoff time.Duration // delay before the first retry, doubled for each further retry; default 1 s
 	// idle timeout of a connection; default 60 s
 	Stall time.Duration
-	// bytes a second, measured over Stall, below which Fetch drops a connection; default 1 KiB
+	// minimum speed in bytes per second, averaged over Stall; Fetch closes a slower connection; default 1 KiB
 	Floor int64
-	// largest size in bytes if the source has none; default 64 GiB
+	// maximum size in bytes if Source.Size is 0; default 64 GiB
 	MaxSize int64
-	// largest size in bytes if the server states none either; default 4 GiB
+	// maximum size in bytes if Source.Size is 0 and the server also sends no size; default 4 GiB
 	MaxUntold int64
-	Logins    []Login                               // credentials of hosts
+	Logins    []Login                               // credentials for hosts
 	TLS       *tls.Config                           // nil: the certificates of this machine
-	Proxy     func(*http.Request) (*url.URL, error) // nil: the environment's
+	Proxy     func(*http.Request) (*url.URL, error) // nil: the proxy from the environment
 
-	// Progress receives the bytes on disk and the size (0: unknown). It must not block.
+	// Progress receives the number of bytes on disk and the total size (0: unknown). It must return quickly.
 	Progress func(done, total int64)
 	Waits    func() // called before Fetch waits for another process that downloads the file; may be nil
 }
@@ -71,23 +71,23 @@ type Client struct {
 type Result struct {
 	Size     int64
 	SHA256   string
-	SHA1     string // "" unless the source has one
-	MD5      string // "" unless the source has one
-	URL      string // the address that served it; "" if the file existed already
-	Resumed  int64  // bytes that an interrupted run had downloaded
+	SHA1     string // "" unless the source has this digest
+	MD5      string // "" unless the source has this digest
+	URL      string // URL of the download; "": the file already existed
+	Resumed  int64  // number of bytes from an interrupted download
 	Requests int
 
 	head []byte // the first bytes
 }
 
-// Errors of Fetch wrap one of these or a network error.
+// Causes of errors. Each error of Fetch wraps one of these causes or a network error.
 var (
-	ErrOffline = errors.New("hexmage is offline and the file was not downloaded before: run once without " +
-		"--offline, or give its address as a file:// URL")
+	ErrOffline = errors.New("hexmage is offline and has no copy of the file; run once without --offline, " +
+		"or use a file:// URL")
 	ErrMismatch = errors.New("wrong digest or size")
-	ErrNotFile  = errors.New("the server sent a page instead of the file")
-	ErrRefused  = errors.New("the server refused")
-	ErrTooLarge = errors.New("the file is larger than expected")
+	ErrNotFile  = errors.New("unexpected content from the server")
+	ErrRefused  = errors.New("request failed")
+	ErrTooLarge = errors.New("file too large")
 )
 
 func (c Client) withDefaults() Client {
@@ -118,8 +118,9 @@ func (c Client) withDefaults() Client {
 	return c
 }
 
-// Fetch downloads the file to dest. It checks an existing file, and replaces it if it is wrong. An interrupted
-// download stays beside dest as dest.part, and the next call resumes it. Several processes may use one dest.
+// Fetch downloads a file to dest. If dest exists, Fetch verifies the file, and downloads it again only if it is wrong.
+// Fetch keeps an interrupted download as dest.part, and the next call resumes it. Several processes may call Fetch with
+// the same dest.
 func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, error) {
 	c = c.withDefaults()
 	r, err := c.there(s, dest)
@@ -146,7 +147,7 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error),
 	from func(d *download, addr string) error) error {
 	if len(s.URLs) == 0 {
-		return errors.New("fetch: no address")
+		return errors.New("fetch: the source has no address")
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
 		return err
@@ -209,7 +210,7 @@ func (c Client) there(s Source, dest string) (*Result, error) {
 	return r, nil
 }
 
-// Check returns an error if the file differs from the size or the digests of the source.
+// Check returns an error if the named file does not have the size and digests of the source.
 func Check(name string, s Source) error {
 	if !s.pinned() && s.Size == 0 && !s.Archive {
 		return nil
@@ -287,23 +288,23 @@ func redact(raw string) string {
 	return u.String()
 }
 
-// Environment variables of processes that download. They do not affect the content of a download.
+// Environment variables for processes that download. They do not change the content of downloaded files.
 const (
-	EnvDownloads = "HEXMAGE_DOWNLOADS" // folder for downloads, so that a killed run resumes
-	EnvOffline   = "HEXMAGE_OFFLINE"   // "1": use no network
-	EnvMirrors   = "HEXMAGE_MIRRORS"   // see ParseMirrors; users set it too
-	EnvNetrc     = "NETRC"             // file with logins of hosts; users set it too
+	EnvDownloads = "HEXMAGE_DOWNLOADS" // folder in which interrupted downloads stay, to be resumed later
+	EnvOffline   = "HEXMAGE_OFFLINE"   // "1": do not use the network
+	EnvMirrors   = "HEXMAGE_MIRRORS"   // see ParseMirrors; users may set it
+	EnvNetrc     = "NETRC"             // path of the .netrc file with logins; users may set it
 )
 
-// Machine holds the values of these variables.
+// Machine holds the download settings of this machine, from the environment variables.
 type Machine struct {
-	Downloads string // "": temporary
+	Downloads string // "": a temporary folder
 	Offline   bool
 	Mirrors   []Mirror
 	Logins    []Login
 }
 
-// MachineOf reads the variables, and the file with logins.
+// MachineOf reads the download settings from environment variables, and the logins from the .netrc file.
 func MachineOf(getenv func(name string) string) (m Machine, err error) {
 	m.Downloads, m.Offline = getenv(EnvDownloads), getenv(EnvOffline) == "1"
 	if m.Mirrors, err = ParseMirrors(getenv(EnvMirrors)); err == nil {
@@ -312,23 +313,24 @@ func MachineOf(getenv func(name string) string) (m Machine, err error) {
 	return m, err
 }
 
-// Mirror replaces the prefix From of an address by To.
+// Mirror replaces the prefix From of a URL with To.
 type Mirror struct{ From, To string }
 
-// ParseMirrors parses mirrors separated by spaces: "https://a/=https://b/c/".
+// ParseMirrors parses PREFIX=MIRROR pairs that are separated by spaces, such as "https://a/=https://b/c/".
 func ParseMirrors(text string) ([]Mirror, error) {
 	var ms []Mirror
 	for _, word := range strings.Fields(text) {
 		from, to, ok := strings.Cut(word, "=")
 		if !ok || !strings.Contains(from, "://") || !strings.Contains(to, "://") {
-			return nil, fmt.Errorf("invalid mirror %.80q: write https://from/=https://to/", word)
+			return nil, fmt.Errorf("invalid mirror %.80q; write https://from/=https://to/", word)
 		}
 		ms = append(ms, Mirror{from, to})
 	}
 	return ms, nil
 }
 
-// Rewrite applies the mirror with the longest matching From to addr.
+// Rewrite replaces the prefix of a URL with the mirror whose From is the longest match. Without a match, it returns
+// addr unchanged.
 func Rewrite(addr string, ms []Mirror) string {
 	best := Mirror{}
 	for _, m := range ms {

@@ -138,11 +138,11 @@ func TestServers(t *testing.T) {
 		"ends early without a word": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			w.(http.Flusher).Flush()
 			_, _ = w.Write(b[:1000])
-		}, want: nil, text: "stopped after 1000 of 300000", max: 8},
+		}, want: nil, text: "closed the connection after 1000 of 300000", max: 8},
 		"sends a page": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(page) },
 			want: fetch.ErrNotFile, text: "an HTML page", max: 1},
 		"sends a JSON message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
-			_, _ = w.Write([]byte(`{"error":"licence"}`))
+			_, _ = w.Write([]byte(`{"error":"license"}`))
 		},
 			want: fetch.ErrNotFile, text: "a JSON message", max: 1},
 		"sends a page when the size is not known": {handler: func(_ int32, w http.ResponseWriter,
@@ -159,8 +159,8 @@ func TestServers(t *testing.T) {
 		"gone": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
 			want: fetch.ErrRefused, text: "404", max: 1},
 		"forbidden": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "accept the licence", http.StatusForbidden)
-		}, want: fetch.ErrRefused, text: "accept the licence", max: 1},
+			http.Error(w, "accept the license", http.StatusForbidden)
+		}, want: fetch.ErrRefused, text: "accept the license", max: 1},
 		"wants a browser": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.UserAgent(), "Mozilla/") {
 				http.Error(w, "no", http.StatusForbidden)
@@ -409,7 +409,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	b := content(200_000)
 	ctx, cancel := context.WithCancel(t.Context())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

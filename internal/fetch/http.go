@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// transientError is an error that a retry of the same request may not meet.
+// transientError is an error that a retry of the request may avoid.
 type transientError struct {
 	err   error
 	after time.Duration // the server's Retry-After; 0: none
@@ -25,19 +25,20 @@ type transientError struct {
 func (e *transientError) Error() string { return e.err.Error() }
 func (e *transientError) Unwrap() error { return e.err }
 
-// Unreachable reports whether the network or a server failed. The request itself is valid, and may succeed later.
+// Unreachable reports whether the error means that the network or a server failed. The request itself is then valid,
+// and a retry may succeed.
 func Unreachable(err error) bool {
 	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) ||
 		errors.As(err, new(*tls.CertificateVerificationError))
 }
 
-// OutOfReach wraps an error so that Unreachable reports true.
+// OutOfReach wraps an error so that Unreachable returns true for it.
 func OutOfReach(err error) error { return &transientError{err: err} }
 
 const maxRedirects = 10
 
-// connect makes the HTTP client of a download. It speaks HTTP/1.1: there is one request at a time, and some servers
-// reset long streams of HTTP/2. The caller closes its idle connections.
+// connect creates the HTTP client of a download. It speaks HTTP/1.1: a download makes one request at a time, and some
+// servers reset long streams of HTTP/2. The caller closes its idle connections.
 func (d *download) connect() {
 	rt := d.client.Transport
 	if rt == nil {
@@ -63,9 +64,9 @@ func (d *download) connect() {
 			if len(via) >= maxRedirects {
 				return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
 			}
-			// Not from https to http, and from no server to a file of this machine.
+			// Redirects may not lead from https to http, nor from a server to a file of this machine.
 			if from, to := via[0].URL.Scheme, req.URL.Scheme; to != "https" && to != from {
-				return fmt.Errorf("%w: it redirects from %s to %s", ErrRefused, from, to)
+				return fmt.Errorf("%w: redirect from %s to %s", ErrRefused, from, to)
 			}
 			d.hosts.Store(req.URL.Hostname(), true)
 			req.Header.Del("Referer") // the previous address may hold a token
@@ -145,10 +146,9 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 	case errors.Is(err, ErrRefused) || ctx.Err() != nil:
 		return nil, err
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return nil, fmt.Errorf("%w: the machine has no network, or needs a proxy (HTTPS_PROXY)", err)
+		return nil, fmt.Errorf("%w; check the network of this machine, or set HTTPS_PROXY if it needs a proxy", err)
 	case errors.As(err, &cert):
-		return nil, fmt.Errorf("%w: untrusted certificate of the server or of a proxy: set SSL_CERT_FILE to a "+
-			"file with the missing certificate", err)
+		return nil, fmt.Errorf("%w; set SSL_CERT_FILE to a file with the certificate of the server or proxy", err)
 	}
 	return nil, transient(err)
 }
@@ -161,14 +161,14 @@ func transient(err error) error {
 	return &transientError{err: err}
 }
 
-// place reads from the response's header which bytes of the file it has.
+// place reads from the response's header which bytes of the file the response contains.
 func (d *download) place(a *answer, start, end int64) error {
 	switch code := a.StatusCode; {
 	case code == http.StatusPartialContent:
 		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
 		if !ok || first != start || end >= 0 && last > end ||
 			strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
-			return fmt.Errorf("%w: range %.60q instead of one from byte %d", errNoRanges,
+			return fmt.Errorf("%w: unexpected range %.60q in the response to a request from byte %d", errNoRanges,
 				a.Header.Get("Content-Range"), start)
 		}
 		a.start, a.end, a.total = first, last, total
@@ -176,8 +176,8 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusOK:
 		a.end, a.total = a.ContentLength, a.ContentLength
 		if enc := a.Header.Get("Content-Encoding"); !d.source.pinned() && d.packed(a, enc) {
-			return fmt.Errorf("%w: the server compresses it (Content-Encoding: %.20q) against the request: set "+
-				"sha256, or use another address", ErrNotFile, enc)
+			return fmt.Errorf("%w: compressed content (Content-Encoding: %.20q) that hexmage did not request; "+
+				"set sha256, or use another address", ErrNotFile, enc)
 		}
 		if err := d.sizeFits(a.ContentLength); err != nil {
 			return d.refusal(a, err)
@@ -190,17 +190,17 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
 	case code == http.StatusProxyAuthRequired:
-		return fmt.Errorf("%w: %s: the proxy needs a login: set HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s",
+		return fmt.Errorf("%w: %s%s; set the login of the proxy with HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT",
 			ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %s: the server needs a login: add it to ~/.netrc, or name a variable with a token "+
-			"in a header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s%s; add a login to ~/.netrc, or name a variable with a token in a header "+
+			"block of the source", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusForbidden:
-		return fmt.Errorf("%w: %s: the file may need an account or an accepted license, or the server rejects the "+
-			"User-Agent%s",
-			ErrRefused, a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s%s; check whether the file needs an account, an accepted license or another "+
+			"user_agent", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return fmt.Errorf("%w: %s: the address is wrong, or the file was removed%s", ErrRefused, a.Status,
+		return fmt.Errorf("%w: %s%s; correct the address, since the file does not exist or was moved", ErrRefused,
+			a.Status,
 			d.says(a.Body))
 	default:
 		return fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body))
@@ -232,7 +232,7 @@ func (d *download) refusal(a *answer, err error) error {
 	}
 	b, _ := io.ReadAll(io.LimitReader(a.Body, 64<<10))
 	if kind := pageKind(b); kind != "" {
-		return fmt.Errorf("%w: it is %s%s", ErrNotFile, kind, scrub(quoted(message(b)), d.client.Logins))
+		return fmt.Errorf("%w: %s%s", ErrNotFile, kind, scrub(quoted(message(b)), d.client.Logins))
 	}
 	return err
 }
@@ -244,7 +244,7 @@ func (d *download) sizeFits(n int64) error {
 	case want > 0 && n != want:
 		return fmt.Errorf("%w: the server announces %d bytes instead of %d", ErrMismatch, n, want)
 	case n > d.client.MaxSize:
-		return fmt.Errorf("%w: the server announces %d bytes", ErrTooLarge, n)
+		return fmt.Errorf("%w: the server announces %d bytes; the limit is %d", ErrTooLarge, n, d.client.MaxSize)
 	}
 	return nil
 }

@@ -3,18 +3,21 @@
 package fetch_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,7 +29,8 @@ import (
 // The long form is `go test ./internal/fetch -run Killed -v -killed.mb 1024`.
 var killedMB = flag.Int("killed.mb", 64, "size of the download that is killed, in MiB")
 
-// childArg makes the test binary the process that downloads: childArg URL SHA256 SIZE DEST.
+// childArg makes the test binary the process that downloads: childArg URL SHA256 SIZE DEST. With "members" in place of
+// the digest it downloads the members in sdk/d3.
 const childArg = "-fetch-child"
 
 func TestMain(m *testing.M) {
@@ -35,6 +39,14 @@ func TestMain(m *testing.M) {
 		_, _ = fmt.Sscan(os.Args[4], &size)
 		s := fetch.Source{URLs: []string{os.Args[2]}, SHA256: os.Args[3], Size: size, Archive: true}
 		c := fetch.Client{Backoff: time.Millisecond}
+		if s.SHA256 == "members" {
+			s = fetch.Source{URLs: s.URLs, Size: size}
+			if _, err := c.FetchMembers(context.Background(), s, picks(inD3), os.Args[5]); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
 		r, err := c.Fetch(context.Background(), s, os.Args[5])
 		if err != nil {
 			fmt.Println(err)
@@ -105,27 +117,20 @@ func child(t *testing.T, url, sum string, size int64, dest string) (*exec.Cmd, *
 	return cmd, &out
 }
 
-// A download that is killed five times costs at most a twentieth more than one that is not.
-func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("downloads 64 MiB: not short")
-	}
-	size := int64(*killedMB) << 20
-	b := content(int(size))
-	sum := sha256.Sum256(b)
-	srv := throttle(t, b, max(size/4, 96<<20))
-	dest := filepath.Join(t.TempDir(), "sdk.zip")
-	var out *bytes.Buffer
+// killed downloads size bytes of a file of total bytes in six processes, of which it kills five. It returns what the
+// last one printed.
+func killed(t *testing.T, srv *throttled, sum string, size, total int64, dest string) (out *bytes.Buffer) {
+	t.Helper()
 	for kill := range int64(6) {
 		var cmd *exec.Cmd
-		cmd, out = child(t, srv.URL, hex.EncodeToString(sum[:]), size, dest)
+		cmd, out = child(t, srv.URL, sum, total, dest)
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		if kill == 5 {
 			if err := <-ended; err != nil {
 				t.Fatalf("the last run: %v: %s", err, out)
 			}
-			break
+			return out
 		}
 		for srv.sent.Load() < (kill+1)*size/6 {
 			select {
@@ -139,6 +144,55 @@ func TestKilled(t *testing.T) {
 		}
 		<-ended
 	}
+	return out
+}
+
+func inD3(name string) bool { return strings.HasPrefix(name, "sdk/d3/") }
+
+// Members whose download is killed five times are downloaded once: beside them each run reads the directory again.
+func TestMembersKilled(t *testing.T) {
+	b := zipFile(t, 70, 800_000) // 56 MB, of which 8 MB are wanted
+	const wanted = 10 * 800_000
+	srv := throttle(t, b, 24<<20)
+	dest := filepath.Join(t.TempDir(), "sdk.zip")
+	killed(t, srv, "members", wanted, int64(len(b)), dest)
+	most := int64(wanted + 6*(128<<10) + 5*(256<<10)) // what is in sockets when a process dies was sent, too
+	if sent := srv.sent.Load(); sent > most {
+		t.Errorf("%d bytes were sent for members of %d", sent, wanted)
+	}
+	z, err := zip.OpenReader(dest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if !inD3(f.Name) {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil { // checks the CRC
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+	if left, _ := filepath.Glob(dest + ".part*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A download that is killed five times costs at most a twentieth more than one that is not.
+func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("downloads 64 MiB: not short")
+	}
+	size := int64(*killedMB) << 20
+	b := content(int(size))
+	sum := sha256.Sum256(b)
+	srv := throttle(t, b, max(size/4, 96<<20))
+	dest := filepath.Join(t.TempDir(), "sdk.zip")
+	out := killed(t, srv, hex.EncodeToString(sum[:]), size, size, dest)
 	sent := srv.sent.Load()
 	t.Logf("%d bytes of a file of %d were sent, %.4f times; %s", sent, size, float64(sent)/float64(size), out)
 	if float64(sent) > 1.05*float64(size) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,60 +13,67 @@ import (
 	"slices"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 )
 
-// ErrNoRanges is wrapped by errors of FetchMembers if no server answers ranges reliably. The caller then has to
-// download the whole archive.
-var ErrNoRanges = errors.New("the server does not send parts of the file")
+// ErrNoRanges reports that no server reliably supports range requests, so the caller must download the whole archive.
+// FetchMembers returns an error that wraps it.
+var ErrNoRanges = errors.New("the server cannot send parts of a file")
 
 // memberGap is the largest gap in bytes between two members that one request covers.
 const memberGap = 256 << 10
 
 const (
+	firstTail    = 128 << 10 // bytes at the end of an archive that are requested first
 	maxDirectory = 128 << 20 // bytes at the end of an archive, to find its directory
 	maxMembers   = 2_000_000
 )
 
-// FetchMembers writes a sparse copy of the source's zip archive to dest, unless there is one. It has the directory and
-// the members that keep selects. The digests of the archive do not apply to it: the caller checks each member's CRC and
-// the digest of the unpacked tree. It returns the address that served it, "" if the file existed already.
-func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (url string,
-	err error) {
+// Pick returns the members that FetchMembers downloads. If Pick fails, FetchMembers downloads no members and returns
+// the error.
+type Pick func(ms []archive.Member) ([]archive.Member, error)
+
+// FetchMembers downloads selected members of a zip archive. It writes a sparse copy of the archive to dest, which
+// contains only the directory and the members that pick returns. If dest exists, it does nothing. It keeps an
+// interrupted download as dest.part. The next call resumes the download if the server still reports the same size,
+// validator and directory.
+//
+// The digests in s do not apply to the sparse copy. The caller must verify the CRC of each member and the digest of the
+// unpacked tree. FetchMembers returns the URL from which it downloaded, or "" if dest existed.
+func (c Client) FetchMembers(ctx context.Context, s Source, pick Pick, dest string) (url string, err error) {
 	there := func() (bool, error) {
 		info, err := os.Stat(dest)
 		return err == nil && info.Mode().IsRegular(), nil
 	}
 	err = c.withDefaults().each(ctx, s, dest, there, func(d *download, addr string) error {
 		url = addr
-		return d.members(ctx, addr, keep)
+		return d.members(ctx, addr, pick)
 	})
 	return url, err
 }
 
 // members downloads from one address. It restarts if the file on the server changes.
-func (d *download) members(ctx context.Context, addr string, keep func(string) bool) error {
+func (d *download) members(ctx context.Context, addr string, pick Pick) error {
 	addr, err := address(addr)
 	if err != nil {
 		return err
 	}
 	for changes := 0; ; changes++ {
-		err = d.membersOnce(ctx, addr, keep)
+		err = d.membersOnce(ctx, addr, pick)
 		if !errors.Is(err, errChanged) || changes >= maxChanges {
 			break
 		}
 	}
-	if err != nil {
-		removePart(d.path)
-	}
 	if errors.Is(err, errNoRanges) {
+		removePart(d.path)
 		err = fmt.Errorf("%w: %w", ErrNoRanges, err)
 	}
 	return err
 }
 
-func (d *download) membersOnce(ctx context.Context, addr string, keep func(string) bool) error {
+func (d *download) membersOnce(ctx context.Context, addr string, pick Pick) error {
 	var head []byte
-	whole := partMeta{URL: addr}
+	whole := partMeta{URL: addr, Boot: atomicfile.Boot()}
 	err := d.persist(ctx, noProgress, func() error {
 		a, err := d.get(ctx, addr, 0, 4, "")
 		if err != nil {
@@ -92,45 +100,62 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	if err != nil {
 		return err
 	}
-	low := whole.Total - int64(len(tail))
-	segs, kept := extents(ms, low, keep, memberGap)
-	if kept == 0 {
+	if ms, err = pick(ms); err != nil {
+		return err
+	}
+	if len(ms) == 0 {
 		return fmt.Errorf("%w: the archive has none of the requested members", ErrNotFile)
 	}
-	out, err := os.Create(d.path)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	_, herr := out.WriteAt(head, 0)
-	_, terr := out.WriteAt(tail, low)
-	if err := errors.Join(herr, terr); err != nil {
-		return err
-	}
-	var done, total int64
-	for _, s := range segs {
-		total += s[1] - s[0]
-	}
-	told := written(func(n int) {
-		done += int64(n)
-		d.client.Progress(done, total)
-	})
-	for _, s := range segs {
-		to := io.MultiWriter(io.NewOffsetWriter(out, s[0]), told)
-		if err := d.piece(ctx, whole, s[0], s[1], to); err != nil {
+	low := whole.Total - int64(len(tail))
+	segs := extents(ms, low, memberGap)
+	sum := sha256.New()
+	_, _ = sum.Write(tail)
+	fmt.Fprint(sum, segs)
+	whole.Digest = fmt.Sprintf("members %x", sum.Sum(nil))
+	p := oldPart(d.path)
+	if p == nil || p.partMeta != whole {
+		p.close()
+		if p, err = newPart(d.path, whole); err != nil {
 			return err
 		}
 	}
-	return out.Close()
+	defer p.close()
+	return d.sparse(ctx, p, head, segs, tail)
 }
 
-// written is a Writer that is told how much is written.
-type written func(n int)
-
-func (f written) Write(b []byte) (int, error) {
-	f(len(b))
-	return len(b), nil
+// sparse completes a part with holes between the segments. It writes from the first byte to the last, so that the size
+// of the file says which bytes are missing.
+func (d *download) sparse(ctx context.Context, p *part, head []byte, segs [][2]int64, tail []byte) error {
+	var done, total int64
+	for _, s := range segs {
+		done += min(max(p.done-s[0], 0), s[1]-s[0])
+		total += s[1] - s[0]
+	}
+	to := writer(func(b []byte) error {
+		done += int64(len(b))
+		d.client.Progress(done, total)
+		return p.write(b)
+	})
+	if _, err := p.data.WriteAt(head, 0); err != nil {
+		return err
+	}
+	for _, s := range segs {
+		if p.done >= s[1] {
+			continue
+		}
+		p.done = max(p.done, s[0])
+		if err := d.piece(ctx, p.partMeta, p.done, s[1], to); err != nil {
+			return err
+		}
+	}
+	_, err := p.data.WriteAt(tail, p.Total-int64(len(tail)))
+	return err
 }
+
+// writer is an io.Writer.
+type writer func(b []byte) error
+
+func (f writer) Write(b []byte) (int, error) { return len(b), f(b) }
 
 // readerAt is an io.ReaderAt.
 type readerAt func(p []byte, off int64) (int, error)
@@ -139,7 +164,7 @@ func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
 
 // directory reads the end of a zip archive with its whole directory.
 func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, ms []archive.Member, err error) {
-	low := max(0, whole.Total-1<<20)
+	low := max(0, whole.Total-firstTail)
 	var b bytes.Buffer
 	if err = d.piece(ctx, whole, low, whole.Total, &b); err != nil {
 		return nil, nil, err
@@ -149,7 +174,7 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 	ms, err = archive.ListZip(readerAt(func(p []byte, off int64) (int, error) {
 		if off < low {
 			if whole.Total-off > maxDirectory {
-				return 0, fmt.Errorf("%w: central directory of more than %d bytes", ErrTooLarge, maxDirectory)
+				return 0, fmt.Errorf("%w: the zip directory has more than %d bytes", ErrTooLarge, maxDirectory)
 			}
 			var before bytes.Buffer
 			if failed = d.piece(ctx, whole, off, low, &before); failed != nil {
@@ -172,27 +197,25 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 	return tail, ms, nil
 }
 
-// extents returns the ranges of the archive up to end that hold the members that keep selects, in order. It joins
-// ranges that are less than gap bytes apart. A member's range ends where the next member begins, so that it includes
-// the header and the data descriptor.
-func extents(ms []archive.Member, end int64, keep func(name string) bool,
-	gap int64) (segs [][2]int64, kept int) {
+// maxExtra is the largest number of bytes of a member besides its name and its compressed content.
+const maxExtra = 66 << 10
+
+// extents returns the ranges of the archive up to end that hold the members, in order. It joins ranges that are less
+// than gap bytes apart. A member's range includes the header and the data descriptor, but no hole behind them.
+func extents(ms []archive.Member, end, gap int64) (segs [][2]int64) {
 	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, m := range ms {
-		if !keep(m.Name) {
-			continue
+		if m.Offset >= end {
+			break
 		}
-		if kept++; m.Offset >= end {
-			continue
-		}
-		upto := min(m.End, end)
+		upto := min(m.End, m.Offset+int64(len(m.Name))+m.Packed+maxExtra, end)
 		if last := len(segs) - 1; last >= 0 && m.Offset-segs[last][1] < gap {
 			segs[last][1] = upto
 		} else {
 			segs = append(segs, [2]int64{m.Offset, upto})
 		}
 	}
-	return segs, kept
+	return segs
 }
 
 // piece copies a range of the file to w.
@@ -214,7 +237,7 @@ func (d *download) piece(ctx context.Context, m partMeta, start, end int64, w io
 		if at += n; err == nil && at < end {
 			err = io.ErrUnexpectedEOF
 		}
-		if err != nil && !errors.As(err, new(*fs.PathError)) { // of the disk, else
+		if err != nil && !errors.As(err, new(*fs.PathError)) { // not an error of the disk
 			return transient(err)
 		}
 		return err

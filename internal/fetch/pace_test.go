@@ -40,9 +40,9 @@ func TestSlow(t *testing.T) {
 		"the file": {handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 			slow(w, r)
-		}, text: "less than 2000 bytes a second"},
+		}, text: "the minimum is 2000 bytes per second"},
 		"ranges of it": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) },
-			text: "less than 2000 bytes a second"},
+			text: "the minimum is 2000 bytes per second"},
 		"a refusal": {handler: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
 			slow(w, r)
@@ -55,7 +55,7 @@ func TestSlow(t *testing.T) {
 			serve(w, r, b)
 		}, source: fetch.Source{Sidecars: []string{".sha256"}}, text: ".sha256"},
 		"a directory": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) },
-			members: true, text: "less than 2000 bytes a second"},
+			members: true, text: "the minimum is 2000 bytes per second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +68,7 @@ func TestSlow(t *testing.T) {
 			begin := time.Now()
 			var err error
 			if c.members {
-				_, err = cl.FetchMembers(t.Context(), s, func(string) bool { return true }, dest)
+				_, err = cl.FetchMembers(t.Context(), s, picks(func(string) bool { return true }), dest)
 			} else {
 				_, err = cl.Fetch(t.Context(), s, dest)
 			}
@@ -131,7 +131,7 @@ func TestEndless(t *testing.T) {
 		cl := client()
 		cl.MaxUntold = 3 << 20
 		_, err := cl.Fetch(t.Context(), s, filepath.Join(dir, "sdk.zip"))
-		if !errors.Is(err, fetch.ErrTooLarge) || !strings.Contains(err.Error(), "set the source's size") {
+		if !errors.Is(err, fetch.ErrTooLarge) || !strings.Contains(err.Error(), "set the size of the source") {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if sent.Load() > 64<<20 {

@@ -18,12 +18,12 @@ func notArchive(head []byte) error {
 		return nil
 	}
 	if kind := pageKind(head); kind != "" {
-		return fmt.Errorf("%w: it is %s%s", ErrNotFile, kind, quoted(message(head)))
+		return fmt.Errorf("%w: %s%s", ErrNotFile, kind, quoted(message(head)))
 	}
 	if len(head) == 0 {
-		return fmt.Errorf("%w: it is empty", ErrNotFile)
+		return fmt.Errorf("%w: the file is empty", ErrNotFile)
 	}
-	return fmt.Errorf("%w: it is something that is no archive%s", ErrNotFile, quoted(message(head)))
+	return fmt.Errorf("%w: the file is not an archive%s", ErrNotFile, quoted(message(head)))
 }
 
 // pageKind names the kind of page or message that a text is, "" if it looks like none.
@@ -46,7 +46,7 @@ const maxMessage = 200 // characters of a server's message in an error
 // message returns the text of a page or a refusal on one line, without markup and control characters.
 func message(b []byte) string { return clean(markupMessage(string(b))) }
 
-// These approximate an HTML parser. A mistake only makes a hint less readable.
+// Regular expressions that approximate an HTML parser. A mistake only makes a hint harder to read.
 var (
 	silentRE = lazyregexp.New(`(?is)<(script|style|svg)\b.*?(</(script|style|svg)\s*>|$)|<!--.*?(-->|$)`)
 	tagRE    = lazyregexp.New(`(?s)<[^<>]*(>|$)`)
@@ -90,14 +90,14 @@ func quoted(text string) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf(", which says %q", text)
+	return fmt.Sprintf(" (text: %q)", text)
 }
 
-// snippet returns ": " and the message of a refusal, or "".
+// snippet returns the message of a refusal, or "".
 func snippet(r io.Reader) string {
 	b, _ := io.ReadAll(io.LimitReader(r, 64<<10))
 	if text := message(b); text != "" {
-		return fmt.Sprintf(": it says %q", text)
+		return fmt.Sprintf(" (message: %q)", text)
 	}
 	return ""
 }

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"strings"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// part is an unfinished download: the first bytes of a file in dest.part, and in dest.part.state which file that is.
-// Another process resumes it after this one is killed at any instant.
+// part is an unfinished download. dest.part has the first bytes of the file, and dest.part.state identifies the file.
+// Another process can resume it after a kill at any instant.
 type part struct {
 	partMeta
 	data *os.File
@@ -22,9 +22,9 @@ type part struct {
 type partMeta struct {
 	URL       string `json:"url"`
 	Validator string `json:"validator,omitempty"` // strong ETag or date, for If-Range
-	Digest    string `json:"digest,omitempty"`    // of the source: a part of another pin is of no use
-	Total     int64  `json:"total"`               // bytes of the whole file; -1: unknown
-	Boot      string `json:"boot,omitempty"`      // when the machine started: a power cut may lose bytes
+	Digest    string `json:"digest,omitempty"`    // digest of the source; a part with another digest is useless
+	Total     int64  `json:"total"`               // size of the whole file in bytes; -1: unknown
+	Boot      string `json:"boot,omitempty"`      // boot ID of the machine, since a crash of the machine may lose bytes
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 // newPart creates a part file at path. It removes an existing one.
 func newPart(path string, m partMeta) (*part, error) {
 	removePart(path)
-	m.Boot = bootID()
+	m.Boot = atomicfile.Boot()
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func newPart(path string, m partMeta) (*part, error) {
 	return &part{partMeta: m, data: f}, err
 }
 
-// oldPart opens the part file of an earlier run. It returns nil if there is none or its state is invalid.
+// oldPart opens the part file of an earlier run. It returns nil if the file is missing or its state is invalid.
 func oldPart(path string) *part {
 	b, err := boundedfile.Read(path+stateSuffix, maxState)
 	p := &part{}
@@ -63,12 +63,6 @@ func oldPart(path string) *part {
 		return nil
 	}
 	return p
-}
-
-// bootID returns a text that changes when the machine starts, "" if there is none.
-func bootID() string {
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(b))
 }
 
 func (p *part) close() {

@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// Small reads a small file, such as an index, into memory: at most limit bytes from the source's first address.
-// at is the address after redirects.
+// Small downloads a small file, such as an index, into memory from the first URL of the source. It fails if the file
+// has more than limit bytes. The result at is the final URL after redirects.
 func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at string, err error) {
 	if len(s.URLs) == 0 {
-		return nil, "", errors.New("fetch: no address")
+		return nil, "", errors.New("fetch: the source has no address")
 	}
 	addr := s.URLs[0]
 	d := &download{client: c.withDefaults(), source: s}
@@ -63,7 +63,7 @@ type statusError struct {
 
 func (e *statusError) Unwrap() error { return e.error }
 
-// Status returns the HTTP status code of a refusal, else 0.
+// Status returns the HTTP status code from a server's error response, or 0 if err has another cause.
 func Status(err error) int {
 	if e := (*statusError)(nil); errors.As(err, &e) {
 		return e.code

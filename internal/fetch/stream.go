@@ -51,7 +51,7 @@ func (d *download) read(ctx context.Context, p *part, a *answer) error {
 		before := p.done
 		if before+int64(n) > limit {
 			if d.source.Size == 0 && p.Total < 0 {
-				return fmt.Errorf("%w: more than %d bytes, and the server states no size: set the source's size",
+				return fmt.Errorf("%w: more than %d bytes, and the server states no size; set the size of the source",
 					ErrTooLarge, before)
 			}
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, before)
@@ -72,7 +72,8 @@ func (d *download) read(ctx context.Context, p *part, a *answer) error {
 		case err != io.EOF:
 			return transient(err)
 		case p.done < p.Total:
-			return &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", p.done, p.Total)}
+			return &transientError{err: fmt.Errorf("the server closed the connection after %d of %d bytes", p.done,
+				p.Total)}
 		default:
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// sums hashes with SHA-256, for the lock file, and with each other function that the source has a digest of.
+// sums hashes with SHA-256, for the lock file, and with each other digest function of the source.
 type sums struct {
 	n         int64
 	sha256    hash.Hash
@@ -108,7 +108,7 @@ func (d *download) sidecar(ctx context.Context, addr string) error {
 		}
 		if err := r.check(s); err != nil {
 			removePart(d.path)
-			return fmt.Errorf("%w, by the file %s beside it", err, suffix)
+			return fmt.Errorf("%w, according to the digest file %s", err, suffix)
 		}
 		return nil
 	}

@@ -163,8 +163,8 @@ func (c *cache) layOut(ctx context.Context, r *action.Result, dir string) error 
 		}
 	}
 	for i, d := range r.Dirs {
-		if err := merkle.Materialise(ctx, c.blobs, merkle.Ref(d.Root), filepath.Join(dir, fmt.Sprint("dir", i)),
-			merkle.MaterialiseOptions{Copy: true}); err != nil {
+		if err := merkle.Materialize(ctx, c.blobs, merkle.Ref(d.Root), filepath.Join(dir, fmt.Sprint("dir", i)),
+			true); err != nil {
 			return err
 		}
 	}

@@ -12,48 +12,48 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// CollectOptions say what may stay.
+// CollectOptions are the limits for Collect.
 type CollectOptions struct {
-	MaxSize int64         // bytes on the disk of the whole folder; 0: as many as there are
-	MaxAge  time.Duration // since the last use; 0: any
-	// what was used since then stays, whatever it is worth; zero: no time counts so. When something was used is known
-	// to the hour
+	MaxSize int64         // maximum size of the folder, in bytes on disk; 0: unlimited
+	MaxAge  time.Duration // maximum time since the last use; 0: unlimited
+	// Collect keeps all items whose last use was at or after this time, to the hour; zero: no such limit
 	Since  time.Time
-	DryRun bool      // only say what would go
-	Now    time.Time // what ages are counted from; zero: the time it is
+	DryRun bool      // report, but remove nothing
+	Now    time.Time // time from which to count ages; zero: the current time
 }
 
-// Collected is what a collection removed, or would.
+// Collected describes the items that Collect removed, or with DryRun the items that Collect would remove.
 type Collected struct {
 	Groups []Group `json:"removed"`
-	Freed  int64   `json:"freed_bytes"` // on the disk
+	Freed  int64   `json:"freed_bytes"` // bytes on disk
 	Before int64   `json:"bytes_before"`
 	After  int64   `json:"bytes_after"`
-	Broken int     `json:"broken_results"` // of the results, those that could not have been used
+	Broken int     `json:"broken_results"` // number of removed results that were corrupt or lacked a blob
 
-	RemovedSeconds float64 `json:"removed_seconds"` // that the commands took whose results went
-	KeptSeconds    float64 `json:"kept_seconds"`    // and those whose results stayed
+	RemovedSeconds float64 `json:"removed_seconds"` // run time of the commands whose results were removed
+	KeptSeconds    float64 `json:"kept_seconds"`    // run time of the commands whose results remain
 }
 
-// Collect removes the items that were not used for MaxAge. While the folder is larger than MaxSize, it then removes
-// the items that are worth least: see shrink. A result goes with the blobs and the unpacked trees that no other result
-// names. Results that are corrupt or name a missing blob go at any age, and so do folders of earlier versions of
-// hexmage. Other items that no result names stay until they are old or the space is wanted: the next build may use
-// them.
+// Collect removes items from the cache folder root. It first removes items that no build used for MaxAge. If the folder
+// is still larger than MaxSize, it removes the least valuable items (see shrink). When it removes a result, it also
+// removes the result's blobs and unpacked trees, except those that another result uses. It always removes corrupt
+// results, results with missing blobs, and folders of earlier hexmage versions. Other items that belong to no result
+// stay until they are old or space is needed, because the next build may use them.
 //
-// It fails with ErrInUse while a build runs. A dry run may run beside builds. If a crash or ctx ends it, the cache
-// still works: a result goes before the items that it names.
+// Collect fails with ErrInUse if a build is running, unless DryRun is set. It removes a result before the items that
+// belong to the result, so the cache works even after a crash or the end of ctx.
 func Collect(ctx context.Context, root string, o CollectOptions) (Collected, error) {
 	var done func()
 	var err error
 	if o.DryRun {
-		done, err = Use(ctx, root, nil)
+		done, err = LockShared(ctx, root, nil)
 	} else {
-		done, err = UseAlone(ctx, root)
+		done, err = LockExclusive(ctx, root)
 	}
 	if err != nil {
 		return Collected{}, err
@@ -78,7 +78,7 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 	return p.sum, nil
 }
 
-// checkpointAge is after which time nobody is expected to go on with what an action left.
+// checkpointAge is the age at which a checkpoint of an action is removed: a later run is unlikely to resume from it.
 const checkpointAge = 14 * 24 * time.Hour
 
 // plan holds the items that will be removed.
@@ -86,11 +86,11 @@ type plan struct {
 	s      *survey
 	ledger *ledger
 	gone   map[*item]bool
-	chosen []*item // of gone, in the order in which they go
+	chosen []*item // the removed items, in order of removal
 	sum    Collected
 }
 
-// newPlan returns a plan that removes only items without use.
+// newPlan returns a plan that removes only useless items.
 func (s *survey) newPlan() *plan {
 	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}}
 	s.items(p.ledger.add)
@@ -118,7 +118,7 @@ func (s *survey) plan(o CollectOptions) *plan {
 				p.drop(r, oldest)
 			}
 		}
-		for _, c := range p.candidates(oldest) { // after the results, which no longer hold their blobs
+		for _, c := range p.candidates(oldest) { // after the results, which then no longer hold their blobs
 			if c.used.Before(oldest) {
 				c.remove()
 			}
@@ -167,7 +167,7 @@ func (p *plan) remove(it *item) bool {
 	return true
 }
 
-// sort puts the items into the order in which they are removed, and counts them.
+// sort orders the items by removal and counts them.
 func (p *plan) sort() {
 	order := map[layout.Kind]int{}
 	for i, k := range layout.Kinds() {
@@ -197,7 +197,7 @@ func (p *plan) carryOut(ctx context.Context) error {
 		case layout.Results, layout.Blobs, layout.Executables:
 			err = removeUnused(it)
 		default:
-			err = os.RemoveAll(it.path)
+			err = atomicfile.RemoveAll(it.path)
 		}
 		if err != nil {
 			return err
@@ -206,8 +206,8 @@ func (p *plan) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// removeUnused removes a file, unless it was replaced since it was looked at. That cannot be while the lock is held
-// by all who should; where locks do not work, it keeps a mistake to the smallest window there is.
+// removeUnused removes a file unless it was replaced since the survey. The lock prevents replacement. On file systems
+// without locks, this check leaves the smallest possible window.
 func removeUnused(it *item) error {
 	st, err := os.Lstat(it.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -235,7 +235,7 @@ func TestCollectRandom(t *testing.T) {
 			}
 			if r.IntN(6) == 0 {
 				if d := c.put(t, fmt.Sprint("nobody names ", r.IntN(1000))); r.IntN(2) == 0 {
-					if err := c.blobs.Link(t.Context(), d, filepath.Join(t.TempDir(), "x"), 0o555); err != nil {
+					if err := c.blobs.Link(t.Context(), d, filepath.Join(t.TempDir(), "x"), true); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -1,8 +1,8 @@
-// Package gc looks after a cache folder: it counts what is there, finds damage, and collects what nobody used for
-// long.
+// Package gc maintains the cache folder: it counts and verifies the content, and removes unused items.
 //
-// It knows which blobs a result names, and what may go before what. Where things are, store/layout tells it. It does
-// not know pipelines, workspaces or which toolchain a tree is; it prints nothing, and runs nothing.
+// It knows which blobs a result uses, and in which order it can safely remove items. Package store/layout defines the
+// paths. Package gc does not know pipelines, workspaces or the toolchain that a tree contains, and it neither prints
+// nor runs anything.
 package gc
 
 import (
@@ -16,35 +16,35 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// block is what files are counted in: a file takes whole blocks on the disk.
+// block is the assumed block size of the disk: a file occupies whole blocks.
 const block = 4096
 
-// onDisk is what a file of that size takes on the disk, about.
+// onDisk returns the approximate disk space of a file.
 func onDisk(size int64) int64 { return (size + block - 1) / block * block }
 
-// item is what lives and goes as one: a file, or a folder with all that is in it.
+// item is a unit of removal: a file, or a folder with its content.
 type item struct {
 	kind   layout.Kind
 	name   digest.Digest // without size; zero: not named by a digest
 	path   string
-	used   time.Time // when it was last used, as far as its times tell
+	used   time.Time // last use, as far as its file times show
 	inodes []inode
 }
 
-// fileID names a file on this machine. The zero fileID is of a file that cannot be told from others.
+// fileID identifies a file on this machine. The zero fileID is an unknown file.
 type fileID struct{ dev, inode uint64 }
 
 func (id fileID) known() bool { return id != fileID{} }
 
 func identify(s stat.Stamp) fileID { return fileID{s.Dev, s.Inode} }
 
-// inode is one file in an item. Files with one id are one file with several names.
+// inode is a file of an item. Hard links to one file have the same id.
 type inode struct {
 	id    fileID
-	bytes int64 // on the disk
+	bytes int64 // on disk
 }
 
-// ledger counts bytes on the disk: a file with several names counts once, and is freed with the last of them.
+// ledger counts bytes on disk. A file with several names counts once, until its last name is removed.
 type ledger struct {
 	names map[fileID]int
 	total int64
@@ -70,7 +70,7 @@ func (l *ledger) remove(it *item) {
 	}
 }
 
-// newItem returns the item that is at a place, with all that is in it.
+// newItem returns the item at a place, with its content.
 func newItem(at layout.Item) (*item, error) {
 	it := &item{kind: at.Kind, name: at.Digest, path: at.Path}
 	if !at.Info.IsDir() {
@@ -82,8 +82,8 @@ func newItem(at layout.Item) (*item, error) {
 		if err == nil {
 			info, err = d.Info()
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went away meanwhile
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil // removed meanwhile, or in a counted folder that cannot be read
 		}
 		if err == nil {
 			it.add(info)
@@ -92,15 +92,15 @@ func newItem(at layout.Item) (*item, error) {
 	})
 }
 
-// add counts a file or folder in the item, which was used when the newest of them was.
+// add counts a file or folder of the item. The item's last use is that of its newest file.
 func (it *item) add(info fs.FileInfo) {
 	s := stat.Of(info)
 	used := info.ModTime()
 	switch it.kind {
 	case layout.Blobs, layout.Executables, layout.Checkpoints, layout.Damaged:
-		// The modification time of blobs is fixed, and so is that of links to them and of what was moved away. The
-		// inode changed when the file was last linked, unlinked, moved or made. Where that is not known, a blob is as
-		// old as the newest result that names it, and others were just used.
+		// Blobs, links to them and quarantined files have a fixed modification time. Their inode changes when a file is
+		// created, linked, unlinked or moved. If that time is unknown, a blob is as old as the newest result that names
+		// it; other items count as used now.
 		used = time.Unix(0, s.CTime)
 		if s.CTime == 0 {
 			used = time.Now()

@@ -12,30 +12,28 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Who may be at work in a cache folder at once.
+// Locks of a cache folder.
 //
-// A build relies on blobs between the moment it finds them in the store and the moment it reads them, which may be
-// hours later, and finding leaves no trace on the disk that could be told from "not used". So nothing is collected
-// while any build runs: builds hold the file state/in-use.lock shared, a collection holds it alone. The kernel gives
-// the lock back when a process ends, however it ends, so no process can leave it behind; and as it is the file's
-// lock, not an entry in it, there is nothing in it that a crash could damage. A build that starts during a collection
-// waits for its end.
+// A build relies on blobs from the lookup to the read, which may be hours later, and a lookup leaves no trace on disk.
+// So a collection may not run during a build: builds hold the file state/in-use.lock shared, a collection holds it
+// exclusively. The kernel releases the lock when a process ends, also after a kill, and a crash cannot corrupt a lock
+// that has no content. A build that starts during a collection waits for its end.
 //
-// What was found by one build is nothing to the next: each looks again. So it does not matter what a collection
-// removes between two builds, nor where it is killed: a blob that is gone is a result that is not known.
+// Each build looks up its blobs again. So a collection may remove anything between two builds, and may be killed at any
+// point: a removed blob is a cache miss.
 
-// ErrInUse is what UseAlone returns, wrapped, when a build runs.
+// ErrInUse reports that a build is using the cache. LockExclusive returns an error that wraps it.
 var ErrInUse = errors.New("the cache is in use")
 
-// soon is how long a lock may take before it counts as held by somebody. A free lock is had within microseconds.
+// soon is the timeout after which a lock counts as held by another process. A free lock is taken within microseconds.
 const soon = 300 * time.Millisecond
 
 func lockFile(root string) string { return layout.Root(root).State().InUseLock() }
 
-// Use says that the calling process relies on what is in the cache folder, until it calls done or ends. It waits
-// while a collection runs, and calls waiting, if not nil, once when it has to. On file systems without locks it
-// returns at once.
-func Use(ctx context.Context, root string, waiting func()) (done func(), err error) {
+// LockShared protects the cache folder's content from removal until the caller calls done or the process ends. If
+// another process is removing items, LockShared calls waiting, which may be nil, and then waits. On file systems
+// without locks, LockShared returns immediately.
+func LockShared(ctx context.Context, root string, waiting func()) (done func(), err error) {
 	done, err = lock(ctx, root, atomicfile.Share)
 	if !errors.Is(err, ErrInUse) {
 		return done, err
@@ -46,16 +44,16 @@ func Use(ctx context.Context, root string, waiting func()) (done func(), err err
 	return atomicfile.Share(ctx, lockFile(root))
 }
 
-// UseAlone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one
-// does.
-func UseAlone(ctx context.Context, root string) (done func(), err error) {
+// LockExclusive prevents other processes from using the cache folder until the caller calls done. It fails with
+// ErrInUse if another process is using the folder.
+func LockExclusive(ctx context.Context, root string) (done func(), err error) {
 	if done, err = lock(ctx, root, atomicfile.Lock); err != nil {
 		return nil, err
 	}
-	// On a file system without locks, and for a build that holds none, its scratch folder tells.
+	// Scratch folders show builds without a lock, as on file systems without locks.
 	pids, err := running(root)
 	if err == nil && len(pids) > 0 {
-		err = fmt.Errorf("%s: %w by process %d: wait until it has ended", root, ErrInUse, pids[0])
+		err = fmt.Errorf("%s: %w by process %d; wait until the process ends", root, ErrInUse, pids[0])
 	}
 	if err != nil {
 		done()
@@ -64,12 +62,12 @@ func UseAlone(ctx context.Context, root string) (done func(), err error) {
 	return done, nil
 }
 
-// lock takes the lock if it is had soon; else it fails with ErrInUse.
+// lock takes the lock, or fails with ErrInUse after the timeout soon.
 func lock(ctx context.Context, root string, take func(context.Context, string) (func(), error)) (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(lockFile(root)), 0o755); err != nil {
 		return nil, fmt.Errorf("lock the cache: %w", err)
 	}
-	inUse := fmt.Errorf("%s: %w: wait until the other hexmage has ended", root, ErrInUse)
+	inUse := fmt.Errorf("%s: %w; wait until the other hexmage process ends", root, ErrInUse)
 	now, cancel := context.WithTimeoutCause(ctx, soon, inUse)
 	defer cancel()
 	done, err := take(now, lockFile(root))
@@ -82,7 +80,7 @@ func lock(ctx context.Context, root string, take func(context.Context, string) (
 	return done, err
 }
 
-// running returns the processes, other than this one, that have a scratch folder and live.
+// running returns the other live processes that have a scratch folder.
 func running(root string) ([]int, error) {
 	runs, err := layout.Root(root).Runs()
 	var pids []int
@@ -94,10 +92,10 @@ func running(root string) ([]int, error) {
 	return pids, err
 }
 
-// TidyRuns removes the scratch folders of processes that have ended. end is called with them before: it ends
-// processes that are still at work in them. One process does so at a time, so that nothing is removed over which
-// another one is busy. It may be called in a build.
-func TidyRuns(ctx context.Context, root string, end func(dirs ...string)) {
+// RemoveStaleRuns removes the scratch folders of processes that have ended. Before that, it calls end with the folders,
+// and end must kill all processes that still work in the folders. It is safe to call during a build. Only one process
+// at a time removes folders, so two processes never remove the same folder.
+func RemoveStaleRuns(ctx context.Context, root string, end func(dirs ...string)) {
 	dead := func() (left []string) {
 		runs, _ := layout.Root(root).Runs()
 		for _, run := range runs {
@@ -127,27 +125,28 @@ func removeAll(dirs []string, end func(dirs ...string)) {
 		end(dirs...)
 	}
 	for _, dir := range dirs {
-		_ = os.RemoveAll(dir)
+		_ = atomicfile.RemoveAll(dir)
 	}
 }
 
-// Tidy removes the scratch folders that killed builds left in the cache folder, which may be large. A build calls it
-// before Use. A folder that cannot be removed does no harm. end is called with the folders first: it ends processes
-// that still work in them. A folder without a lock stays while another build runs, because nothing tells whose it is.
-func Tidy(ctx context.Context, root string, end func(dirs ...string)) {
+// RemoveStale removes the scratch folders of killed builds, which may be large. A build calls it before LockShared.
+// Before RemoveStale removes folders, it calls end with the folders, and end must kill all processes that still work in
+// the folders. RemoveStale ignores folders that it cannot remove. While another build runs, it keeps folders without a
+// lock, because their owner is unknown.
+func RemoveStale(ctx context.Context, root string, end func(dirs ...string)) {
 	r := layout.Root(root)
 	if runs, _ := r.Runs(); len(runs) == 0 {
 		return
 	}
-	TidyRuns(ctx, root, end)
+	RemoveStaleRuns(ctx, root, end)
 	runs, _ := r.Runs()
 	if len(runs) == 0 {
 		return
 	}
 	if pids, err := running(root); err != nil || len(pids) > 0 {
-		return // asking for the lock would take a while
+		return // avoids the wait for the lock
 	}
-	done, err := UseAlone(ctx, root)
+	done, err := LockExclusive(ctx, root)
 	if err != nil {
 		return
 	}

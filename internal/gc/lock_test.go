@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 {
 		switch os.Args[1] {
 		case "use":
-			done, err := gc.Use(context.Background(), os.Args[2], nil)
+			done, err := gc.LockShared(context.Background(), os.Args[2], nil)
 			fmt.Println("has it", err)
 			time.Sleep(time.Hour)
 			done()
@@ -66,7 +66,7 @@ func TestLock(t *testing.T) {
 	c := open(t, root)
 	c.run(t, time.Now(), "a=b")
 	other := start(t, "use", root)
-	done, err := gc.Use(t.Context(), root, nil) // builds do not mind each other
+	done, err := gc.LockShared(t.Context(), root, nil) // builds do not mind each other
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,13 +89,13 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	alone, err := gc.UseAlone(t.Context(), root) // kill -9 leaves no lock behind
+	alone, err := gc.LockExclusive(t.Context(), root) // kill -9 leaves no lock behind
 	if err != nil {
 		t.Fatal(err)
 	}
 	waits, got := make(chan bool, 1), make(chan error, 1)
 	go func() {
-		done, err := gc.Use(t.Context(), root, func() { waits <- true })
+		done, err := gc.LockShared(t.Context(), root, func() { waits <- true })
 		if err == nil {
 			done()
 		}
@@ -104,14 +104,14 @@ func TestLock(t *testing.T) {
 	<-waits
 	short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if _, err := gc.Use(short, root, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := gc.LockShared(short, root, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait that was given up: %v", err)
 	}
 	alone()
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
-	if alone, err = gc.UseAlone(t.Context(), root); err != nil { // the wait that was given up holds nothing
+	if alone, err = gc.LockExclusive(t.Context(), root); err != nil { // the wait that was given up holds nothing
 		t.Fatal(err)
 	}
 	alone()
@@ -125,13 +125,13 @@ func TestScratchTells(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gc.UseAlone(t.Context(), root); !errors.Is(err, gc.ErrInUse) {
+	if _, err := gc.LockExclusive(t.Context(), root); !errors.Is(err, gc.ErrInUse) {
 		t.Errorf("process %d is at work: %v", pid, err)
 	}
 	if err := os.Rename(dir, filepath.Join(root, "tmp", "run-2147483646-1")); err != nil {
 		t.Fatal(err)
 	}
-	done, err := gc.UseAlone(t.Context(), root)
+	done, err := gc.LockExclusive(t.Context(), root)
 	if err != nil {
 		t.Fatalf("its process is dead: %v", err)
 	}
@@ -146,7 +146,7 @@ func TestCollectBesideBuilds(t *testing.T) {
 	var wg sync.WaitGroup
 	var builds, hits, collections atomic.Int64
 	build := func(r *rand.Rand, dir string) error {
-		done, err := gc.Use(t.Context(), root, nil)
+		done, err := gc.LockShared(t.Context(), root, nil)
 		if err != nil {
 			return err
 		}

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unsupported tells whether the error says that the file system has no locks.
+// unsupported reports whether the file system has no locks.
 func unsupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOTSUP)
 }
 
-// free tells whether the file is there and nobody has locked it.
+// free reports whether the file exists and is not locked.
 func free(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

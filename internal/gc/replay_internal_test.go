@@ -232,7 +232,7 @@ func read(t *testing.T, name string) string {
 }
 
 // week is a user's week, about as this project's were: an op package whose sources are edited, now and then from an
-// earlier state; models that are quantised, made into contexts and bundles; two SDKs that are swapped, on which all
+// earlier state; models that are quantized, made into contexts and bundles; two SDKs that are swapped, on which all
 // of it depends.
 func week(seed uint64) []replayed {
 	r := rand.New(rand.NewPCG(seed, 35))
@@ -293,11 +293,11 @@ func week(seed uint64) []replayed {
 				add(of("packages", 180, 3e9))
 				add(of("export "+m, 45, 650e6))
 				add(of("calibrate "+m, 600, 17e6))
-				quantise := 200.0
+				quantize := 200.0
 				if scheme == 0 {
-					quantise = 40 * 60
+					quantize = 40 * 60
 				}
-				add(of("quantise "+s, quantise, 150e6))
+				add(of("quantize "+s, quantize, 150e6))
 				context := of(fmt.Sprintf("context %s %d", s, sdk), 150, 450e6)
 				add(context)
 				bundle := of(fmt.Sprintf("bundle %s %d", s, sdk), 3, 20e6)

@@ -14,24 +14,24 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Group counts what is of one kind and digest function.
+// Group holds the number and size of all items with the same kind and digest function.
 type Group struct {
 	Kind     layout.Kind `json:"kind"`
 	Function string      `json:"function,omitempty"`
-	Count    int         `json:"count"` // of what lives and goes as one: files, for trees and downloads also folders
-	Bytes    int64       `json:"bytes"` // on the disk, each file by itself
+	Count    int         `json:"count"` // number of items: files, and for trees and downloads also folders
+	Bytes    int64       `json:"bytes"` // bytes on disk; a file with two hard links counts twice
 }
 
-// Stats is what a cache folder holds.
+// Stats describes the content of a cache folder.
 type Stats struct {
 	Root    string  `json:"root"`
 	Groups  []Group `json:"groups"`
-	Bytes   int64   `json:"bytes"` // on the disk, files with several names once
+	Bytes   int64   `json:"bytes"` // bytes on disk; a file with two hard links counts once
 	Broken  int     `json:"broken_results"`
-	Seconds float64 `json:"made_seconds"` // that the commands of these results took
+	Seconds float64 `json:"made_seconds"` // run time of the commands that made all results
 }
 
-// Read counts what the cache folder holds. It changes nothing, and needs no lock.
+// Read returns the Stats of a cache folder. It changes nothing and takes no lock.
 func Read(ctx context.Context, root string) (Stats, error) {
 	s, err := readSurvey(ctx, root)
 	if err != nil {
@@ -75,24 +75,25 @@ func groups(each func(func(*item))) []Group {
 	return all
 }
 
-// Found is where something with a digest is.
+// Found is an item that Find found, and where the item is.
 type Found struct {
 	Kind layout.Kind `json:"kind"` // layout.Blobs, Trees or Results
 	Path string      `json:"path"`
 }
 
-// ErrDigest is what Find returns, wrapped, for text that is no digest.
-var ErrDigest = errors.New("want 64 hexadecimal digits, alone or as function:digits or function:digits/size")
+// ErrDigest reports that a digest is invalid. Find returns an error that wraps it.
+var ErrDigest = errors.New("invalid digest; write 64 hexadecimal DIGITS, FUNCTION:DIGITS or FUNCTION:DIGITS/SIZE")
 
-// Find returns what the cache folder has under a digest: a blob, an unpacked tree of which it is the root, the result
-// of an action whose key it is. Without a function, text is looked for under each.
+// Find returns the items in the cache folder root that match a digest: the blob with this digest, the unpacked tree
+// whose root has this digest, and the result whose action key is this digest. If text does not name a digest function,
+// Find tries all functions.
 func Find(root, text string) ([]Found, error) {
 	fns := layout.Functions()
 	rest := text
 	if name, after, ok := strings.Cut(text, ":"); ok {
 		fn, err := digest.ParseFunction(name)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w: %w", text, ErrDigest, err)
+			return nil, fmt.Errorf("%q: %w (%w)", text, ErrDigest, err)
 		}
 		fns, rest = []digest.Function{fn}, after
 	}

@@ -20,38 +20,38 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// survey is what a cache folder holds, and which result needs what.
+// survey is the content of a cache folder, with the items that each result needs.
 type survey struct {
 	root    layout.Root
-	mu      sync.Mutex              // of blobs, while results are read
+	mu      sync.Mutex              // guards blobs while goroutines read results
 	blobs   map[digest.Digest]*blob // by Unsized
-	copies  []*item                 // executable copies of blobs that are gone
+	copies  []*item                 // executable copies of removed blobs
 	results []*result
 	trees   map[digest.Digest]*unpacked // by Unsized
 	others  []*item
 }
 
-// blob is a blob's file, with the executable copy that is made of it.
+// blob is a blob's file, with its executable copy.
 type blob struct {
 	*item
-	digest digest.Digest // its name, with the size that the file has
+	digest digest.Digest // its name, with the file's size
 	exec   *item         // or nil
 	holds  int           // results and folders that need it
 }
 
-// result is a result's file and what it names.
+// result is a result's file with the items that it names.
 type result struct {
 	*item
 	key     digest.Digest // without its size if the file is corrupt
 	value   *action.Result
-	bad     error // the file is corrupt, or names a blob that is missing
-	corrupt bool  // bad: the file itself is corrupt
+	bad     error // why it is unusable: the file is corrupt, or names a missing blob
+	corrupt bool  // the file itself is corrupt
 
 	blobs   []*blob
 	folders []*folder
 }
 
-// folder is a folder that results name, with all that is in it.
+// folder is an output folder of results, with its content.
 type folder struct {
 	root  digest.Digest
 	blobs []*blob
@@ -60,15 +60,15 @@ type folder struct {
 	tree  *unpacked
 }
 
-// unpacked is a tree that stands below trees/.
+// unpacked is a tree below trees/.
 type unpacked struct {
 	*item
 	name     digest.Digest // without size
-	complete bool          // it has its marker
-	holds    int           // folders that results name
+	complete bool          // its marker exists
+	holds    int           // output folders with this tree
 }
 
-// readSurvey reads the cache folder. Files that come or go meanwhile may be in the survey or not.
+// readSurvey reads the cache folder. It may miss concurrent changes.
 func readSurvey(ctx context.Context, root string) (*survey, error) {
 	s := newSurvey(root)
 	err := s.root.Each(ctx, s.add)
@@ -88,7 +88,7 @@ func newSurvey(root string) *survey {
 	return &survey{root: layout.Root(root), blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
 }
 
-// add notes what is in the cache folder.
+// add adds an item of the cache folder.
 func (s *survey) add(at layout.Item) error {
 	it, err := newItem(at)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *survey) add(at layout.Item) error {
 		}
 	case layout.Trees:
 		u := &unpacked{item: it, name: at.Digest}
-		// Its newest folder, or its marker, tells when it was unpacked: its files have the time of blobs.
+		// The marker has the time of unpacking: the tree's files have the fixed time of blobs.
 		if st, err := os.Lstat(s.root.TreeMarker(u.name)); err == nil {
 			u.complete = true
 			it.used = st.ModTime()
@@ -123,7 +123,7 @@ func (s *survey) add(at layout.Item) error {
 	return nil
 }
 
-// each calls f for 0 … n-1, several at once.
+// each calls f for 0 … n-1 in parallel.
 func (s *survey) each(ctx context.Context, n int, f func(i int) error) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(2 * runtime.NumCPU())
@@ -136,7 +136,7 @@ func (s *survey) each(ctx context.Context, n int, f func(i int) error) error {
 	return errors.Join(g.Wait(), context.Cause(ctx))
 }
 
-// items calls f for everything that the survey found.
+// items calls f for each item.
 func (s *survey) items(f func(*item)) {
 	for _, r := range s.results {
 		f(r.item)
@@ -175,75 +175,42 @@ func (s *survey) readResults(ctx context.Context) error {
 	})
 }
 
-// readFolders reads the trees that results name, each once.
+// readFolders reads each output folder of the results once.
 func (s *survey) readFolders(ctx context.Context) error {
-	type treeRoot struct{ tree, root digest.Digest }
-	index := map[treeRoot]*folder{}
-	var wanted []treeRoot
-	var folders []*folder
+	index := map[action.OutputDir]*folder{}
+	var wanted []action.OutputDir
 	for _, r := range s.results {
 		if r.bad != nil {
 			continue
 		}
 		for _, d := range r.value.Dirs {
-			k := treeRoot{d.Tree, d.Root}
-			if index[k] == nil {
-				index[k] = &folder{root: d.Root}
-				wanted, folders = append(wanted, k), append(folders, index[k])
+			d.Path = ""
+			if index[d] == nil {
+				index[d] = &folder{root: d.Root}
+				wanted = append(wanted, d)
 			}
-			r.folders = append(r.folders, index[k])
+			r.folders = append(r.folders, index[d])
 		}
 	}
-	store := &reader{s}
 	return s.each(ctx, len(wanted), func(i int) error {
-		f, k := folders[i], wanted[i]
-		var dir *merkle.Dir
-		if k.tree.IsZero() {
-			dir, f.bad = merkle.Load(ctx, store, k.root)
-		} else {
-			dir, f.bad = merkle.LoadTree(ctx, store, k.tree)
-		}
-		if unreadable(f.bad) {
+		f := index[wanted[i]]
+		var want []digest.Digest
+		if want, f.bad = merkle.OutputBlobs(ctx, &reader{s}, wanted[i]); unreadable(f.bad) {
 			return f.bad
 		}
-		if f.bad == nil {
-			f.bad = s.fill(f, k.tree, dir)
+		for _, d := range want {
+			b, err := s.blob(d)
+			if err != nil {
+				f.bad = fmt.Errorf("folder %s: %w", f.root, err)
+				break
+			}
+			f.blobs = append(f.blobs, b)
 		}
 		return context.Cause(ctx)
 	})
 }
 
-// fill notes what the folder needs.
-func (s *survey) fill(f *folder, message digest.Digest, dir *merkle.Dir) error {
-	root, parts := dir.Encode(f.root.Function())
-	if root != f.root {
-		return fmt.Errorf("the Tree message %s is of another folder than %s", message, f.root)
-	}
-	want := make([]digest.Digest, 0, len(parts)+1)
-	if !message.IsZero() {
-		want = append(want, message)
-	}
-	for d := range parts {
-		want = append(want, d)
-	}
-	_ = dir.Walk(func(_ string, e merkle.Entry) error {
-		if e.File != nil {
-			want = append(want, e.File.Digest)
-		}
-		return nil
-	})
-	for _, d := range want {
-		b, err := s.blob(d)
-		if err != nil {
-			return fmt.Errorf("the folder %s: %w", f.root, err)
-		}
-		f.blobs = append(f.blobs, b)
-	}
-	return nil
-}
-
-// blob returns the blob, if it is there with the right size. One that a build stored since the store was read counts,
-// too.
+// blob returns the blob if its file has the right size. It also finds blobs that a build stored after the survey.
 func (s *survey) blob(d digest.Digest) (*blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,14 +230,14 @@ func (s *survey) blob(d digest.Digest) (*blob, error) {
 	return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 }
 
-// action returns the blob of the Action whose result r is, or nil.
+// action returns the blob of the result's Action, or nil.
 func (s *survey) action(r *result) *blob {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.blobs[r.name]
 }
 
-// link finds what each result needs. One that lacks something is bad: looking it up would not find it either.
+// link finds the items that each result needs. A result that lacks one is bad: a lookup would be a cache miss.
 func (s *survey) link() {
 	for _, r := range s.results {
 		if r.bad != nil {
@@ -292,7 +259,7 @@ func (s *survey) link() {
 			r.blobs, r.folders = nil, nil
 			continue
 		}
-		// The Action and its Command tell later what the key was made of.
+		// Action and Command stay, so that `explain` can compare the key.
 		if a := s.action(r); a != nil {
 			r.blobs = append(r.blobs, a)
 			if c := s.command(a); c != nil {
@@ -311,7 +278,7 @@ func (s *survey) link() {
 	}
 }
 
-// hold counts the result among those that need what it names.
+// hold increments the counters of the items that the result needs.
 func (r *result) hold() {
 	for _, b := range r.blobs {
 		b.holds++
@@ -329,7 +296,7 @@ func (r *result) hold() {
 	}
 }
 
-// release takes back what hold did, and calls file and tree with what nothing needs any more.
+// release undoes hold. It calls file and tree with items that no result needs any longer.
 func (r *result) release(file func(*blob), tree func(*unpacked)) {
 	release := func(b *blob) {
 		if b.holds--; b.holds == 0 {
@@ -368,15 +335,15 @@ func (s *survey) command(a *blob) *blob {
 	return found
 }
 
-// maxMessage is how large an Action or a Command may be, in bytes.
+// maxMessage is the largest size of an Action or a Command in bytes.
 const maxMessage = 1 << 20
 
-// unreadable tells whether the disk, not the content, is what failed.
+// unreadable reports whether the disk failed, and not the content.
 func unreadable(err error) bool {
 	return errors.As(err, new(*fs.PathError)) && !errors.Is(err, fs.ErrNotExist)
 }
 
-// reader is a store.Blobs that only reads, and leaves damaged blobs where they are: so they are not missing.
+// reader is a read-only store.Blobs. It does not quarantine corrupt blobs, so they do not count as missing.
 type reader struct{ s *survey }
 
 func (r *reader) Open(_ context.Context, d digest.Digest) (io.ReadCloser, error) {

@@ -1,6 +1,7 @@
 package gc_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,26 +26,41 @@ func TestTidy(t *testing.T) {
 	end := func(dirs ...string) { ended = append(ended, dirs...) }
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
 
-	done, err := gc.Use(t.Context(), root, nil)
+	done, err := gc.LockShared(t.Context(), root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gc.Tidy(t.Context(), root, end)
+	gc.RemoveStale(t.Context(), root, end)
 	if !there(dead) || len(ended) > 0 {
 		t.Errorf("a folder was removed while a build ran")
 	}
 	done()
-	gc.Tidy(t.Context(), root, end)
+	gc.RemoveStale(t.Context(), root, end)
 	if there(dead) || !there(other) || !slices.Equal(ended, []string{filepath.Dir(dead)}) {
 		t.Errorf("left by a dead build: %v; something else: %v", there(dead), there(other))
 		t.Errorf("processes were ended in %q", ended)
+	}
+
+	for _, mode := range []os.FileMode{0o555, 0} { // as tools leave folders behind
+		closed := filepath.Join(dead, "closed", "inner")
+		if err := errors.Join(os.MkdirAll(closed, 0o755), os.WriteFile(closed+"/f", nil, 0o444),
+			os.Chmod(closed, mode), os.Chmod(filepath.Dir(closed), mode)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gc.Read(t.Context(), root); err != nil {
+			t.Errorf("mode %v: %v", mode, err)
+		}
+		gc.RemoveStale(t.Context(), root, end)
+		if there(dead) {
+			t.Errorf("a folder with mode %v stays", mode)
+		}
 	}
 
 	mine := filepath.Join(root, "tmp", "run-1-1") // process 1 lives
 	if err := os.MkdirAll(mine, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	gc.Tidy(t.Context(), root, end)
+	gc.RemoveStale(t.Context(), root, end)
 	if !there(mine) {
 		t.Error("the folder of a living process was removed")
 	}
@@ -56,7 +72,7 @@ func TestTidyBesideABuild(t *testing.T) {
 	if err := r.Prepare(time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	done, err := gc.Use(t.Context(), string(r), nil)
+	done, err := gc.LockShared(t.Context(), string(r), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +88,7 @@ func TestTidyBesideABuild(t *testing.T) {
 	}
 	end()
 	var ended []string
-	gc.Tidy(t.Context(), string(r), func(dirs ...string) { ended = append(ended, dirs...) })
+	gc.RemoveStale(t.Context(), string(r), func(dirs ...string) { ended = append(ended, dirs...) })
 	if !slices.Equal(ended, []string{dead}) {
 		t.Errorf("processes were ended in %q", ended)
 	}

@@ -22,42 +22,42 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// VerifyOptions say how to verify.
+// VerifyOptions are the options of Verify.
 type VerifyOptions struct {
-	Repair   bool                    // move away what is damaged
-	Progress func(done, total int64) // bytes hashed, and to hash; may be nil; called by one goroutine at a time
+	Repair   bool                    // quarantine or remove corrupt items
+	Progress func(done, total int64) // gets the hashed and total bytes; may be nil; calls do not overlap
 }
 
-// Problem is something in the cache that is not as it should be.
+// Problem is a corrupt item in the cache.
 type Problem struct {
 	Kind     layout.Kind `json:"kind"`
 	Path     string      `json:"path"`
-	Text     string      `json:"text"`               // what is wrong
-	Repaired string      `json:"repaired,omitempty"` // what was done about it
+	Text     string      `json:"text"`               // description of the damage
+	Repaired string      `json:"repaired,omitempty"` // description of the repair
 }
 
-// Verified is what came of a verification.
+// Verified is the report of Verify.
 type Verified struct {
-	Files    int       `json:"files"` // that were hashed, files with several names once
+	Files    int       `json:"files"` // number of hashed files; a file with two hard links counts once
 	Bytes    int64     `json:"bytes"`
 	Results  int       `json:"results"`
 	Trees    int       `json:"trees"`
 	Problems []Problem `json:"problems"`
 }
 
-// Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of
-// unpacked trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they
-// name must be there.
+// Verify checks all items with a digest in the cache folder root. It hashes blobs, executable copies of blobs, and the
+// files in unpacked trees, without regard to file times. It also decodes each result, verifies the checksum, and checks
+// that the cache has the result's blobs.
 //
-// It may run beside builds. To repair, it must be alone (else ErrInUse): it moves corrupt blobs, copies and results
-// to <root>/damaged, and removes unpacked trees, and results that name a missing blob. The next build that wants them
-// makes them again.
+// Verify may run during a build. A repair fails with ErrInUse if another process is using the cache. It moves corrupt
+// blobs, copies and results to <root>/damaged, and deletes corrupt trees and results with missing blobs. The next build
+// creates the removed items again.
 //
-// The error is about what could not be read; Verified then has what was found anyway.
+// If some items are unreadable, Verify returns an error, and Verified describes all other items.
 func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {
-	lock := func() (func(), error) { return Use(ctx, root, nil) }
+	lock := func() (func(), error) { return LockShared(ctx, root, nil) }
 	if o.Repair {
-		lock = func() (func(), error) { return UseAlone(ctx, root) }
+		lock = func() (func(), error) { return LockExclusive(ctx, root) }
 	}
 	done, err := lock()
 	if err != nil {
@@ -68,7 +68,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	if err != nil {
 		return Verified{}, err
 	}
-	v := newVerifier(s, o)
+	v := &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}}
 	if o.Repair {
 		if v.repair, err = disk.NewBlobs(root); err != nil {
 			return Verified{}, err
@@ -81,7 +81,8 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 		}
 	})
 	v.total = l.total
-	err = errors.Join(v.blobs(ctx), v.results(ctx), v.trees(ctx))
+	err = errors.Join(v.blobs(ctx), v.results(), v.trees(ctx))
+	err = errors.Join(append(v.errs, err)...)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -89,19 +90,15 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	return v.found, err
 }
 
-func newVerifier(s *survey, o VerifyOptions) *verifier {
-	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}}
-}
-
 type verifier struct {
 	s      *survey
 	o      VerifyOptions
-	repair *disk.Blobs // nil: nothing is repaired
+	repair *disk.Blobs // nil: no repair
 	total  int64
 	done   atomic.Int64
 
 	mu     sync.Mutex
-	hashed map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
+	hashed map[fileID]digest.Digest // digest function: that of the file's name
 	errs   []error
 	found  Verified
 }
@@ -115,7 +112,7 @@ func (v *verifier) blobs(ctx context.Context) error {
 			all = append(all, b.exec)
 		}
 	}
-	err := v.s.each(ctx, len(all), func(i int) error {
+	return v.s.each(ctx, len(all), func(i int) error {
 		it := all[i]
 		info, err := os.Lstat(it.path)
 		if err != nil {
@@ -128,16 +125,15 @@ func (v *verifier) blobs(ctx context.Context) error {
 		if is.Unsized() == it.name {
 			return nil
 		}
-		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("its content is %s", is)}
+		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("the content has the digest %s", is)}
 		if it.kind == layout.Blobs {
 			return v.add(p, func() (string, error) { return v.blobAway(ctx, it) })
 		}
 		return v.add(p, func() (string, error) { return v.away(it, "exec-") })
 	})
-	return errors.Join(err, errors.Join(v.take()...))
 }
 
-// hash returns the digest of the file. One that has several names is read once.
+// hash returns the digest of the file. It reads hard links to one file once.
 func (v *verifier) hash(ctx context.Context, path string, st stat.Stamp, fn digest.Function) (digest.Digest, error) {
 	id := identify(st)
 	v.mu.Lock()
@@ -163,7 +159,7 @@ func (v *verifier) hash(ctx context.Context, path string, st stat.Stamp, fn dige
 	return d, nil
 }
 
-// counted is a file that reports how much was read of all.
+// counted is a file that reports the progress of the verification.
 type counted struct {
 	f *os.File
 	v *verifier
@@ -180,8 +176,8 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// results reports those that cannot be used.
-func (v *verifier) results(context.Context) error {
+// results reports unusable results.
+func (v *verifier) results() error {
 	v.found.Results = len(v.s.results)
 	for _, r := range v.s.results {
 		if r.bad == nil {
@@ -189,25 +185,21 @@ func (v *verifier) results(context.Context) error {
 		}
 		text, repair := "corrupt result", func() (string, error) { return v.away(r.item, "ac-") }
 		if !r.corrupt {
-			text, repair = "it names a blob that is missing: "+r.bad.Error(), drop(r)
+			text = "the result names a missing blob: " + r.bad.Error()
+			repair = func() (string, error) { return "removed", removeUnused(r.item) }
 		}
 		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, repair); err != nil {
 			return err
 		}
 	}
-	return errors.Join(v.take()...)
+	return nil
 }
 
-// drop returns a function that removes the result.
-func drop(r *result) func() (string, error) {
-	return func() (string, error) { return "removed", removeUnused(r.item) }
-}
-
-// trees hashes all files of trees that are complete.
+// trees hashes the files of complete trees.
 func (v *verifier) trees(ctx context.Context) error {
 	for _, u := range v.s.trees {
 		if !u.complete {
-			continue // does not count, and is replaced when it is wanted
+			continue // an incomplete tree is replaced before its use
 		}
 		v.found.Trees++
 		text, err := v.tree(ctx, u)
@@ -227,10 +219,10 @@ func (v *verifier) trees(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(v.take()...)
+	return nil
 }
 
-// tree says what is wrong with the tree, "" for nothing.
+// tree returns the damage of the tree, or "".
 func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
 	hash := func(path string, st stat.Stamp) (digest.Digest, error) {
 		return v.hash(ctx, path, st, u.name.Function())
@@ -240,16 +232,16 @@ func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
 		if unreadable(err) || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		return err.Error(), nil // a symlink that leads out, a pipe
+		return err.Error(), nil // such as a pipe, or a symlink that leads outside
 	}
 	root, _ := is.Encode(u.name.Function())
 	if root.Unsized() == u.name {
 		return "", nil
 	}
-	return "its content is not what its name says", nil
+	return "the content does not match the digest in the name", nil
 }
 
-// add reports a problem, and repairs it if that is wanted.
+// add reports a problem, and repairs it if the options ask for it.
 func (v *verifier) add(p Problem, repair func() (string, error)) error {
 	var err error
 	if v.o.Repair {
@@ -293,7 +285,7 @@ func (v *verifier) away(it *item, prefix string) (string, error) {
 	return "moved to damaged/", nil
 }
 
-// cannot notes what could not be read, so that the rest is looked at, too. What went away meanwhile does not matter.
+// cannot records an unreadable item, so that Verify continues. It ignores items that were removed meanwhile.
 func (v *verifier) cannot(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -305,13 +297,4 @@ func (v *verifier) cannot(err error) error {
 	defer v.mu.Unlock()
 	v.errs = append(v.errs, err)
 	return nil
-}
-
-// take returns what was noted, once.
-func (v *verifier) take() []error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	errs := v.errs
-	v.errs = nil
-	return errs
 }

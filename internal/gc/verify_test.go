@@ -28,7 +28,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.blobs.Link(t.Context(), c.fn.Bytes([]byte("its executable copy is damaged")),
-		filepath.Join(t.TempDir(), "x"), 0o555); err != nil {
+		filepath.Join(t.TempDir(), "x"), true); err != nil {
 		t.Fatal(err)
 	}
 	verify := func(o gc.VerifyOptions) []string {

@@ -10,21 +10,21 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// The cost, in bytes a second, of an item whose time to make it again is unknown.
+// Speeds in bytes per second, for estimating the cost of items whose creation time is unknown.
 const (
 	fromNetwork = 10e6  // downloads, logs, results without a time
-	fromDisk    = 200e6 // items that this machine has a second time: inputs, unpacked trees
+	fromDisk    = 200e6 // items with a second copy on this machine: inputs, unpacked trees
 )
 
-// leastSeconds is the least cost of a result whose command's time is unknown: other results may depend on it.
+// leastSeconds is the minimum cost of a result with an unknown run time, since other results may depend on it.
 const leastSeconds = 1
 
 // candidate is an item that can be removed alone.
 type candidate struct {
 	*item
 	remove  func()
-	seconds float64 // to make it again
-	bytes   int64   // that it frees; its part of the bytes that other items need too
+	seconds float64 // cost to make it again
+	bytes   int64   // freed bytes; shared bytes count in parts
 }
 
 // shrink removes candidates until the rest has at most o.MaxSize bytes. Docs/design/0035 has the order: the fewest
@@ -69,10 +69,7 @@ func (p *plan) candidates(since time.Time) []*candidate {
 	folders := map[*folder]int64{}
 	for _, r := range p.s.results {
 		bytes := p.shareOfResult(r, folders)
-		seconds := r.took().Seconds()
-		if seconds == 0 {
-			seconds = max(leastSeconds, float64(bytes)/fromNetwork)
-		}
+		seconds := cmp.Or(r.took().Seconds(), max(leastSeconds, float64(bytes)/fromNetwork))
 		add(r.item, bytes, seconds, func() { p.drop(r, since) })
 	}
 	for _, b := range p.s.blobs {
@@ -154,8 +151,8 @@ func (r *result) took() time.Duration {
 	return r.value.Duration
 }
 
-// seconds returns how long the commands of the results ran that are removed, or that stay. A result without a worker is
-// the list of files that a command with a depfile read: the time is counted at that command's own result.
+// seconds returns the run time of the commands of removed or remaining results. It skips results without a worker:
+// these are the list of files that a command with a depfile read, and the command's own result has its time.
 func (p *plan) seconds(gone bool) (sum float64) {
 	for _, r := range p.s.results {
 		if r.bad == nil && r.value.Worker != "" && p.gone[r.item] == gone {

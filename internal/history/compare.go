@@ -11,59 +11,59 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// Comparison is in what two runs differ.
+// Comparison lists the differences between two runs.
 type Comparison struct {
 	Settings []Change       `json:"settings,omitempty"` // pipeline, profile, variables, hexmage, …
-	Tools    []Change       `json:"tools,omitempty"`    // versions of toolchains
+	Tools    []Change       `json:"tools,omitempty"`    // versions
 	Host     []Change       `json:"host,omitempty"`
-	Steps    []StepChange   `json:"steps,omitempty"` // that differ in more than their times, or in these by much
-	Same     int            `json:"same"`            // steps that do not
+	Steps    []StepChange   `json:"steps,omitempty"` // the steps that differ by more than a small change in duration
+	Same     int            `json:"same"`            // the number of all other steps
 	Outputs  []Change       `json:"outputs,omitempty"`
 	Checks   []Change       `json:"checks,omitempty"`
 	Metrics  []MetricChange `json:"metrics,omitempty"`
 	Seconds  [2]float64     `json:"seconds"`
-	Notes    []string       `json:"notes,omitempty"` // what is to be borne in mind, and what cannot be told
+	Notes    []string       `json:"notes,omitempty"` // caveats, and comparisons that were not possible
 }
 
-// Change is one thing that differs. An empty text is of a thing that is not there.
+// Change is one difference between two runs. If a run does not have the value, the run's text is "".
 type Change struct {
 	Name string `json:"name"`
 	A    string `json:"a"`
 	B    string `json:"b"`
 
-	Inside []Change `json:"inside,omitempty"` // of a toolchain: what in it differs, by path
-	More   int      `json:"more,omitempty"`   // beyond those
+	Inside []Change `json:"inside,omitempty"` // for a toolchain: the changed files
+	More   int      `json:"more,omitempty"`   // the number of further changes
 }
 
-// StepChange is a step that differs.
+// StepChange describes how a step differs between two runs.
 type StepChange struct {
 	Step    string     `json:"step"`
 	Change  string     `json:"change"`            // one of the Step constants
-	Inputs  []Change   `json:"inputs,omitempty"`  // what its keys were made of, and differs
-	More    int        `json:"more,omitempty"`    // differences beyond those
-	Outputs string     `json:"outputs,omitempty"` // "differ", "the same", or "" where that is not known
-	Seconds [2]float64 `json:"seconds"`           // of all its actions that ran
-	Ran     [2]int     `json:"ran"`               // actions that did
-	Unknown string     `json:"unknown,omitempty"` // why no inputs are told
+	Inputs  []Change   `json:"inputs,omitempty"`  // changed inputs of the cache key
+	More    int        `json:"more,omitempty"`    // the number of further changes
+	Outputs string     `json:"outputs,omitempty"` // "differ", "the same", or "" if unknown
+	Seconds [2]float64 `json:"seconds"`           // total run time of the actions that ran
+	Ran     [2]int     `json:"ran"`               // the number of actions that ran
+	Unknown string     `json:"unknown,omitempty"` // reason why Inputs is empty
 }
 
 // Values of StepChange.Change.
 const (
 	StepOnlyA   = "only in A"
 	StepOnlyB   = "only in B"
-	StepChanged = "changed" // it was made of something else
-	StepOutcome = "outcome" // of the same, something else came
-	StepTime    = "time"    // it took longer, or shorter, by a fifth and half a second at least
+	StepChanged = "changed" // an input in the cache key changed
+	StepOutcome = "outcome" // equal inputs, different outcome
+	StepTime    = "time"    // the duration changed by at least 20 % and 0.5 s
 )
 
-const maxChanges = 50 // of one step
+const maxChanges = 50 // per step
 
-// Compare says in what b differs from a.
+// Compare returns the differences between run a and run b.
 func Compare(a, b *Document) *Comparison {
 	c := &Comparison{Seconds: [2]float64{a.Seconds, b.Seconds}}
 	c.Settings = pairs(a.settings(), b.settings())
 	c.Tools = pairs(a.Toolchains, b.Toolchains)
-	if len(a.Host) > 0 && len(b.Host) > 0 { // records of an earlier hexmage do not have it
+	if len(a.Host) > 0 && len(b.Host) > 0 { // earlier versions of hexmage did not record the host
 		c.Host = pairs(a.Host, b.Host)
 	}
 	c.steps(a, b)
@@ -71,10 +71,10 @@ func Compare(a, b *Document) *Comparison {
 	c.Checks = pairs(a.checks(), b.checks())
 	c.Metrics = CompareMetrics(a.Metrics(), b.Metrics())
 	if len(c.Host) > 0 {
-		c.Notes = append(c.Notes, "The runs are of different machines: their times are not to be compared.")
+		c.Notes = append(c.Notes, "The runs are from different machines, so their durations are not comparable.")
 	}
 	if a.Variables != "" && b.Variables != "" && a.Variables != b.Variables {
-		c.Notes = append(c.Notes, "Variables have other values; which, is not on record.")
+		c.Notes = append(c.Notes, "Values of variables differ, but the records do not contain the names.")
 	}
 	return c
 }
@@ -82,8 +82,8 @@ func Compare(a, b *Document) *Comparison {
 func (d *Document) settings() map[string]string {
 	return map[string]string{
 		"pipeline": d.Pipeline, "profile": d.Profile, "hexmage": d.Version, "result": string(d.Result),
-		"actions at once": strconv.Itoa(d.Parallel),
-		"steps asked for": cmp.Or(strings.Join(d.Selected, ", "), "all"), "values of variables": d.Variables,
+		"parallel actions": strconv.Itoa(d.Parallel),
+		"selected steps":   cmp.Or(strings.Join(d.Selected, ", "), "all"), "values of variables": d.Variables,
 	}
 }
 
@@ -95,12 +95,10 @@ func (d *Document) checks() map[string]string {
 	return all
 }
 
-// pairs are the names at which the two differ.
+// pairs returns the names whose values differ.
 func pairs(a, b map[string]string) (all []Change) {
-	names := maps.Clone(a)
-	if names == nil {
-		names = map[string]string{}
-	}
+	names := map[string]string{}
+	maps.Copy(names, a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if a[name] != b[name] {
@@ -121,9 +119,13 @@ func outputs(a, b []runlog.Output) []Change {
 		return by
 	}
 	changes := pairs(text(a), text(b))
+	earlier := map[string]runlog.Output{}
+	for _, o := range a {
+		earlier[o.Name] = o
+	}
 	for _, o := range b {
-		i := slices.IndexFunc(a, func(other runlog.Output) bool { return other.Name == o.Name })
-		if i >= 0 && len(o.Content) > 0 && o.Bytes == a[i].Bytes && !bytes.Equal(o.Content, a[i].Content) {
+		was, ok := earlier[o.Name]
+		if ok && len(o.Content) > 0 && o.Bytes == was.Bytes && !bytes.Equal(o.Content, was.Content) {
 			size := strconv.FormatInt(o.Bytes, 10) + " bytes"
 			changes = append(changes, Change{Name: o.Name, A: size, B: size + ", others"})
 		}
@@ -168,12 +170,12 @@ func (c *Comparison) steps(a, b *Document) {
 		}
 	}
 	if unseen > 0 {
-		c.Notes = append(c.Notes, "Steps that are on record of one run only: "+strconv.Itoa(unseen)+". The other "+
-			"did not come to them: it failed or was stopped before.")
+		c.Notes = append(c.Notes, "Steps in only one of the runs: "+strconv.Itoa(unseen)+". The other "+
+			"run failed or stopped before these steps.")
 	}
 }
 
-// ran is how long the actions took that did not come from the cache.
+// ran returns the duration of the actions that were not cached.
 func (s *Step) ran() (seconds float64) {
 	for _, a := range s.Actions {
 		if a.Outcome != "cached" {
@@ -197,7 +199,7 @@ func (l *comparer) steps(a, b *Step) StepChange {
 		earlier[name{a.Actions[i].Copy, a.Actions[i].Name}] = &a.Actions[i]
 	}
 	add := func(c Change) {
-		// of another action of the step
+		// another action of the step has this change
 		if slices.ContainsFunc(s.Inputs, func(h Change) bool { return h.Name == c.Name && h.A == c.A && h.B == c.B }) {
 			return
 		}

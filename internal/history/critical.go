@@ -1,7 +1,8 @@
 package history
 
-// MarkCritical marks the steps that the run waited for: the one that ended last; of those that it needs, the one that
-// ended last; and so on. Steps of which the run had nothing are passed through.
+// MarkCritical marks the steps on the critical path, which determined the duration of the run. The critical path starts
+// with the step that ended last, then the dependency of this step that ended last, and so on. If a step has no actions
+// in this run, the path goes through the dependencies of that step.
 func (d *Document) MarkCritical() {
 	edges := false
 	at := -1
@@ -13,7 +14,7 @@ func (d *Document) MarkCritical() {
 		}
 	}
 	if !edges && len(d.Steps) > 1 {
-		return // nobody knows
+		return // the dependencies are unknown
 	}
 	for at >= 0 {
 		d.Steps[at].Critical = true
@@ -21,8 +22,8 @@ func (d *Document) MarkCritical() {
 	}
 }
 
-// latest returns which of those that the step needs, or that these need where the run had nothing of them, ended
-// last; -1 if there is none.
+// latest returns the dependency of the step that ended last, or -1. It looks through dependencies that have no actions
+// in this run.
 func (d *Document) latest(of int, seen map[int]bool) int {
 	best := -1
 	for _, n := range d.Steps[of].Needs {
@@ -42,12 +43,12 @@ func (d *Document) latest(of int, seen map[int]bool) int {
 	return best
 }
 
-// Critical returns how long the run waited for each step of the critical path, by its place among the steps: what of
-// its time is after the end of the one before. In seconds.
+// Critical maps the index in Steps of each step on the critical path to the seconds that the step adds to the run.
+// These are the seconds from the end of the previous step on the path to the end of the step.
 func (d *Document) Critical() map[int]float64 {
 	waited := map[int]float64{}
 	end := 0.0
-	for i, s := range d.Steps { // what a step needs comes before it
+	for i, s := range d.Steps { // dependencies come first
 		if s.Critical {
 			waited[i] = max(0, s.End-max(s.Start, end))
 			end = max(end, s.End)

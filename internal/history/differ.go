@@ -12,55 +12,51 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Difference is in what an action was made of something else than another.
+// Difference lists the inputs that differ between two cache keys.
 type Difference struct {
-	// arguments, environment, tools, inputs, what else there is; their names begin with one of the words below
+	// changed arguments, environment variables, tools and other inputs; each name begins with one of the words below
 	Changes []Change
-	More    int      // beyond those
-	Unknown []string // what cannot be told, and why
+	More    int      // the number of further changes
+	Unknown []string // comparisons that were not possible, with the reason
 }
 
-// What the names of an action's changes begin with, in the order in which they are told.
+// The first word of a change's name, in display order. The comments say what follows the word.
 const (
-	Argument  = "argument"  // and its number, or its name in the document that a tool of hexmage's own is given
-	Variable  = "variable"  // of the environment, and its name
-	Toolchain = "toolchain" // and its name
-	Program   = "program"   // of the host, and its name
-	Property  = "property"  // of the platform, and its name
-	Input     = "input"     // and its path in the exec root
-	Output    = "output"    // and its path there
+	Argument  = "argument"  // then its number, or its name in the document of a built-in tool
+	Variable  = "variable"  // an environment variable, then its name
+	Toolchain = "toolchain" // then its name
+	Program   = "program"   // a program of the host, then its name
+	Property  = "property"  // a platform property, then its name
+	Input     = "input"     // then its path in the exec root
+	Output    = "output"    // then its path in the exec root
 	Timeout   = "timeout"
 	Caching   = "caching"
 )
 
-// Bounds of what is told, and of how long it is looked for: a document may be anybody's.
+// Limits for comparing actions, because a document may come from an untrusted source.
 const (
 	maxActionChanges = 1000
 	maxInside        = 20
 	maxDepth         = 200
-	maxEntries       = 2 << 20 // in folders, of all actions that are compared
+	maxEntries       = 2 << 20 // of folders, over all compared actions
 )
 
-const gone = "what it was made of is not in the document: it was no longer in the cache when that was written"
+const gone = "the document does not contain the inputs, because the cache evicted them before the export"
 
-// Differ compares the keys of action a of document x and action b of document y.
-func Differ(x *Document, a *Action, y *Document, b *Action) Difference {
-	return newComparer(x, y).actions(a, b)
-}
-
-// Outline is Differ without the files of toolchains: many actions have one SDK, and an SDK has thousands of folders.
-func Outline(x *Document, a *Action, y *Document, b *Action) Difference {
+// DiffActions compares the cache keys of two actions: action a of document x, and action b of document y. If outline is
+// true, it does not compare single files of toolchains, because many actions share one SDK with thousands of folders.
+func DiffActions(x *Document, a *Action, y *Document, b *Action, outline bool) Difference {
 	c := newComparer(x, y)
-	c.outline = true
+	c.outline = outline
 	return c.actions(a, b)
 }
 
 // comparer compares actions of two documents.
 type comparer struct {
 	x, y *Document
-	left int // entries of folders that may be looked at yet
+	left int // how many more folder entries it may read
 
-	outline bool // the files of toolchains are not compared
+	outline bool // omit the files of toolchains
 }
 
 func newComparer(x, y *Document) *comparer { return &comparer{x: x, y: y, left: maxEntries} }
@@ -79,13 +75,13 @@ func (c *comparer) actions(a, b *Action) (d Difference) {
 		maps.DeleteFunc(of, func(name, _ string) bool { return isArgument(name) })
 		return of
 	}
-	for _, change := range pairs(rest(a.Of), rest(b.Of)) { // arguments with names come first
+	for _, change := range pairs(rest(a.Of), rest(b.Of)) { // named arguments come first
 		d.add(change)
 	}
 	switch {
 	case c.x.Digests != c.y.Digests:
-		d.Unknown = append(d.Unknown, fmt.Sprintf("inputs and programs: the digests of one run are of %s, those of "+
-			"the other of %s", c.x.Digests, c.y.Digests))
+		d.Unknown = append(d.Unknown, fmt.Sprintf("differences in inputs and programs (one run has %s digests, "+
+			"the other %s digests)", c.x.Digests, c.y.Digests))
 		d.Changes = slices.DeleteFunc(d.Changes, func(h Change) bool { return strings.HasPrefix(h.Name, Program+" ") })
 	case a.Root != b.Root:
 		c.folders(&d, "", a.Root, b.Root)
@@ -97,7 +93,7 @@ func (c *comparer) actions(a, b *Action) (d Difference) {
 	}
 	slices.SortStableFunc(d.Changes, func(h, k Change) int { return rank(h) - rank(k) })
 	if len(d.Changes) == 0 && len(d.Unknown) == 0 {
-		d.Unknown = append(d.Unknown, "the keys differ, in nothing that the documents have")
+		d.Unknown = append(d.Unknown, "the cache keys differ, but the documents do not contain the cause")
 	}
 	return d
 }
@@ -116,7 +112,7 @@ func isArgument(name string) bool {
 	return ok && err == nil
 }
 
-// arguments are those of a command, in their order.
+// arguments returns the arguments of a command, in order.
 func arguments(of map[string]string) (all []string) {
 	for {
 		arg, ok := of[Argument+" "+strconv.Itoa(len(all))]
@@ -127,7 +123,7 @@ func arguments(of map[string]string) (all []string) {
 	}
 }
 
-// arguments compares what is between the arguments that both have in common at the beginning and at the end.
+// arguments compares the arguments between the common prefix and the common suffix.
 func (d *Difference) arguments(a, b []string) {
 	from := 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
@@ -153,13 +149,13 @@ func (d *Difference) arguments(a, b []string) {
 func (c *comparer) folders(d *Difference, at, a, b string) {
 	where := cmp.Or(at, "the inputs")
 	if !c.may(at) {
-		d.unknown("what else differs in " + where + ": there is too much of it")
+		d.unknown("other differences in " + where + " (too many entries to compare)")
 		return
 	}
 	from, okA := c.x.folder(a)
 	to, okB := c.y.folder(b)
 	if !okA || !okB {
-		d.unknown("what differs in " + where + ": its files are no longer known")
+		d.unknown("differences in " + where + " (the cache evicted the files)")
 		return
 	}
 	for _, h := range c.pairs(from, to) {
@@ -167,7 +163,7 @@ func (c *comparer) folders(d *Difference, at, a, b string) {
 		dirA, isA := strings.CutPrefix(h.A, FolderPrefix)
 		dirB, isB := strings.CutPrefix(h.B, FolderPrefix)
 		switch {
-		// it is what has them
+		// the named arguments already show this change
 		case p == tool.ArgsFile && len(d.Changes) > 0 && strings.HasPrefix(d.Changes[0].Name, Argument+" "):
 		case at == toolchains:
 			d.add(c.toolchain(h))
@@ -179,7 +175,7 @@ func (c *comparer) folders(d *Difference, at, a, b string) {
 	}
 }
 
-// folder returns a folder by its name. The empty name is an empty folder.
+// folder returns a folder by its name. The empty name returns an empty folder.
 func (d *Document) folder(ref string) (Folder, bool) {
 	if f, ok := d.Trees[ref]; ok || ref == "" {
 		return f, true
@@ -196,22 +192,22 @@ func (d *Difference) unknown(text string) {
 	}
 }
 
-// FolderPrefix is what the text of a folder in a Folder begins with; its digest follows.
+// FolderPrefix is the prefix of an entry in a Folder that describes a folder. The folder's digest follows the prefix.
 const FolderPrefix = "folder "
 
-const toolchains = "toolchains" // the folder of an exec root in which toolchains are, one each
+const toolchains = "toolchains" // the folder of an exec root that holds one folder for each toolchain
 
-// may tells whether one more folder is to be looked at.
+// may reports whether the limits allow another folder.
 func (c *comparer) may(at string) bool { return c.left > 0 && strings.Count(at, "/") < maxDepth }
 
-// pairs are the names at which two folders differ.
+// pairs returns the names whose entries differ.
 func (c *comparer) pairs(a, b Folder) []Change {
 	c.left -= len(a) + len(b) + 1
 	return pairs(a, b)
 }
 
-// toolchain is the change of a toolchain, with its version, and with what in it differs: files that only one has say
-// more than files that are others.
+// toolchain returns the change of a toolchain, with its version and its changed files. Added and removed files come
+// first, because they tell more than modified files.
 func (c *comparer) toolchain(h Change) Change {
 	of := func(d *Document, text string) string {
 		text = strings.TrimPrefix(text, FolderPrefix)
@@ -239,7 +235,7 @@ func (c *comparer) toolchain(h Change) Change {
 	return t
 }
 
-// inside adds what differs in two folders of a toolchain, as far as the documents have them.
+// inside adds the differences between two folders of a toolchain, as far as the documents contain them.
 func (c *comparer) inside(t *Change, at, a, b string) {
 	if !c.may(at) {
 		return
@@ -247,7 +243,7 @@ func (c *comparer) inside(t *Change, at, a, b string) {
 	from, okA := c.x.folder(a)
 	to, okB := c.y.folder(b)
 	if !okA || !okB {
-		return // nothing tells which files are new
+		return // the document does not contain the files
 	}
 	for _, h := range c.pairs(from, to) {
 		dirA, isA := strings.CutPrefix(h.A, FolderPrefix)

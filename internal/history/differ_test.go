@@ -68,44 +68,45 @@ func TestDiffer(t *testing.T) {
 		"input new:  → folder y", "input old: folder x → ",
 		"output o: is one → ", "output p:  → is one", "timeout:  → 1s",
 	}
-	if diff := cmp.Diff(want, lines(history.Differ(x, a, y, b))); diff != "" {
+	if diff := cmp.Diff(want, lines(history.DiffActions(x, a, y, b, false))); diff != "" {
 		t.Error(diff)
 	}
-	if !reflect.ValueOf(history.Differ(x, a, x, a)).IsZero() {
+	if !reflect.ValueOf(history.DiffActions(x, a, x, a, false)).IsZero() {
 		t.Error("an action differs from itself")
 	}
 	// What a document does not have is said, each with what it is about.
 	delete(y.Trees, "inc2")
 	delete(y.Trees, "lib2")
-	got := lines(history.Differ(x, a, y, b))
-	for _, says := range []string{"unknown: what differs in inc: its files are no longer known",
+	got := lines(history.DiffActions(x, a, y, b, false))
+	for _, says := range []string{"unknown: differences in inc (the cache evicted the files)",
 		"  lib: folder lib1 → folder lib2"} {
 		if !slices.Contains(got, says) {
 			t.Errorf("no %q in %q", says, got)
 		}
 	}
 	delete(x.Trees, "cc1000000000000") // so it is not known which files of the other are new
-	got = lines(history.Differ(x, a, y, b))
+	got = lines(history.DiffActions(x, a, y, b, false))
 	cc := slices.Index(got, "toolchain cc: 1 (cc1000000000) → 2 (cc2000000000)")
 	if cc < 0 || strings.HasPrefix(got[cc+1], " ") {
 		t.Errorf("%q", got)
 	}
 	y.Digests = "sha256"
-	got = lines(history.Differ(x, a, y, b))
+	got = lines(history.DiffActions(x, a, y, b, false))
 	if text := strings.Join(got, "\n"); strings.Contains(text, "input") &&
-		!strings.Contains(text, "unknown: inputs and programs") || strings.Contains(text, "program sh") ||
-		!strings.Contains(text, "digests of one run are of blake3, those of the other of sha256") {
+		!strings.Contains(text, "unknown: differences in inputs and programs") ||
+		strings.Contains(text, "program sh") ||
+		!strings.Contains(text, "one run has blake3 digests, the other sha256") {
 		t.Errorf("%q", got)
 	}
 	b.Of = nil
-	if got := lines(history.Differ(x, a, y, b)); len(got) != 1 ||
-		!strings.Contains(got[0], "no longer in the cache when that was written") {
+	if got := lines(history.DiffActions(x, a, y, b, false)); len(got) != 1 ||
+		!strings.Contains(got[0], "the cache evicted them before the export") {
 		t.Errorf("%q", got)
 	}
 	b.Of, b.Root, y.Digests = a.Of, a.Root, x.Digests
 	y.Trees = x.Trees
-	if got := lines(history.Differ(x, a, y, b)); len(got) != 1 ||
-		!strings.Contains(got[0], "in nothing that the documents have") {
+	if got := lines(history.DiffActions(x, a, y, b, false)); len(got) != 1 ||
+		!strings.Contains(got[0], "but the documents do not contain the cause") {
 		t.Errorf("%q", got)
 	}
 }
@@ -126,8 +127,8 @@ func TestDifferEnds(t *testing.T) {
 	}
 	x, a := made("1", map[string]string{}, wide("a"))
 	y, b := made("2", map[string]string{}, wide("b"))
-	d := history.Differ(x, a, y, b)
-	if len(d.Unknown) == 0 || !strings.Contains(d.Unknown[0], "there is too much of it") {
+	d := history.DiffActions(x, a, y, b, false)
+	if len(d.Unknown) == 0 || !strings.Contains(d.Unknown[0], "too many entries to compare") {
 		t.Errorf("%q", d.Unknown)
 	}
 }

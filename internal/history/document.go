@@ -1,7 +1,8 @@
-// Package history has runs that are over as documents: what each did and why, and in what two of them differ.
+// Package history represents finished runs as documents, and compares the documents of two runs.
 //
-// A Document can be written to a file, and read on another machine; what it does not know it says. The package does
-// not know how a document is made or shown, nor where anything is stored, and it never runs or plans anything.
+// A Document lists all actions of a run, and why each action ran. It can be saved to a file and read on another
+// machine. The package does not know how a document is created, displayed or stored; it neither plans nor runs
+// anything.
 package history
 
 import (
@@ -15,29 +16,30 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// Format is the first field of a Document.
+// Format is the value of the field Format in a Document.
 const Format = "hexmage-run/1"
 
-// What the file of a Document may have. An empty object is two bytes there and some hundred in memory.
+// Limits for a Document's file, because an empty object of two bytes in the file takes hundreds of bytes in memory.
 const (
 	MaxFile    = 64 << 20 // bytes
 	maxObjects = 1 << 20
 )
 
-// Document is a run.
+// Document describes a finished run.
 type Document struct {
-	Format     string            `json:"format"`
-	ID         string            `json:"id"`
-	Pipeline   string            `json:"pipeline"`
-	Profile    string            `json:"profile,omitempty"`
-	Version    string            `json:"version"` // of hexmage
-	Variables  string            `json:"variables,omitempty"`
-	Selected   []string          `json:"selected,omitempty"` // the steps that were asked for; none: all
-	Fresh      []string          `json:"fresh,omitempty"`    // the steps whose results were not to count; "" for all
-	Parallel   int               `json:"parallel,omitempty"` // actions at once
+	Format    string   `json:"format"`
+	ID        string   `json:"id"`
+	Pipeline  string   `json:"pipeline"`
+	Profile   string   `json:"profile,omitempty"`
+	Version   string   `json:"version"` // version of hexmage
+	Variables string   `json:"variables,omitempty"`
+	Selected  []string `json:"selected,omitempty"` // the selected steps; empty means all
+	// steps for which the run ignored cached results; an element "" means all steps
+	Force      []string          `json:"force,omitempty"`
+	Parallel   int               `json:"parallel,omitempty"` // maximum number of concurrent actions
 	Host       map[string]string `json:"host,omitempty"`
-	Toolchains map[string]string `json:"toolchains,omitempty"` // version by name
-	Digests    string            `json:"digests,omitempty"`    // the function that they are of: "blake3"
+	Toolchains map[string]string `json:"toolchains,omitempty"` // maps name to version
+	Digests    string            `json:"digests,omitempty"`    // the digest function: "blake3"
 	Started    time.Time         `json:"started"`
 	Seconds    float64           `json:"seconds"`
 	Result     Result            `json:"result"`
@@ -45,103 +47,101 @@ type Document struct {
 	Executed     int `json:"executed"`
 	Cached       int `json:"cached"`
 	Failed       int `json:"failed"`
-	Skipped      int `json:"skipped"`
-	Actions      int `json:"actions"` // all that there are, also those that nobody had to look at
+	NotRun       int `json:"not_run"`
+	Actions      int `json:"actions"` // all actions, including those of steps that were not selected
 	ChecksFailed int `json:"checks_failed,omitempty"`
 
-	Steps    []Step                `json:"steps"` // what a step needs comes before it
+	Steps    []Step                `json:"steps"` // dependencies come first
 	Outputs  []runlog.Output       `json:"outputs,omitempty"`
 	Checks   []event.CheckFinished `json:"checks,omitempty"`
 	Failures []runlog.Failure      `json:"failures,omitempty"`
 	Warnings []runlog.Warning      `json:"warnings,omitempty"`
-	// folders of the actions' inputs, by the first digits of their digests
+	// the input folders of all actions, by the first hexadecimal digits of the folder's digest
 	Trees map[string]Folder `json:"trees,omitempty"`
-	// Open returns a folder that Trees lacks; may be nil
+	// Open returns a folder that is not in Trees; may be nil
 	Open    func(name string) (f Folder, ok bool) `json:"-"`
-	Unknown []string                              `json:"unknown,omitempty"` // what cannot be told, and why
+	Unknown []string                              `json:"unknown,omitempty"` // missing information, with the reasons
 }
 
-// Result is how a run ended.
+// Result is the outcome of a run.
 type Result string
 
-// The results.
+// Values of Result.
 const (
 	Succeeded    Result = "ok"
 	Failed       Result = "failed"
 	ChecksFailed Result = "checks failed"
-	Stopped      Result = "stopped" // interrupted, or killed
+	Stopped      Result = "stopped" // interrupted or killed
 )
 
-// Step is what a run had of a step: all of its copies, in all copies of its module. Times are seconds.
+// Step is a step of a run, with all instances of the step. Times are in seconds.
 type Step struct {
-	Step     string   `json:"step"` // module.aot.exec.obj
+	Step     string   `json:"step"` // address without keys: module.aot.exec.obj
 	Module   string   `json:"module,omitempty"`
-	Needs    []int    `json:"needs,omitempty"` // what it takes from, by their places among the steps
+	Needs    []int    `json:"needs,omitempty"` // dependencies, by index in Steps
 	Executed int      `json:"executed"`
 	Cached   int      `json:"cached"`
 	Failed   int      `json:"failed"`
-	Start    float64  `json:"start"` // of its first action, since the run's start
-	End      float64  `json:"end"`   // of its last
-	Work     float64  `json:"work"`  // of all its actions
-	Bytes    int64    `json:"bytes"` // of their outputs, as far as that is known
+	Start    float64  `json:"start"` // start of the first action, since the start of the run
+	End      float64  `json:"end"`   // end of the last action, since the start of the run
+	Work     float64  `json:"work"`  // total time of all actions
+	Bytes    int64    `json:"bytes"` // size of the known outputs
 	Critical bool     `json:"critical,omitempty"`
-	Made     string   `json:"made,omitempty"` // a digest of all their outputs; "" where that is not known
+	Made     string   `json:"made,omitempty"` // digest of all outputs; "": unknown
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Actions  []Action `json:"actions,omitempty"`
-	Kept     []Action `json:"kept,omitempty"` // that the run did not come to, as the last run had them that did
 }
 
-// Ran tells whether the run had anything of the step.
+// Ran reports whether an action of the step is part of the run.
 func (s *Step) Ran() bool { return len(s.Actions) > 0 }
 
-// Reason is why actions ran, and how many of them.
+// Reason is a reason for running actions, with the number of actions that ran for this reason.
 type Reason struct {
 	Text    string `json:"text"`
 	Actions int    `json:"actions"`
 }
 
-// Action is what a run had of an action.
+// Action is an action of a run.
 type Action struct {
-	Copy    string            `json:"copy,omitempty"` // the step's address with keys, where it has any
-	Name    string            `json:"name,omitempty"` // of the action in the step
+	Copy    string            `json:"copy,omitempty"` // the address of the instance, if the address has keys
+	Name    string            `json:"name,omitempty"` // name within the step
 	Key     string            `json:"key,omitempty"`
 	Outcome event.Outcome     `json:"outcome"`
 	Start   float64           `json:"start"`
-	Seconds float64           `json:"seconds"` // of the lookup for one that was cached
-	Worker  string            `json:"worker,omitempty"`
+	Seconds float64           `json:"seconds"` // run time, or lookup time if cached
 	Bytes   int64             `json:"bytes,omitempty"`
-	Reason  string            `json:"reason,omitempty"` // why it ran, or why it was cached
-	Made    map[string]string `json:"made,omitempty"`   // digests of its outputs, by path
-	// what its key was made of beside inputs: "argument 3", "variable LANG", …
+	Reason  string            `json:"reason,omitempty"` // reason why the action ran or was cached
+	Made    map[string]string `json:"made,omitempty"`   // digests of the outputs, by path
+	// inputs in the action's cache key that are not files, such as "argument 3" or "variable LANG"
 	Of   map[string]string `json:"of,omitempty"`
-	Root string            `json:"root,omitempty"` // the folder of its inputs, among the document's trees
-	Run  string            `json:"run,omitempty"`  // of one that was kept: the run that had it
+	Root string            `json:"root,omitempty"` // key in Document.Trees of the folder with all inputs
 }
 
-// Folder is what is in a folder, by name: "0123456789ab (12 bytes)" for a file, "folder " and a digest, or "symlink
-// to " and a path. The texts of what differs differ.
+// Folder maps the name of each entry to a text. The text of a file is such as "0123456789ab (12 bytes)". The text of a
+// folder is "folder " and the digest. The text of a symbolic link is "symlink to " and the target. Two entries have
+// equal texts if and only if they are equal.
 type Folder map[string]string
 
-// Parse reads a Document, of whoever it may be.
+// Parse parses a Document, which may come from an untrusted source.
 func Parse(b []byte) (*Document, error) {
 	var d Document
 	if bytes.Count(b, []byte("{")) > maxObjects {
-		return nil, fmt.Errorf("no run: it has more than %d objects", maxObjects)
+		return nil, fmt.Errorf("invalid run document: more than %d objects", maxObjects)
 	}
 	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, fmt.Errorf("no run: %w", err)
+		return nil, fmt.Errorf("invalid run document: %w", err)
 	}
 	if was, ok := strings.CutPrefix(d.Format, "hexmage-run/"); ok && d.Format != Format {
-		return nil, fmt.Errorf("its format is version %s, and this hexmage reads version %s: have it exported by "+
-			"the hexmage that reads it, in the same release", was, strings.TrimPrefix(Format, "hexmage-run/"))
+		return nil, fmt.Errorf("run document has format version %s, but this hexmage reads version %s; export the "+
+			"run with this release of hexmage", was, strings.TrimPrefix(Format, "hexmage-run/"))
 	}
 	if d.Format != Format {
-		return nil, fmt.Errorf("no run: its format is %q, not %q", d.Format, Format)
+		return nil, fmt.Errorf("invalid run document: format %q, want %q", d.Format, Format)
 	}
 	for i, s := range d.Steps {
 		for _, n := range s.Needs {
 			if n < 0 || n >= i {
-				return nil, fmt.Errorf("no run: step %q needs one that does not come before it", s.Step)
+				return nil, fmt.Errorf("invalid run document: step %q precedes one of its dependencies", s.Step)
 			}
 		}
 	}

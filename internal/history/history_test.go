@@ -17,13 +17,13 @@ import (
 // TestParse: a document of somebody else is looked at before it is used.
 func TestParse(t *testing.T) {
 	for text, says := range map[string]string{
-		``:                           "no run",
-		`[]`:                         "no run",
-		`{"format":"hexmage-x/0"}`:   `its format is "hexmage-x/0"`,
-		`{"format":"hexmage-run/0"}`: "version 0, and this hexmage reads version 1: have it exported",
+		``:                           "invalid run document",
+		`[]`:                         "invalid run document",
+		`{"format":"hexmage-x/0"}`:   `format "hexmage-x/0"`,
+		`{"format":"hexmage-run/0"}`: "version 0, but this hexmage reads version 1; export",
 		`{"format":"hexmage-run/1","steps":[` + strings.Repeat("{},", 1<<20) + `{}]}`: "more than 1048576 objects",
-		`{"format":"hexmage-run/1","steps":[{"step":"a","needs":[0]}]}`:               `"a" needs one that does not come before it`,
-		`{"format":"hexmage-run/1","steps":[{"step":"a"},{"step":"b","needs":[-1]}]}`: `"b" needs`,
+		`{"format":"hexmage-run/1","steps":[{"step":"a","needs":[0]}]}`:               `"a" precedes one of its dependencies`,
+		`{"format":"hexmage-run/1","steps":[{"step":"a"},{"step":"b","needs":[-1]}]}`: `"b" precedes`,
 		`{"format":"hexmage-run/1","steps":[{"step":"a"},{"step":"b","needs":[0]}]}`:  "",
 	} {
 		_, err := history.Parse([]byte(text))
@@ -64,7 +64,7 @@ func TestMetrics(t *testing.T) {
 		want  history.Verdict
 	}{
 		{of(table("open", false, 10.5, 11.5, 12)), history.Within},
-		{of(table("open", false, 20, 21, 22)), history.Beyond},
+		{of(table("open", false, 20, 21, 22)), history.Significant},
 		{of(table("open", false, 10, 11, 12)), history.Equal},
 		{of(table("open", false, 13)), history.Single},
 		{of(table("another", false, 20, 21, 22)), history.Apart},
@@ -176,7 +176,7 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if c.Same != 2 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "on record of one run only: 1") {
+	if c.Same != 2 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "in only one of the runs: 1") {
 		t.Errorf("%d same, %q", c.Same, c.Notes)
 	}
 	a.Host = nil

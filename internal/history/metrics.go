@@ -11,23 +11,23 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// Metric is a number that a table among the outputs has.
+// Metric is a number in a table that the run wrote as an output.
 type Metric struct {
 	Output    string    `json:"output"`
-	Variant   string    `json:"variant,omitempty"` // under which conditions it was measured
+	Variant   string    `json:"variant,omitempty"` // the conditions of the measurement
 	Name      string    `json:"name"`
 	Label     string    `json:"label,omitempty"`
 	Unit      string    `json:"unit,omitempty"`
-	Value     float64   `json:"value"`            // of repetitions the median
-	Spread    float64   `json:"spread,omitempty"` // of repetitions about a standard deviation
-	N         int       `json:"n"`                // repetitions
-	Better    string    `json:"better,omitempty"` // "more" or "less", where the table says
-	Values    []float64 `json:"values,omitempty"` // each repetition's, where the table has them
+	Value     float64   `json:"value"`            // median of the repetitions
+	Spread    float64   `json:"spread,omitempty"` // an estimate of the standard deviation
+	N         int       `json:"n"`                // number of repetitions
+	Better    string    `json:"better,omitempty"` // "more" or "less", or "" if the table does not say
+	Values    []float64 `json:"values,omitempty"` // value of each repetition, if the table has them
 	Profile   string    `json:"profile,omitempty"`
 	Simulated bool      `json:"simulated,omitempty"`
 }
 
-// measured is a report.Table with what the rows are made of, where somebody measured more than once.
+// measured is a report.Table with the fields of repeated measurements.
 type measured struct {
 	report.Table
 	Simulated bool      `json:"simulated"`
@@ -54,7 +54,7 @@ type variant struct {
 	} `json:"runs"`
 }
 
-// Metrics are those of the document's tables, in their order.
+// Metrics returns all metrics of the document, in the order of the tables.
 func (d *Document) Metrics() []Metric {
 	var all []Metric
 	for _, o := range d.Outputs {
@@ -67,7 +67,7 @@ func (d *Document) Metrics() []Metric {
 
 func metricsOf(o runlog.Output) (all []Metric) {
 	var t measured
-	if json.Unmarshal(o.Content, &t) != nil { // a list of objects has no names that stay the same
+	if json.Unmarshal(o.Content, &t) != nil { // lists of objects have no stable names
 		return nil
 	}
 	had := map[string]bool{}
@@ -119,35 +119,35 @@ func (v variant) name() string {
 	return text
 }
 
-// Verdict is what a difference between two values of a metric comes to.
+// Verdict is the result of comparing a metric between two runs.
 type Verdict string
 
-// The verdicts.
+// Values of Verdict.
 const (
-	Beyond Verdict = "more than the spread" // it would come by chance in fewer than one of twenty
-	Within Verdict = "within the spread"    // it may be chance
-	Single Verdict = "measured once"        // one of the two was, at least: nobody knows
-	Equal  Verdict = "the same"             // the values are
-	OnlyA  Verdict = "only in A"            // the other run does not have it
-	OnlyB  Verdict = "only in B"            //
-	// they were measured under different profiles, or one of them on an emulation
+	Significant Verdict = "more than the spread" // the p-value is below 0.05
+	Within      Verdict = "within the spread"    // the p-value is 0.05 or more, so the difference may be chance
+	Single      Verdict = "measured once"        // a value is from a single measurement, so the spread is unknown
+	Equal       Verdict = "the same"             // the values are equal
+	OnlyA       Verdict = "only in A"            // the other run lacks the metric
+	OnlyB       Verdict = "only in B"            // the other run lacks the metric
+	// the two runs have different profiles, or one run was a simulation
 	Apart      Verdict = "not to be compared"
 	mostChance         = 0.05
 )
 
-// MetricChange is a metric of two runs.
+// MetricChange holds the values of a metric in two runs.
 type MetricChange struct {
-	A       *Metric `json:"a,omitempty"` // nil: that run has none
+	A       *Metric `json:"a,omitempty"` // nil if the run lacks the metric
 	B       *Metric `json:"b,omitempty"`
 	Ratio   float64 `json:"ratio,omitempty"`  // B / A
-	Chance  float64 `json:"chance,omitempty"` // p of Welch's test
+	Chance  float64 `json:"chance,omitempty"` // p-value of Welch's t-test
 	Verdict Verdict `json:"verdict"`
 }
 
-// Metric is what both have in common.
+// Metric returns the metric in run b. If run b lacks the metric, it returns the metric in run a.
 func (c *MetricChange) Metric() *Metric { return cmp.Or(c.B, c.A) }
 
-// CompareMetrics puts those of two runs side by side.
+// CompareMetrics matches and compares the metrics of two runs.
 func CompareMetrics(a, b []Metric) (all []MetricChange) {
 	type key struct{ output, variant, name string }
 	of := func(m *Metric) key { return key{m.Output, m.Variant, m.Name} }
@@ -192,14 +192,14 @@ func change(a, b *Metric) MetricChange {
 	default:
 		c.Chance = Welch(a.sample(), b.sample())
 		if c.Verdict = Within; c.Chance < mostChance {
-			c.Verdict = Beyond
+			c.Verdict = Significant
 		}
 	}
 	return c
 }
 
-// sample is what is known of the repetitions: of those that are not there one by one the median and the spread stand
-// for mean and deviation.
+// sample returns the statistics of the repetitions. If the single values are missing, median and spread replace mean
+// and deviation.
 func (m *Metric) sample() Sample {
 	if n := len(m.Values); n >= 2 {
 		mean, squares := 0.0, 0.0

@@ -11,14 +11,14 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// ResultOf says how a run ended.
+// ResultOf returns the outcome of a run.
 func ResultOf(r *runlog.Run) Result {
 	switch {
 	case !r.Ended:
 		return Stopped
 	case r.Failed > 0:
 		return Failed
-	case r.Summary.Actions > 0 && r.Executed+r.Cached+r.Skipped < r.Summary.Actions:
+	case r.Summary.Actions > 0 && r.Executed+r.Cached+r.NotRun < r.Summary.Actions:
 		return Stopped
 	case r.Summary.ChecksFailed > 0:
 		return ChecksFailed
@@ -26,7 +26,7 @@ func ResultOf(r *runlog.Run) Result {
 	return Succeeded
 }
 
-// Add adds an action of the step.
+// Add adds an action to the step.
 func (s *Step) Add(a Action) {
 	if first := len(s.Actions) == 0; first || a.Start < s.Start {
 		s.Start = a.Start
@@ -48,10 +48,10 @@ func (s *Step) Add(a Action) {
 	s.Actions = append(s.Actions, a)
 }
 
-// maxReasons is how many reasons of a step are told; the others are counted as one.
+// maxReasons is the maximum number of reasons listed for a step; the others are counted as one.
 const maxReasons = 20
 
-// Sum counts why the step's actions ran, and finds what all of them made. It is to be called when all are there.
+// Sum counts the reasons for the step's actions, and computes a digest of all outputs. Call it after the last Add.
 func (s *Step) Sum() {
 	n := map[string]int{}
 	known := len(s.Actions) > 0

@@ -2,15 +2,16 @@ package history
 
 import "math"
 
-// Sample is what a test needs of repeated measurements.
+// Sample holds the statistics of repeated measurements.
 type Sample struct {
-	N         int     // at least 2
-	Mean      float64 //
-	Deviation float64 // the standard deviation, with N - 1
+	N         int // at least 2
+	Mean      float64
+	Deviation float64 // sample standard deviation (divisor N - 1)
 }
 
-// Welch returns how likely it is that two samples of one quantity differ by so much or more: the two-sided p of
-// Welch's t-test, which takes no equal deviations for granted. It is 0 where neither sample varies and they differ.
+// Welch returns the two-sided p-value of Welch's t-test: the probability of a difference at least this large between
+// two samples if the true means are equal. The test allows different standard deviations. If the means differ and both
+// standard deviations are 0, the p-value is 0.
 func Welch(a, b Sample) float64 {
 	va, vb := a.Deviation*a.Deviation/float64(a.N), b.Deviation*b.Deviation/float64(b.N)
 	diff := a.Mean - b.Mean
@@ -29,7 +30,7 @@ func Welch(a, b Sample) float64 {
 	return p
 }
 
-// betaPart is the regularised incomplete beta function I_x(a, b), by its continued fraction.
+// betaPart returns the regularized incomplete beta function I_x(a, b), by its continued fraction.
 func betaPart(x, a, b float64) float64 {
 	if x <= 0 || x >= 1 {
 		return min(1, max(0, x))

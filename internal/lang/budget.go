@@ -9,46 +9,47 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Limits of values, and of the work that making a plan may be. They are counted, not timed: a plan that one machine
-// makes, every machine makes.
+// Limits for values and for the work of planning. The limits count work instead of time, so that all machines accept
+// the same plans.
 const (
-	maxText  = 4 << 20  // bytes of one text
-	maxTexts = 16 << 20 // bytes of all texts in one value
+	maxText  = 4 << 20  // bytes of one string
+	maxTexts = 16 << 20 // bytes of all strings in one value
 	maxParts = 300_000  // values in one value, at any depth
-	maxDepth = 200      // values in each other
+	maxDepth = 200      // nesting depth of values
 
-	maxExponent   = 1 << 16 // of two, of a number: one with more has more than 19,728 digits when it is written
-	maxNumberText = 1000    // bytes of a text that is read as a number
+	maxExponent   = 1 << 16 // of two, in a number: a larger one means more than 19,728 decimal digits
+	maxNumberText = 1000    // bytes of a string that is parsed as a number
 
-	maxWork     = 5_000_000 // units: a value that an expression uses, or textUnit bytes of text
+	maxWork     = 5_000_000 // units: a value that an expression uses, or textUnit bytes of a string
 	textUnit    = 8         // bytes
 	elementWork = 10        // units of an element of a for expression
-	partWork    = 2         // units of each part of what is evaluated for the element
+	partWork    = 2         // units of each part of an expression evaluated for the element
 
-	errorWork = 50 // units of an error, which try may have hidden
+	errorWork = 50 // units of an error, which try may hide
 
-	maxErrors = 100    // that are reported of one expression
-	maxTuple  = 10_000 // elements of several types that become one list
+	maxErrors = 100    // reported errors of one expression
+	maxTuple  = 10_000 // elements of several types that are converted to one list
 )
 
-// Budget is the work that evaluating the expressions of a plan may still cost. Several goroutines may spend it.
+// Budget is the amount of work that may still be spent on evaluating the expressions of a plan. Several goroutines may
+// use it.
 type Budget struct{ left atomic.Int64 }
 
-// NewBudget returns a full budget.
+// NewBudget returns a full Budget.
 func NewBudget() *Budget {
 	b := new(Budget)
 	b.Refill()
 	return b
 }
 
-// Refill makes the budget full again: for a step that is planned when the values that it waits for are there.
+// Refill resets the budget to the full amount, before hexmage plans a step whose inputs just became known.
 func (b *Budget) Refill() { b.left.Store(maxWork) }
 
-// Spent reports whether nothing is left: any further evaluation fails.
+// Spent reports whether no budget is left. All further evaluations then fail.
 func (b *Budget) Spent() bool { return b.left.Load() < 0 }
 
-var errSpent = fmt.Errorf("the plan is more work than is allowed (%d million units): "+
-	"make its lists and texts smaller, or leave the work to a step", maxWork/1_000_000)
+var errSpent = fmt.Errorf("the plan needs more than %d million evaluation steps; "+
+	"use smaller lists and strings, or do the work in a step", maxWork/1_000_000)
 
 // spend takes units from the budget.
 func (b *Budget) spend(units int) error {
@@ -58,30 +59,29 @@ func (b *Budget) spend(units int) error {
 	return nil
 }
 
-// Value evaluates an expression. Its value is within the limits.
+// Value evaluates an expression, and returns an error if the value exceeds the limits.
 func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Value(ctx)
 	if diags.HasErrors() {
-		return v, Explained(diags[:min(len(diags), maxErrors)], e.Variables(), ctx)
+		return v, AnnotateErrors(diags[:min(len(diags), maxErrors)], e.Variables(), ctx)
 	}
 	if err := b.Take(v); err != nil {
-		return cty.DynamicVal, TooMuch(e.Range(), err)
+		return cty.DynamicVal, LimitError(e.Range(), err)
 	}
 	return v, diags
 }
 
-// Explained makes of what evaluation says what people are told: which keys there are beside one that is not there;
-// and nothing of what evaluation says, nor of the values that HCL shows beside it, if any of the references leads to
-// a sensitive value: a part of it stands in many messages, and an element of it has no mark inside of a for
-// expression.
-func Explained(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
+// AnnotateErrors rewrites evaluation errors for users. If a key is missing, it adds a list of the existing keys. If a
+// reference leads to a sensitive value, it removes all details and values from the message. It has to remove all of
+// them, because an element has no sensitive mark inside a for expression, and the message could quote it.
+func AnnotateErrors(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
 	secret := ""
 	for _, t := range refs {
 		for in := ctx; in != nil && secret == ""; in = in.Parent() {
 			if _, found := in.Variables[t.RootName()]; !found {
 				continue
 			}
-			if v, ds := t.TraverseAbs(in); ds.HasErrors() || IsSensitive(v) { // a key that is not there may be one, too
+			if v, ds := t.TraverseAbs(in); ds.HasErrors() || IsSensitive(v) { // a missing key may be sensitive, too
 				if v, _ := t[:1].TraverseAbs(in); IsSensitive(v) {
 					secret = traversalName(t)
 				}
@@ -96,14 +96,13 @@ func Explained(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext
 	for i, d := range diags {
 		own := *d
 		own.Expression, own.EvalContext, own.Extra = nil, nil, nil
-		own.Detail = fmt.Sprintf("What is wrong is not told, since it could show a sensitive value: this is made "+
-			"from %s.", secret)
+		own.Detail = fmt.Sprintf("The expression uses the sensitive value %s, so hexmage hides the details.", secret)
 		out[i] = &own
 	}
 	return out
 }
 
-// traversalName is a reference up to its first index.
+// traversalName returns the reference up to its first index.
 func traversalName(t hcl.Traversal) string {
 	name := t.RootName()
 	for _, step := range t[1:] {
@@ -116,16 +115,16 @@ func traversalName(t hcl.Traversal) string {
 	return name
 }
 
-// TooMuch is the diagnostic of what Take says.
-func TooMuch(at hcl.Range, err error) hcl.Diagnostics {
-	summary := "More than a plan may hold"
+// LimitError returns a diagnostic for an error of Take.
+func LimitError(at hcl.Range, err error) hcl.Diagnostics {
 	if errors.Is(err, errInfinite) {
-		summary = "A number is infinite"
+		return errorf(at, "Infinite number", "Cannot compute the result: %s. "+
+			"Check the divisor first, as in n == 0 ? 0 : 1 / n.", err)
 	}
-	return errorf(at, summary, "Here %s.", err)
+	return errorf(at, "Plan too large", "The value exceeds a limit: %s.", err)
 }
 
-// Take measures a value. It fails if the value is larger than the limits allow, or the budget is spent.
+// Take spends budget for a value. It fails if the value exceeds the limits or the budget is spent.
 func (b *Budget) Take(v cty.Value) error {
 	var s size
 	if err := s.add(v, 0); err != nil {
@@ -134,23 +133,23 @@ func (b *Budget) Take(v cty.Value) error {
 	return b.spend(s.parts + s.text/textUnit)
 }
 
-// size is how much there is of a value.
+// size is the size of a value.
 type size struct {
-	parts int // values, with itself
+	parts int // values, including itself
 	text  int // bytes
 }
 
-// add measures a value. It fails as soon as one of the limits is passed, so it is quick for a value of which each
-// half is the same one, forty times over.
+// add measures a value. It stops at the first exceeded limit, so it is fast for a value with two equal halves,
+// forty levels deep.
 func (s *size) add(v cty.Value, depth int) error {
 	if v == cty.NilVal {
 		return nil
 	}
 	if s.parts++; s.parts > maxParts {
-		return fmt.Errorf("a value has more than %d parts", maxParts)
+		return fmt.Errorf("one value has more than %d elements", maxParts)
 	}
 	if depth > maxDepth {
-		return fmt.Errorf("values are in each other more than %d deep", maxDepth)
+		return fmt.Errorf("values are nested more than %d levels deep", maxDepth)
 	}
 	if v.IsMarked() {
 		v, _ = v.Unmark()
@@ -166,7 +165,7 @@ func (s *size) add(v cty.Value, depth int) error {
 		case n > maxText:
 			return textTooLong(n)
 		case s.text > maxTexts:
-			return fmt.Errorf("the texts of one value have more than %d MiB", maxTexts>>20)
+			return fmt.Errorf("the strings in one value have more than %d MiB in total", maxTexts>>20)
 		}
 	case ty == cty.Number:
 		return checkNumber(v)
@@ -187,17 +186,16 @@ func (s *size) add(v cty.Value, depth int) error {
 	return nil
 }
 
-// checkNumber refuses what has no end, and what would be written with a million digits.
+// checkNumber rejects infinity, and numbers with too many digits.
 func checkNumber(v cty.Value) error {
 	f := v.AsBigFloat()
 	switch exp := f.MantExp(nil); {
 	case f.IsInf():
 		return errInfinite
 	case exp > maxExponent || exp < -maxExponent:
-		return errors.New("a number is too large or too small: it would be written with more than 19,000 digits")
+		return errors.New("a number needs more than 19,000 digits")
 	}
 	return nil
 }
 
-var errInfinite = errors.New(
-	"something was divided by zero, or a number is too large: ask first, as in n == 0 ? 0 : 1 / n")
+var errInfinite = errors.New("division by zero, or a number that is too large")

@@ -9,9 +9,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Count makes the expressions below a body or expression spend the budget where work and texts grow: it measures what
-// goes into for expressions, templates, functions, conditions and operators. It leaves anything but native syntax as
-// it is. The same node may be given again, with another budget.
+// Count wraps expressions in a body or expression so that their evaluation spends the budget. It wraps all expressions
+// that multiply work or create longer strings, which are for expressions, templates, function calls, conditions and
+// operators. It changes only native HCL syntax, not JSON. You may call Count again for the same node with another
+// budget.
 func (b *Budget) Count(node any) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {
@@ -36,7 +37,7 @@ func (b *Budget) Count(node any) {
 			for i := range e.Args {
 				b.count(&e.Args[i], counted{list: list})
 			}
-		case *hclsyntax.ConditionalExpr: // its two results become one type, at any depth
+		case *hclsyntax.ConditionalExpr: // its two results are converted to one type, at any depth
 			b.count(&e.TrueResult, counted{unified: true})
 			b.count(&e.FalseResult, counted{unified: true})
 		case *hclsyntax.BinaryOpExpr:
@@ -49,7 +50,7 @@ func (b *Budget) Count(node any) {
 	})
 }
 
-// count puts a counted expression in the place of one.
+// count replaces an expression by a counted one.
 func (b *Budget) count(at *hclsyntax.Expression, how counted) {
 	switch e := (*at).(type) {
 	case nil, *hclsyntax.LiteralValueExpr:
@@ -61,7 +62,7 @@ func (b *Budget) count(at *hclsyntax.Expression, how counted) {
 	}
 }
 
-// weight is the number of parts of an expression.
+// weight returns the number of parts of an expression.
 func weight(e hclsyntax.Expression) (n int) {
 	if e != nil {
 		hclsyntax.VisitAll(e, func(hclsyntax.Node) hcl.Diagnostics { n++; return nil })
@@ -71,15 +72,15 @@ func weight(e hclsyntax.Expression) (n int) {
 
 // counted is an expression whose value spends the budget.
 type counted struct {
-	*hclsyntax.ParenthesesExpr // its children are the expression, for those who walk
+	*hclsyntax.ParenthesesExpr // walkers see the expression as its child
 	budget                     *Budget
-	each                       int  // of the collection of a for: units for each element
-	list                       bool // the value becomes a list or set
-	unified                    bool // the value becomes of one type with another one
-	number                     bool // the value becomes a number
+	each                       int  // for the collection of a for: units for each element
+	list                       bool // the value is converted to a list or set
+	unified                    bool // the value is converted to a common type
+	number                     bool // the value is converted to a number
 }
 
-// Inner returns the expression that was written where a budget counts, and any other as it is.
+// Inner returns the original expression inside a wrapper of Count. It returns any other expression unchanged.
 func Inner(e hclsyntax.Expression) hclsyntax.Expression {
 	if c, ok := e.(*counted); ok {
 		return c.Expression
@@ -87,15 +88,15 @@ func Inner(e hclsyntax.Expression) hclsyntax.Expression {
 	return e
 }
 
-// Value evaluates the expression, and spends the budget.
+// Value evaluates the expression and spends the budget.
 func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if c.budget.Spent() {
-		return cty.DynamicVal, TooMuch(c.Range(), errSpent)
+		return cty.DynamicVal, LimitError(c.Range(), errSpent)
 	}
 	v, diags := c.Expression.Value(ctx)
 	if diags.HasErrors() {
 		if err := c.budget.spend(errorWork); err != nil {
-			diags = append(diags, TooMuch(c.Range(), err)...)
+			diags = append(diags, LimitError(c.Range(), err)...)
 		}
 		return v, diags
 	}
@@ -115,12 +116,12 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		v, err = c.listOf(v)
 	}
 	if err != nil {
-		return cty.DynamicVal, append(diags, TooMuch(c.Range(), err)...)
+		return cty.DynamicVal, append(diags, LimitError(c.Range(), err)...)
 	}
 	return v, diags
 }
 
-// listFunctions are the functions that make a list or set of a tuple.
+// listFunctions returns the functions that convert a tuple to a list or set.
 func listFunctions() []string {
 	return []string{
 		"alltrue", "anytrue", "chunklist", "compact", "distinct", "join", "setintersection", "setsubtract", "setunion",
@@ -128,8 +129,8 @@ func listFunctions() []string {
 	}
 }
 
-// listOf makes a list of a long tuple that becomes one anyway, if its elements are of one type. HCL compares the type
-// of each element with each other one for that, so listOf refuses a long tuple of several types.
+// listOf converts a long tuple to a list if its elements have one type and HCL would convert it anyway. HCL compares
+// the types of all pairs of elements, so listOf rejects a long tuple of several types.
 func (c *counted) listOf(v cty.Value) (cty.Value, error) {
 	const long = 100
 	plain, marks := v.Unmark()
@@ -143,8 +144,8 @@ func (c *counted) listOf(v cty.Value) (cty.Value, error) {
 		return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
 	}
 	if len(types) > maxTuple {
-		return v, fmt.Errorf("a list of several types has %d elements, more than %d: "+
-			"make a list of one type with tolist", len(types), maxTuple)
+		return v, fmt.Errorf("a list of mixed types has %d elements; the limit is %d. "+
+			"Make a list of one type with tolist", len(types), maxTuple)
 	}
 	return v, nil
 }

@@ -63,12 +63,12 @@ func filesetFunc(f *workspace.Files) function.Function {
 	})
 }
 
-// hostArg refuses paths of step outputs: they do not exist while planning.
+// hostArg rejects paths of step outputs: they do not exist during planning.
 func hostArg(v cty.Value, i int) (string, cty.ValueMarks, error) {
 	v, marks := v.Unmark()
 	for m := range marks {
 		if o, ok := m.(addrs.Output); ok {
-			return "", nil, function.NewArgErrorf(i, "%s does not exist yet while planning; only steps can read it", o)
+			return "", nil, function.NewArgErrorf(i, "%s does not exist during planning; read the output in a step", o)
 		}
 	}
 	return v.AsString(), marks, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Functions returns the functions of the language, by name. None reads the clock, the network or the environment;
-// those that read files do so through files, which remembers what they read.
+// Functions returns all functions of the pipeline language, by name. The functions never use the clock, the network or
+// the environment. Functions that read files read them through files, which records each read.
 func Functions(files *workspace.Files) map[string]function.Function {
 	all := functions(files)
 	for name, check := range limits() {
@@ -106,7 +106,7 @@ func pathFunc(doc string, f func(string) string) function.Function {
 	})
 }
 
-// lengthFunc is the standard library's, which counts no attributes of objects: in a pipeline { a = 1 } is one.
+// lengthFunc is the standard library's length, plus objects, which it rejects: in a pipeline { a = 1 } is an object.
 func lengthFunc() function.Function {
 	return function.New(&function.Spec{
 		Description: "How many elements a collection has, or attributes an object.",
@@ -115,7 +115,7 @@ func lengthFunc() function.Function {
 		Type: func(args []cty.Value) (cty.Type, error) {
 			if ty := args[0].Type(); ty.IsPrimitiveType() {
 				return cty.NilType, function.NewArgErrorf(0,
-					"a list, map, set or object is required, not %s; strlen counts the characters of a text",
+					"a list, map, set or object is required, not %s; for the length of a string, use strlen",
 					ty.FriendlyName())
 			}
 			return cty.Number, nil
@@ -130,7 +130,7 @@ func lengthFunc() function.Function {
 	})
 }
 
-// boolsFunc tells whether all are true, or any is: whether none differs from end, which an empty list gives.
+// boolsFunc returns end, unless an element differs from end.
 func boolsFunc(description string, end bool) function.Function {
 	return function.New(&function.Spec{
 		Description: description,
@@ -143,7 +143,7 @@ func boolsFunc(description string, end bool) function.Function {
 				case !v.IsKnown():
 					unknown = true
 				case v.IsNull():
-					return cty.NilVal, function.NewArgErrorf(0, "its element %d is null, neither true nor false", i)
+					return cty.NilVal, function.NewArgErrorf(0, "element %d is null instead of true or false", i)
 				case v.True() != end:
 					return cty.BoolVal(!end), nil
 				}
@@ -156,7 +156,7 @@ func boolsFunc(description string, end bool) function.Function {
 	})
 }
 
-// oneFunc gives the only element of a list, set or tuple, and null for an empty one.
+// oneFunc returns the only element of a list, set or tuple, and null for an empty one.
 func oneFunc() function.Function {
 	return function.New(&function.Spec{
 		Description: "The only element of a collection; null when it is empty.",
@@ -171,9 +171,9 @@ func oneFunc() function.Function {
 			case ty.IsTupleType() && ty.Length() == 1:
 				return ty.TupleElementType(0), nil
 			case ty.IsTupleType():
-				return cty.NilType, function.NewArgErrorf(0, "must be empty or have one element, has %d", ty.Length())
+				return cty.NilType, function.NewArgErrorf(0, "the tuple has %d elements; the limit is 1", ty.Length())
 			}
-			return cty.NilType, function.NewArgErrorf(0, "must be a list, set or tuple")
+			return cty.NilType, function.NewArgErrorf(0, "a list, set or tuple is required")
 		},
 		Impl: func(args []cty.Value, ty cty.Type) (cty.Value, error) {
 			switch n := args[0].LengthInt(); n {
@@ -182,7 +182,7 @@ func oneFunc() function.Function {
 			case 1:
 				return args[0].AsValueSlice()[0], nil
 			default:
-				return cty.NilVal, function.NewArgErrorf(0, "must be empty or have one element, has %d", n)
+				return cty.NilVal, function.NewArgErrorf(0, "the collection has %d elements; the limit is 1", n)
 			}
 		},
 	})

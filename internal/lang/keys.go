@@ -10,14 +10,14 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// maxKeys is how many keys a message lists.
+// maxKeys is the maximum number of keys in a message.
 const maxKeys = 30
 
-// withKeys says of a key that a map or object does not have which one may have been meant, or which there are; of an
-// index how many elements there are.
+// withKeys completes errors about a missing key or index. A missing key gets the most similar key or the existing keys,
+// a missing index the number of elements.
 func withKeys(diags hcl.Diagnostics) hcl.Diagnostics {
 	for i, d := range diags {
 		of, k, name := indexed(d)
@@ -31,14 +31,14 @@ func withKeys(diags hcl.Diagnostics) hcl.Diagnostics {
 			if _, there := coll[key]; there {
 				continue
 			}
-			own.Summary, own.Detail = "No such key", noKey(name, key, slices.Sorted(maps.Keys(coll)))
+			own.Summary, own.Detail = "Unknown key", noKey(name, key, slices.Sorted(maps.Keys(coll)))
 		case (t.IsTupleType() || t.IsListType()) && k.Type() == cty.Number && of.LengthInt() == 0:
-			own.Summary, own.Detail = "No such element",
-				fmt.Sprintf("%s is empty: ask for length(%s) first.", name, name)
+			own.Summary, own.Detail = "Index out of range",
+				fmt.Sprintf("%s is empty. Check length(%s) first.", name, name)
 		case (t.IsTupleType() || t.IsListType()) && k.Type() == cty.Number:
-			own.Summary = "No such element"
-			own.Detail = fmt.Sprintf("%s has no element %s. Take one from %s[0] to %s[%d].", name,
-				k.AsBigFloat().Text('f', -1), name, name, of.LengthInt()-1)
+			own.Summary = "Index out of range"
+			own.Detail = fmt.Sprintf("%s has no element %s. Use an index from 0 to %d.", name,
+				k.AsBigFloat().Text('f', -1), of.LengthInt()-1)
 		default:
 			continue
 		}
@@ -49,21 +49,21 @@ func withKeys(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 func noKey(name, key string, have []string) string {
-	text := fmt.Sprintf("%s has no %q.", name, key)
-	switch near := nearest.Name(key, have); {
+	text := fmt.Sprintf("%s has no key %q.", name, key)
+	switch near := suggest.Name(key, have); {
 	case near != "":
 		text += fmt.Sprintf(" Did you mean %q?", near)
 	case len(have) == 0:
-		text = fmt.Sprintf("%s has no %q: it is empty.", name, key)
+		text += " The map is empty."
 	}
 	if n := len(have); n > 0 && n <= maxKeys {
-		text += fmt.Sprintf(" It has: %s.", strings.Join(have, ", "))
+		text += fmt.Sprintf(" Known keys: %s.", strings.Join(have, ", "))
 	}
 	return text
 }
 
-// indexed is what an index, or attribute, was taken of, which one, and how the collection is called; name is "" when
-// that is not what is wrong.
+// indexed returns the collection of a failed index or attribute, the key, and the collection's name. name is "" for
+// other errors.
 func indexed(d *hcl.Diagnostic) (of, key cty.Value, name string) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.IndexExpr:

@@ -59,11 +59,11 @@ func TestParseRef(t *testing.T) {
 	}
 	for _, tt := range []struct{ in, want string }{
 		{"vra.x", "Did you mean var?"},
-		{"nonsense", `put a text in quotes: "nonsense"`},
+		{"nonsense", `For a string, add quotes: "nonsense"`},
 		{"var", "Write var.NAME"},
 		{"step.exec", "Write step.exec.NAME.outputs.OUTPUT"},
 		{"step", "Write step.KIND.NAME.outputs.OUTPUT"},
-		{"step.exec.a[0]", "named by strings"},
+		{"step.exec.a[0]", "The keys of for_each are strings"},
 		{"step.exec.a.dir", "Write step.exec.a.outputs.NAME"},
 		{`step.exec.a["k"].dir`, `Write step.exec.a["k"].outputs.NAME`},
 		{"toolchain", "Write toolchain.NAME"},
@@ -182,20 +182,20 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ src, want string }{
-		{`one(["a", "b"])`, "must be empty or have one element, has 2"},
-		{`alltrue([true, null])`, "its element 1 is null"},
-		{`length("abc")`, "strlen counts the characters"},
-		{`one("a")`, "must be a list, set or tuple"},
+		{`one(["a", "b"])`, "the tuple has 2 elements; the limit is 1"},
+		{`alltrue([true, null])`, "element 1 is null"},
+		{`length("abc")`, "use strlen"},
+		{`one("a")`, "a list, set or tuple is required"},
 		{`file("nope")`, "nope does not exist"},
-		{`file("")`, "the path is empty"},
+		{`file("")`, "empty path"},
 		{`file("..")`, "leaves the workspace"},
-		{`file("bin")`, "not text in UTF-8"},
+		{`file("bin")`, "not UTF-8 text"},
 		{`file("src")`, "src is a folder"},
-		{`fileset("a.txt")`, "a.txt is not a folder"},
-		{`fileset("src", "[")`, "is not a pattern"},
-		{`fileset("src", "/etc/*")`, "is not a pattern"},
-		{`file(step.patch.ops.outputs.dir)`, "step.patch.ops.outputs.dir does not exist yet"},
-		{`timestamp()`, "There is no function named"},
+		{`fileset("a.txt")`, "a.txt is a file, not a folder"},
+		{`fileset("src", "[")`, "invalid pattern"},
+		{`fileset("src", "/etc/*")`, "invalid pattern"},
+		{`file(step.patch.ops.outputs.dir)`, "step.patch.ops.outputs.dir does not exist during planning"},
+		{`timestamp()`, "no function named"},
 	} {
 		_, _, diags := evaluate(t, dir, tt.src)
 		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) {
@@ -347,11 +347,11 @@ func TestFileRefuses(t *testing.T) {
 	}
 	for _, tt := range []struct{ src, want string }{
 		{`file("null")`, "null is a link to /dev/null"},
-		{`file("pipe")`, "pipe is no regular file"},
-		{`file("loop")`, "loop cannot be read"},
-		{`file("/proc/self/environ")`, "/proc/self/environ is not in the workspace"},
-		{`file("/dev/zero")`, "/dev/zero is not in the workspace"},
-		{`file("` + filepath.ToSlash(other) + `/a.txt")`, "a.txt is not in the workspace"},
+		{`file("pipe")`, "pipe is not a regular file"},
+		{`file("loop")`, "cannot read loop"},
+		{`file("/proc/self/environ")`, "/proc/self/environ is outside the workspace"},
+		{`file("/dev/zero")`, "/dev/zero is outside the workspace"},
+		{`file("` + filepath.ToSlash(other) + `/a.txt")`, "a.txt is outside the workspace"},
 	} {
 		v, _, diags := evaluate(t, dir, tt.src)
 		if !diags.HasErrors() || !strings.Contains(diags[0].Detail, tt.want) {

@@ -15,30 +15,30 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Limits of single functions.
+// Limits for calls of functions.
 const (
 	maxPattern  = 10_000     // bytes of a regular expression
-	maxMatching = 50_000_000 // steps of looking for matches: instructions of the pattern times characters read
-	matchSteps  = 20         // that finding a match is in any case
+	maxMatching = 50_000_000 // steps of a search: instructions of the pattern times characters read
+	matchSteps  = 20         // minimum steps of a match
 	maxWidth    = 999        // of a verb of format
-	maxCutset   = 1000       // bytes of what trim takes away
-	maxDistinct = 2000       // elements for distinct, which compares each with each
+	maxCutset   = 1000       // bytes of the characters that trim removes
+	maxDistinct = 2000       // elements of distinct, which compares all pairs
 )
 
 var (
-	errNumberText = fmt.Errorf("a text of more than %d bytes is no number", maxNumberText)
-	errMatching   = fmt.Errorf("looking for this pattern in this text is more than %d million steps: "+
-		"use a shorter text or a simpler pattern", maxMatching/1_000_000)
+	errNumberText = fmt.Errorf("the string is too long for a number; the limit is %d bytes", maxNumberText)
+	errMatching   = fmt.Errorf("the search needs more than %d million steps; "+
+		"use a shorter string or a simpler pattern", maxMatching/1_000_000)
 
 	wideVerb = lazyregexp.New(`%[^%a-zA-Z]*[0-9]{4}`)
 )
 
 func textTooLong(n int) error {
-	return fmt.Errorf("a text has %d bytes, more than %d MiB", n, maxText>>20)
+	return fmt.Errorf("a string has %d bytes; the limit is %d MiB", n, maxText>>20)
 }
 
-// limited is a function whose arguments check sees before it is called, if they are known and not null. Everything
-// else is left to the function: which arguments may be null, unknown or marked.
+// limited returns a function with a check that runs before each call with known, non-null arguments. The function
+// itself handles null, unknown and marked arguments.
 func limited(f function.Function, check func(args []cty.Value) error) function.Function {
 	open := func(p function.Parameter) function.Parameter {
 		p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
@@ -52,7 +52,7 @@ func limited(f function.Function, check func(args []cty.Value) error) function.F
 		v := open(*p)
 		spec.VarParam = &v
 	}
-	// The function itself finds the type of the result when it is called: twice would be twice the work.
+	// The function determines its result type in the call; a separate type check would do the work twice.
 	spec.Type = function.StaticReturnType(cty.DynamicPseudoType)
 	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		plain := make([]cty.Value, len(args))
@@ -71,8 +71,8 @@ func limited(f function.Function, check func(args []cty.Value) error) function.F
 	return function.New(spec)
 }
 
-// limits are what functions look at before they are called: those that make much of little, or take long over it.
-// Arguments are known, not null and have no marks.
+// limits returns the checks of functions whose results or run time grow fast. Arguments are known, not null and
+// unmarked.
 func limits() map[string]func([]cty.Value) error {
 	return map[string]func([]cty.Value) error{
 		"csvdecode":    func(args []cty.Value) error { return checkParts(args[0].AsString(), ",\n") },
@@ -94,7 +94,7 @@ func limits() map[string]func([]cty.Value) error {
 	}
 }
 
-// grown refuses times copies of a text of n bytes.
+// grown rejects too large a result of times copies of a string of n bytes.
 func grown(times, n int) error {
 	if n > 0 && times > maxText/n {
 		return textTooLong(times * n)
@@ -105,7 +105,7 @@ func grown(times, n int) error {
 func checkIndent(args []cty.Value) error {
 	spaces, _ := args[0].AsBigFloat().Float64()
 	if spaces > maxText {
-		return fmt.Errorf("%.0f spaces are more than a text can have", spaces)
+		return fmt.Errorf("an indent of %.0f spaces is longer than the limit for strings, %d MiB", spaces, maxText>>20)
 	}
 	return grown(strings.Count(args[1].AsString(), "\n")+1, max(int(spaces), 0))
 }
@@ -126,7 +126,7 @@ func checkSplit(args []cty.Value) error {
 	return checkCount(strings.Count(args[1].AsString(), args[0].AsString()) + 1)
 }
 
-// checkParts refuses a text that would make more than a list may have.
+// checkParts rejects a string that would split into too many elements.
 func checkParts(text, separators string) error {
 	n := 0
 	for _, c := range separators {
@@ -137,20 +137,20 @@ func checkParts(text, separators string) error {
 
 func checkCount(n int) error {
 	if n > maxParts {
-		return fmt.Errorf("a list has %d elements, more than %d", n, maxParts)
+		return fmt.Errorf("a list has %d elements; the limit is %d", n, maxParts)
 	}
 	return nil
 }
 
 func checkTrim(args []cty.Value) error {
 	if n := len(args[1].AsString()); n > maxCutset {
-		return fmt.Errorf("%d characters to take away are more than %d", n, maxCutset)
+		return fmt.Errorf("the characters to trim have %d bytes; the limit is %d", n, maxCutset)
 	}
 	return nil
 }
 
-// CheckNumberText refuses texts that are too long to be numbers: to read one takes a time that is quadratic in its
-// length.
+// CheckNumberText returns an error if a string is too long to be parsed as a number, because parsing takes quadratic
+// time.
 func CheckNumberText(v cty.Value) error {
 	v, _ = v.Unmark()
 	if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && len(v.AsString()) > maxNumberText {
@@ -161,7 +161,7 @@ func CheckNumberText(v cty.Value) error {
 
 func checkDistinct(args []cty.Value) error {
 	if n := args[0].LengthInt(); n > maxDistinct {
-		return fmt.Errorf("a list has %d elements, more than %d: use toset", n, maxDistinct)
+		return fmt.Errorf("a list has %d elements; the limit of distinct is %d. Use toset", n, maxDistinct)
 	}
 	return nil
 }
@@ -180,11 +180,11 @@ func checkSetProduct(args []cty.Value) error {
 	return nil
 }
 
-// checkFormat refuses verbs that are wider than any line: %999999999d.
+// checkFormat rejects very wide verbs: %999999999d.
 func checkFormat(args []cty.Value) error {
 	verbs := args[0].AsString()
 	if wideVerb.MatchString(verbs) {
-		return fmt.Errorf("a width or precision is more than %d", maxWidth)
+		return fmt.Errorf("a width or precision in the format exceeds %d", maxWidth)
 	}
 	return grown(strings.Count(verbs, "%"), maxWidth)
 }
@@ -197,7 +197,7 @@ func checkJSON(args []cty.Value) error {
 	return notJSON(text)
 }
 
-// notJSON says where a text stops being JSON.
+// notJSON reports where a string stops being JSON.
 func notJSON(text string) error {
 	if json.Valid([]byte(text)) {
 		return nil
@@ -209,7 +209,7 @@ func notJSON(text string) error {
 	before := text[:min(max(int(wrong.Offset)-1, 0), len(text))]
 	line, column := 1+strings.Count(before, "\n"),
 		1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-	return fmt.Errorf("the text is no JSON from line %d, column %d on: %s: correct it there",
+	return fmt.Errorf("the JSON is invalid at line %d, column %d (%s); correct the JSON",
 		line, column, strings.TrimPrefix(wrong.Error(), "json: "))
 }
 
@@ -230,16 +230,16 @@ func checkRegexReplace(args []cty.Value) error {
 	return grown(strings.Count(with, "$"), matched)
 }
 
-// match looks for all matches of a pattern, counting what that takes, and returns how many there are and how many
-// bytes they have. One match is found in a time that is linear in the text; all of them, one after the other, in one
-// that need not be. It finds nothing for what is no pattern.
+// match finds all matches of a pattern, counts the steps, and returns the number and total bytes of the matches. One
+// match takes time linear in the text; all matches in sequence may take longer. It finds nothing for an invalid
+// pattern.
 func match(pattern, text string) (n, matched int, err error) {
 	if len(pattern) > maxPattern {
-		return 0, 0, fmt.Errorf("a pattern has %d bytes, more than %d", len(pattern), maxPattern)
+		return 0, 0, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(pattern), maxPattern)
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return 0, 0, nil // the function says what is wrong
+		return 0, 0, nil // the function reports the error
 	}
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
@@ -269,13 +269,13 @@ func match(pattern, text string) (n, matched int, err error) {
 	return n, matched, nil
 }
 
-// countingReader counts the characters that are read.
+// countingReader counts the characters read.
 type countingReader struct {
 	*strings.Reader
 	read int
 }
 
-// ReadRune reads a character.
+// ReadRune implements io.RuneReader.
 func (r *countingReader) ReadRune() (rune, int, error) {
 	r.read++
 	return r.Reader.ReadRune()

@@ -6,16 +6,16 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Traits are what planning asks of a value, at any depth.
-type Traits struct {
-	Marked    bool // something of it carries a mark
+// ValueMarks reports which marks a value or any part of the value has.
+type ValueMarks struct {
+	Marked    bool // the value or a part has any mark
 	Sensitive bool
 	Unknown   bool
 }
 
-// TraitsOf looks at a value once.
-func TraitsOf(v cty.Value) Traits {
-	var t Traits
+// ValueMarksOf returns the ValueMarks of a value.
+func ValueMarksOf(v cty.Value) ValueMarks {
+	var t ValueMarks
 	eachPart(v, func(part cty.Value) {
 		t.Marked = t.Marked || part.IsMarked()
 		t.Sensitive = t.Sensitive || part.HasMark(Sensitive)
@@ -24,7 +24,7 @@ func TraitsOf(v cty.Value) Traits {
 	return t
 }
 
-// OutputMarks returns the outputs that a value was made from, at any depth, sorted.
+// OutputMarks returns the sorted addresses of all outputs on which a value or any part of the value depends.
 func OutputMarks(v cty.Value) []addrs.Output {
 	var out []addrs.Output
 	eachPart(v, func(part cty.Value) {
@@ -35,10 +35,10 @@ func OutputMarks(v cty.Value) []addrs.Output {
 	return addrs.SortOutputs(out)
 }
 
-// IsSensitive says whether a value, or any part of it, is sensitive.
-func IsSensitive(v cty.Value) bool { return TraitsOf(v).Sensitive }
+// IsSensitive reports whether any part of a value is sensitive.
+func IsSensitive(v cty.Value) bool { return ValueMarksOf(v).Sensitive }
 
-// eachPart calls f for a value and for all in it.
+// eachPart calls f for a value and for all values in it.
 func eachPart(v cty.Value, f func(cty.Value)) {
 	if v == cty.NilVal {
 		return
@@ -48,6 +48,6 @@ func eachPart(v cty.Value, f func(cty.Value)) {
 		return true, nil
 	})
 	if err != nil {
-		panic(err) // the function gives none
+		panic(err) // the function returns no error
 	}
 }

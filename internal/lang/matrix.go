@@ -5,13 +5,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Axis is the value of matrix.NAME: a text that stands for itself, until who runs the variants puts a variant's value
-// in its place.
+// Axis returns the value of matrix.NAME during planning, which is a placeholder: "${matrix.size}" for the name "size".
 func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
-// MatrixRefs finds references to axes of a matrix. Whole are those of which the text stays what it is: they are the
-// value, or a part of a text, list or object. What else an expression may do with one (compare it, look something up
-// with it) has no value while planning: others.
+// MatrixRefs finds all references to axes of a matrix in an expression. The result whole has references that use the
+// placeholder unchanged: as the whole value, or as a part of a string, list or object. The result others has all other
+// references, such as a comparison or an index, which have no value during planning.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	rest := func(e hclsyntax.Expression) {
 		if e == nil {

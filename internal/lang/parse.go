@@ -9,19 +9,19 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Limits of sources.
+// Limits for source files.
 const (
-	// MaxSource is the largest size of a file in bytes: HCL keeps a list of all tokens, 96 bytes each.
+	// MaxSource is the maximum size of a file in bytes. The limit bounds memory, because HCL stores 96 bytes for each
+	// token.
 	MaxSource = 2 << 20
 
-	// of brackets, blocks, operators, conditions and directives: HCL's parser and what it makes call themselves for
-	// each
+	// of brackets, blocks, operators, conditions and directives: HCL's parser and evaluator recurse for each level
 	maxNesting     = 500
 	maxExponentLen = 4  // digits
-	maxSyntax      = 50 // mistakes that are told of one file
+	maxSyntax      = 50 // reported syntax errors of one file
 )
 
-// Parse parses native syntax. It rejects nesting that is too deep for HCL's recursive parser.
+// Parse parses a file in native HCL syntax. It rejects files that are nested too deeply for HCL's recursive parser.
 func Parse(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	if diags := checkSource(src, name); diags.HasErrors() {
 		return nil, diags
@@ -30,16 +30,16 @@ func Parse(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return f, placed(diags[:min(len(diags), maxSyntax)], src, name)
 }
 
-// ParseShipped is Parse for a file that is part of the program. It does not check the limits of sources.
+// ParseShipped is like Parse, for a file inside hexmage's binary, to which the limits for source files do not apply.
 func ParseShipped(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 }
 
-// mergeMark begins a line that git leaves in a file that it could not merge.
+// mergeMark begins a line that git writes at a merge conflict.
 const mergeMark = "<<<<<<< "
 
-// placed says of mistakes that HCL finds far from where they are made where that is: of a heredoc that nothing ends,
-// and of a merge that git left to people.
+// placed improves the positions of errors that HCL reports far from their cause: an unterminated heredoc, and a merge
+// conflict.
 func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 	if !diags.HasErrors() {
 		return diags
@@ -47,10 +47,9 @@ func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 	if at := bytes.Index(append([]byte{'\n'}, src...), []byte("\n"+mergeMark)); at >= 0 {
 		pos := hcl.Pos{Line: 1 + bytes.Count(src[:at], []byte{'\n'}), Column: 1, Byte: at}
 		end := hcl.Pos{Line: pos.Line, Column: len(mergeMark), Byte: pos.Byte + len(mergeMark) - 1}
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A merge is not finished",
-			Subject: &hcl.Range{Filename: name, Start: pos, End: end},
-			Detail: "Here git left both sides, between lines that begin with <<<<<<< and >>>>>>>. Keep what is " +
-				"right, and remove these lines. (hexmage.lock.hcl: keep either side, then run `hexmage lock`.)"}}
+		return errorf(hcl.Range{Filename: name, Start: pos, End: end}, "Unresolved merge conflict",
+			"The file contains a git conflict between <<<<<<< and >>>>>>>. Keep the right lines and remove the "+
+				"conflict markers. In hexmage.lock.hcl, keep either side, then run `hexmage lock`.")
 	}
 	for i, d := range diags {
 		if d.Summary != "Unterminated template string" {
@@ -58,17 +57,16 @@ func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 		}
 		if begin := openHeredoc(src, name); begin != nil {
 			own := *d
-			own.Summary, own.Subject, own.Context = "A heredoc has no end", begin.Range.Ptr(), nil
+			own.Summary, own.Subject, own.Context = "Unterminated heredoc", begin.Range.Ptr(), nil
 			mark := strings.TrimLeft(strings.TrimSpace(string(begin.Bytes)), "<-")
-			own.Detail = fmt.Sprintf("The text that begins here goes on to the end of the file. End it with a line "+
-				"that has nothing but %s.", mark)
+			own.Detail = fmt.Sprintf("This heredoc has no end. After its text, add a line that contains only %s.", mark)
 			diags[i] = &own
 		}
 	}
 	return diags
 }
 
-// openHeredoc is the last heredoc that nothing ends.
+// openHeredoc returns the last unterminated heredoc.
 func openHeredoc(src []byte, name string) (begin *hclsyntax.Token) {
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos)
 	for i, t := range tokens {
@@ -82,7 +80,7 @@ func openHeredoc(src []byte, name string) (begin *hclsyntax.Token) {
 	return begin
 }
 
-// ParseManifest is Parse for a file that is no pipeline, whose expressions spend the budget.
+// ParseManifest is like Parse, for a file that is not a pipeline. Evaluating the file's expressions spends the budget.
 func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnostics) {
 	f, diags := Parse(src, name)
 	if !diags.HasErrors() {
@@ -91,7 +89,7 @@ func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnosti
 	return f, diags
 }
 
-// ParseExpression is Parse for an expression.
+// ParseExpression is like Parse, for a single expression.
 func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnostics) {
 	if diags := checkSource(src, name); diags.HasErrors() {
 		return nil, diags
@@ -102,28 +100,28 @@ func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnos
 
 func checkSource(src []byte, name string) hcl.Diagnostics {
 	if len(src) > MaxSource {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "File too large",
-			Detail: fmt.Sprintf("%s has %d bytes; the limit is %d. Give long data to steps as files.", name, len(src),
-				MaxSource)}}
+		return errorf(hcl.Range{}, "File too large",
+			"%s has %d bytes; the limit is %d. Move long data into files that steps read.", name, len(src), MaxSource)
 	}
-	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // what is wrong is for the parser to say
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // the parser reports errors
 	n := nesting{}
 	for _, t := range tokens {
 		if t.Type == hclsyntax.TokenNumberLit && !writable(t.Bytes) {
-			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A number is too long",
-				Detail: fmt.Sprintf("A number has at most %d characters, and an exponent of %d.", maxNumberText,
-					maxExponentLen), Subject: t.Range.Ptr()}}
+			return errorf(t.Range, "Number too long",
+				"A number can have at most %d characters, and its exponent at most %d digits.",
+				maxNumberText, maxExponentLen)
 		}
 		if n.add(t); n.depth > maxNesting {
-			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Nested too deeply",
-				Detail: fmt.Sprintf("Here brackets, blocks, operators and conditions are more than %d deep. Make "+
-					"locals of parts.", maxNesting), Subject: t.Range.Ptr()}}
+			return errorf(t.Range, "Nested too deeply",
+				"Brackets, blocks, operators and conditions are nested more than %d levels deep. Move parts of "+
+					"the expression into locals.",
+				maxNesting)
 		}
 	}
 	return nil
 }
 
-// writable says whether a number can be written without its exponent.
+// writable reports whether a number can be written without its exponent.
 func writable(number []byte) bool {
 	if len(number) > maxNumberText {
 		return false
@@ -132,14 +130,14 @@ func writable(number []byte) bool {
 	return e < 0 || len(bytes.TrimLeft(number[e+1:], "+-")) <= maxExponentLen
 }
 
-// nesting counts how deep the tree of what the tokens say can be: an open bracket is a level, and so is each operator
-// since the last comma or line end, since 1+1+1 is (1+1)+1.
+// nesting computes an upper bound for the depth of the syntax tree from tokens. An open bracket is a level. Each
+// operator since the last comma or line end is one, too, because 1+1+1 is (1+1)+1.
 type nesting struct {
-	open    []int // operators since the last comma or line end, in each open bracket; open[0] is outside of all
+	open    []int // operators since the last comma or line end, in each open bracket; open[0] is outside all brackets
 	braces  []bool
 	depth   int
 	control bool // the last token began a directive
-	ended   bool // a line ended, after which an operator may go on
+	ended   bool // a line ended, and the next one may begin with an operator
 	last    hclsyntax.TokenType
 }
 
@@ -160,12 +158,12 @@ func (n *nesting) add(t hclsyntax.Token) {
 		n.ended = true
 		return
 	case hclsyntax.TokenComment:
-		n.ended = n.ended || bytes.HasSuffix(t.Bytes, []byte("\n")) // a comment of a line takes its end
+		n.ended = n.ended || bytes.HasSuffix(t.Bytes, []byte("\n")) // a line comment includes the line end
 		return
 	case hclsyntax.TokenComma:
 		n.reset(top)
 	case hclsyntax.TokenOBrack:
-		n.operators(top, 1) // an index of what stands before it
+		n.operators(top, 1) // an index of the expression before it
 		n.push(false)
 	case hclsyntax.TokenOParen:
 		n.push(false)

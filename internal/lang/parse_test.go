@@ -60,7 +60,7 @@ func TestParseDeep(t *testing.T) {
 	}
 	for _, src := range []string{"1e99999", strings.Repeat("1", 1001), "1.0e+100000"} {
 		if _, diags := lang.ParseExpression([]byte(src), "x.hcl"); len(diags) != 1 ||
-			diags[0].Summary != "A number is too long" {
+			diags[0].Summary != "Number too long" {
 			t.Errorf("%.20s: %v", src, diags)
 		}
 	}
@@ -97,7 +97,7 @@ func TestBudget(t *testing.T) {
 	e, _ := lang.ParseExpression([]byte("[for a in range(1000) : length([for b in range(1000) : a])]"), "x.hcl")
 	budget.Count(e)
 	if _, diags := budget.Value(e, &hcl.EvalContext{Functions: functions}); !diags.HasErrors() || !budget.Spent() ||
-		!strings.Contains(fmt.Sprint(diags), "more work than is allowed") {
+		!strings.Contains(fmt.Sprint(diags), "the plan needs more than") {
 		t.Errorf("a million elements: %v", diags)
 	}
 	for _, src := range []string{"1", "try([for a in range(1000) : a], 1)"} { // nothing hides that it is spent

@@ -1,8 +1,6 @@
-// Package lang has references and the evaluation of expressions: what an expression refers to, whether that exists,
-// and which values and functions it sees.
-//
-// Values made from a step's output carry a mark, the output's address (addrs.Output), and values of sensitive
-// variables carry Sensitive. The package does not know in which order things are evaluated, nor what a step does.
+// Package lang parses references and evaluates expressions. If a value depends on the output of a step, the value has
+// the output's address (addrs.Output) as a mark. If a value depends on a sensitive variable, the value has the mark
+// Sensitive. The package does not know the order of evaluation, or what a step does.
 package lang
 
 import (
@@ -15,17 +13,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// Roots of references.
+// Names with which references begin.
 const (
 	Var       = "var"
 	Local     = "local"
 	Path      = "path"
 	Profile   = "profile"
 	Target    = "target"
-	Targets   = "targets" // all of them by name, also where there is one
+	Targets   = "targets" // all targets by name, even if there is only one
 	Toolchain = "toolchain"
 	StepRoot  = "step"
 	Module    = "module"
@@ -33,34 +31,33 @@ const (
 	Matrix    = "matrix" // axes of the step's matrix
 )
 
-// Roots returns the names that references start with.
+// Roots returns the names with which references begin.
 func Roots() []string {
 	return []string{Each, Local, Matrix, Module, Path, Profile, StepRoot, Target, Targets, Toolchain, Var}
 }
 
-// Ref is a typed reference: what of the pipeline an expression means by a traversal such as
-// step.exec.gen["v12"].outputs.so[0].
+// Ref is a parsed reference, such as step.exec.gen["v12"].outputs.so[0].
 type Ref struct {
 	Root string // one of Roots
-	// of the variable, local, toolchain or call of a module; the attribute of path, profile, target, each and matrix
+	// name of a variable, local, toolchain or module call, or the attribute of path, profile, target, each or matrix
 	Name string
 	Step addrs.Step // for steps and toolchains
 
-	Key     string // of a for_each instance, of a step or of a call
+	Key     string // key of a for_each instance of a step or module call
 	Keyed   bool
-	Outputs bool   // .outputs is there
-	Output  string // its name; "" when the reference stops before, or goes on with something that is not constant
-	Attr    string // the attribute of a toolchain, or the output of a module; "" for the whole
-	Copies  bool   // only which copies of a module there are
+	Outputs bool   // the reference contains .outputs
+	Output  string // name of the output; "" if the reference has no constant name
+	Attr    string // the attribute of a toolchain, or the output of a module; "" for all
+	Copies  bool   // the expression uses only the keys of the module's instances
 
-	Rest  hcl.Traversal // what follows the part above, relative
+	Rest  hcl.Traversal // rest of the traversal, relative
 	Range hcl.Range
-	// OutputRange is the part that names the output or attribute, for diagnostics.
+	// OutputRange is the position of the output or attribute name, for diagnostics.
 	OutputRange hcl.Range
 }
 
-// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.llvm", "step.patch.ops",
-// "module.aot".
+// Object returns the address of the element to which the reference leads, such as "var.x", "local.x", "target",
+// "toolchain.llvm", "step.patch.ops" or "module.aot".
 func (r Ref) Object() string {
 	switch r.Root {
 	case Var, Local, Module:
@@ -71,7 +68,7 @@ func (r Ref) Object() string {
 	return r.Root
 }
 
-// String spells the reference as in a pipeline file.
+// String formats the reference in the syntax of pipeline files.
 func (r Ref) String() string {
 	var b strings.Builder
 	b.WriteString(r.Object())
@@ -113,7 +110,7 @@ func (r Ref) String() string {
 	return b.String()
 }
 
-// unkeyed is the same reference where there are no copies.
+// unkeyed returns the reference without a key.
 func (r Ref) unkeyed() Ref {
 	r.Key, r.Keyed = "", false
 	return r
@@ -123,19 +120,13 @@ func index(key cty.Value) string {
 	return "[" + string(hclwrite.TokensForValue(key).Bytes()) + "]"
 }
 
-// ParseRef reads a traversal. It checks the form only; Declared.Check says whether the thing exists.
+// ParseRef parses a traversal as a reference. It checks only the syntax; Declared.Check checks that the element exists.
 func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
-	var r Ref
-	diags := parseRef(t, &r)
-	return r, diags
-}
-
-func parseRef(t hcl.Traversal, r *Ref) hcl.Diagnostics {
 	if len(t) == 0 || t.IsRelative() {
-		return errorf(hcl.Range{}, "Not a reference", "A reference starts with a name: %s.",
+		return Ref{}, errorf(hcl.Range{}, "Invalid reference", "A reference starts with one of %s.",
 			strings.Join(Roots(), ", "))
 	}
-	*r = Ref{Root: t.RootName(), Range: t.SourceRange()}
+	r := &Ref{Root: t.RootName(), Range: t.SourceRange()}
 	p := &refParser{rest: t[1:], ref: r}
 	var diags hcl.Diagnostics
 	switch r.Root {
@@ -160,18 +151,18 @@ func parseRef(t hcl.Traversal, r *Ref) hcl.Diagnostics {
 		diags = unknownRoot(*r)
 	}
 	r.Rest = p.rest
-	return diags
+	return *r, diags
 }
 
 func unknownRoot(r Ref) hcl.Diagnostics {
-	if near := nearest.Name(r.Root, Roots()); near != "" {
-		return errorf(r.Range, "Unknown reference", "There is no %s. Did you mean %s?", r.Root, near)
+	if near := suggest.Name(r.Root, Roots()); near != "" {
+		return errorf(r.Range, "Unknown reference", "%s does not exist. Did you mean %s?", r.Root, near)
 	}
-	advice := fmt.Sprintf("put a text in quotes: %q", r.Root)
+	advice := fmt.Sprintf("For a string, add quotes: %q.", r.Root)
 	if r.Root == strings.ToUpper(r.Root) {
-		advice += fmt.Sprintf("; write $${%s} for a variable of the shell", r.Root)
+		advice += fmt.Sprintf(" For a shell variable, write $${%s}.", r.Root)
 	}
-	return errorf(r.Range, "Unknown reference", "There is no %s. References start with %s; %s.", r.Root,
+	return errorf(r.Range, "Unknown reference", "%s does not exist. References start with %s. %s", r.Root,
 		strings.Join(Roots(), ", "), advice)
 }
 
@@ -180,8 +171,7 @@ type refParser struct {
 	ref  *Ref
 }
 
-// attr takes a constant attribute, spelt .name or ["name"], when one follows; only names that can be spelt .name
-// count.
+// attr parses a constant attribute, .name or ["name"], if one follows; only names valid in .name count.
 func (p *refParser) attr() (string, hcl.Range) {
 	if len(p.rest) == 0 {
 		return "", hcl.Range{}
@@ -210,10 +200,10 @@ func (p *refParser) name(form string, args ...any) (string, hcl.Diagnostics) {
 	if n, _ := p.attr(); n != "" {
 		return n, nil
 	}
-	return "", errorf(p.ref.Range, "Incomplete reference", "This is not a value by itself. Write "+form+".", args...)
+	return "", errorf(p.ref.Range, "Incomplete reference", "The reference is incomplete. Write "+form+".", args...)
 }
 
-// step takes KIND.NAME, then an optional key, then .outputs.NAME.
+// step parses KIND.NAME, then an optional key, then .outputs.NAME.
 func (p *refParser) step() hcl.Diagnostics {
 	kind, diags := p.name("step.KIND.NAME.outputs.OUTPUT")
 	if diags.HasErrors() {
@@ -230,7 +220,8 @@ func (p *refParser) step() hcl.Diagnostics {
 	}
 	t, ok := p.rest[0].(hcl.TraverseAttr)
 	if !ok || t.Name != "outputs" {
-		return errorf(r.Range, "Only outputs of a step can be used", "Write %s.outputs.NAME.",
+		return errorf(r.Range, "Incomplete step reference",
+			"Other blocks can use only the outputs of a step. Write %s.outputs.NAME.",
 			fmt.Sprint(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}))
 	}
 	r.Outputs = true
@@ -239,7 +230,7 @@ func (p *refParser) step() hcl.Diagnostics {
 	return nil
 }
 
-// key takes a key in brackets, when one follows; of is what has keys.
+// key parses a key in brackets, if one follows; of names the element with keys.
 func (p *refParser) key(of string) hcl.Diagnostics {
 	if len(p.rest) == 0 {
 		return nil
@@ -250,7 +241,7 @@ func (p *refParser) key(of string) hcl.Diagnostics {
 	}
 	k, ok := stringKey(t)
 	if !ok {
-		return errorf(t.SrcRange, "Not a key", "The copies that for_each makes are named by strings: %s[\"key\"].", of)
+		return errorf(t.SrcRange, "Invalid key", "The keys of for_each are strings. Write %s[\"key\"].", of)
 	}
 	p.ref.Key, p.ref.Keyed = k, true
 	p.rest = p.rest[1:]

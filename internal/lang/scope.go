@@ -8,44 +8,44 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Mark is the type of marks that are not addresses.
+// Mark is the type of all marks that are not addresses.
 type Mark string
 
-// Sensitive is the mark of a value that must not be shown, and must not become part of a command or a key.
+// Sensitive marks a value that hexmage must not display, and must not put into a command or a cache key.
 const Sensitive Mark = "sensitive"
 
-// Argument is an evaluated argument of a block, for who decides what the block means.
+// Argument is an evaluated argument of a block. The caller decides the meaning of the argument.
 type Argument struct {
 	Value    cty.Value
-	Range    hcl.Range // of its expression
-	Constant bool      // it refers to nothing
+	Range    hcl.Range // position of the expression
+	Constant bool      // the expression has no references
 }
 
-// Scope has the values that expressions can see. Every value is there before an expression that refers to it is
-// evaluated; what is not referred to may be missing.
+// Scope holds the values that expressions can use. Set a value before you evaluate an expression that refers to it.
+// Values to which no expression refers may be missing.
 type Scope struct {
 	Vars, Locals map[string]cty.Value
-	Path         cty.Value // the zero Value leaves it out, as with the other four
+	Path         cty.Value // the zero Value omits it, as for other cty.Values
 	Profile      cty.Value
 	Target       cty.Value
 	Targets      cty.Value
 	Toolchains   map[string]cty.Value
-	Caller       *Scope                   // of a module: it has the toolchains that this one lacks
-	Steps        map[addrs.Step]cty.Value // by their addresses in the module
-	Modules      map[string]*Outputs      // by the call's name
+	Caller       *Scope                   // scope of the calling module, for toolchains that are missing here
+	Steps        map[addrs.Step]cty.Value // steps by address in the module
+	Modules      map[string]*Outputs      // outputs of modules, by the name of the call
 	Each         cty.Value
 	Functions    map[string]function.Function
 }
 
-// Outputs are those of a module, of each copy of its call.
+// Outputs holds the outputs of each instance of a module call.
 type Outputs struct {
 	Keyed  bool
-	Keys   []string               // of copies, or one that does not matter
-	Values []map[string]cty.Value // by the output's name
+	Keys   []string               // keys of the instances; without for_each, one arbitrary key
+	Values []map[string]cty.Value // values by the name of the output
 }
 
-// value is what expressions see: an object, or one of those by key. It has the outputs named, as far as they are
-// known; all when names is nil.
+// value returns the value for expressions: an object, or a map of objects by key. It contains the known outputs among
+// names, or all if names is nil.
 func (o *Outputs) value(names map[string]bool) cty.Value {
 	byKey := make(map[string]cty.Value, len(o.Keys))
 	for i, all := range o.Values {
@@ -64,7 +64,7 @@ func (o *Outputs) value(names map[string]bool) cty.Value {
 	return cty.ObjectVal(byKey)
 }
 
-// EvalContext returns a scope for HCL that holds only what the references mean.
+// EvalContext returns an HCL evaluation context that contains only the values to which refs lead.
 func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 	vars, locals, toolchains := map[string]cty.Value{}, map[string]cty.Value{}, map[string]cty.Value{}
 	kinds := map[string]map[string]cty.Value{}

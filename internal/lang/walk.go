@@ -5,23 +5,26 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// EachRefs finds what an expression or body takes from every copy of a step, which plain references do not show:
+// EachRefs finds references to outputs of all instances of a step or module in an expression or body. The method
+// Variables of HCL does not return these outputs. Examples:
 //
 //	step.exec.gen[each.key].outputs.so
 //	[for k, s in step.exec.gen : s.outputs.so]
 //	values(step.exec.gen)[*].outputs.so
+//	module.aot[each.key].context
 //
-// and of every copy of a module: module.aot[each.key].context. Each Ref has Step, Outputs and Output, or Name and
-// Attr; Declared.CheckEach checks them. Only native syntax is understood; anything else gives nothing.
+// Declared.CheckEach checks the returned references. In a reference to a step, the fields Step, Outputs and Output are
+// set. In a reference to a module, the fields Name and Attr are set. EachRefs returns no references for bodies that are
+// not in native HCL syntax.
 //
-// Of references to all copies of a module, by their ranges, taken says how much of each copy is meant; of one that it
-// lacks, that is everything.
-func EachRefs(node any) (refs []Ref, taken map[hcl.Range]Taken) {
+// The map taken has the position of each reference to all instances of a module, and the outputs that the expression
+// uses there. For a position that is not in the map, assume that the expression uses all outputs.
+func EachRefs(node any) (refs []Ref, taken map[hcl.Range]UsedOutputs) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {
 		return nil, nil
 	}
-	taken = make(map[hcl.Range]Taken)
+	taken = make(map[hcl.Range]UsedOutputs)
 	add := func(of Ref, rest hcl.Traversal) {
 		if of.Root == Module {
 			out, t := of, taken[of.Range]
@@ -64,7 +67,7 @@ func EachRefs(node any) (refs []Ref, taken map[hcl.Range]Taken) {
 		case *hclsyntax.FunctionCallExpr:
 			if (e.Name == "keys" || e.Name == "length") && len(e.Args) == 1 {
 				if s, ok := manyOf(e.Args[0]); ok && s.Root == Module {
-					taken[s.Range] = Taken{}
+					taken[s.Range] = UsedOutputs{}
 				}
 			}
 		case *hclsyntax.ForExpr:
@@ -73,7 +76,7 @@ func EachRefs(node any) (refs []Ref, taken map[hcl.Range]Taken) {
 				break
 			}
 			if s.Root == Module {
-				taken[s.Range] = Taken{} // there may be no more than the keys
+				taken[s.Range] = UsedOutputs{} // possibly only the keys
 			}
 			for _, inner := range []hclsyntax.Expression{e.KeyExpr, e.ValExpr, e.CondExpr} {
 				if inner == nil {
@@ -91,13 +94,13 @@ func EachRefs(node any) (refs []Ref, taken map[hcl.Range]Taken) {
 	return refs, taken
 }
 
-// Taken is how much an expression takes of each copy of a module: some outputs, perhaps none, or everything.
-type Taken struct {
+// UsedOutputs tells which outputs of a module an expression uses from each instance: some, none, or all.
+type UsedOutputs struct {
 	Outputs []Ref
 	All     bool
 }
 
-// manyOf recognises step.KIND.NAME and module.NAME, and values(…) of them.
+// manyOf recognizes step.KIND.NAME and module.NAME, and values(…) of them.
 func manyOf(e hclsyntax.Expression) (Ref, bool) {
 	e = Inner(e)
 	if call, ok := e.(*hclsyntax.FunctionCallExpr); ok && call.Name == "values" && len(call.Args) == 1 {
@@ -111,16 +114,16 @@ func manyOf(e hclsyntax.Expression) (Ref, bool) {
 	return r, !diags.HasErrors() && !r.Outputs && !r.Keyed && r.Attr == ""
 }
 
-// CheckEach says whether what EachRefs found is declared.
+// CheckEach reports a reference from EachRefs that leads to an undeclared element.
 func (d *Declared) CheckEach(r Ref) hcl.Diagnostics {
 	if r.Root == Module {
-		if !d.Calls[r.Name].ForEach { // the plain reference tells
+		if !d.Calls[r.Name].ForEach { // Check reports it
 			return nil
 		}
 		return d.checkModuleOutput(r)
 	}
 	s, ok := d.Steps[r.Step]
-	if !ok || s.Outputs == nil || !s.ForEach { // the plain reference tells
+	if !ok || s.Outputs == nil || !s.ForEach { // Check reports it
 		return nil
 	}
 	return CheckOutput(r, s.Outputs)

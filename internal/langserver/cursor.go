@@ -23,7 +23,7 @@ const (
 	inKey         // the key of an object
 )
 
-// Regular expressions of a name, and of a part of a reference with the dot after it.
+// Regular expressions for a name, and for one part of a reference with the dot that follows.
 const (
 	name = `[\pL_][\pL\pN_-]*`
 	part = name + `(?:\[[^\]]*\])*\.`

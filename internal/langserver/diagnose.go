@@ -49,10 +49,10 @@ func (s *server) checkChanges(ctx context.Context) {
 
 // check checks the units of dirty documents, and drops the diagnostics of units without open documents.
 func (s *server) check(ctx context.Context) error {
-	current, changed := map[unit]bool{}, map[unit]string{}
+	current, changed, read := map[unit]bool{}, map[unit]string{}, map[unit][]string{}
 	for _, file := range s.open.files() {
 		_, dirty := s.dirty.LoadAndDelete(file)
-		for _, u := range s.units(ctx, file) {
+		for _, u := range s.units(ctx, file, read) {
 			current[u] = true
 			if dirty {
 				changed[u] = file
@@ -72,8 +72,8 @@ func (s *server) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// units returns the units of a file: its pipeline, or the pipelines that read it.
-func (s *server) units(ctx context.Context, file string) (all []unit) {
+// units returns the units of a file: its pipeline, or the pipelines that read it. read keeps the files of pipelines.
+func (s *server) units(ctx context.Context, file string, read map[unit][]string) (all []unit) {
 	ws := s.host.Workspace(file, s.open.text)
 	if ws == nil {
 		return []unit{{file: file}}
@@ -86,12 +86,17 @@ func (s *server) units(ctx context.Context, file string) (all []unit) {
 		}
 	}
 	for _, name := range names {
-		if p, _ := ws.Load(ctx, name); p != nil {
-			for f := range p.Files {
-				if absolute(ws.Root, f) == file {
-					all = append(all, unit{root: ws.Root, pipeline: name})
+		u := unit{root: ws.Root, pipeline: name}
+		if _, known := read[u]; !known {
+			read[u] = []string{}
+			if p, _ := ws.Load(ctx, name); p != nil {
+				for f := range p.Files {
+					read[u] = append(read[u], absolute(ws.Root, f))
 				}
 			}
+		}
+		if slices.Contains(read[u], file) {
+			all = append(all, u)
 		}
 	}
 	if len(all) == 0 { // a module that no pipeline calls, or the catalog or the lock file, which each pipeline reads

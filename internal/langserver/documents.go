@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// document is a text that the editor has open. It does not change: a new version is a new document.
+// document is an open text of the editor. It is immutable: a new version is a new document.
 type document struct {
 	uri  string
 	file string // absolute path
@@ -93,11 +93,12 @@ func fileOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(file))
 }
 
-// Texts returns the text of a file, an absolute path, that the editor has open. Do not change the text. Several
-// goroutines may call Texts at once.
+// Texts returns the text of a file (an absolute path) that is open in the editor. Callers must not change the text.
+// Several goroutines may call the function.
 type Texts func(file string) (text []byte, ok bool)
 
-// Overlay returns the file system of the folder root, an absolute path, in which open texts replace files.
+// Overlay returns the file system fsys of the folder root, which is an absolute path. For files that are open in the
+// editor, it returns the editor's text instead of the file's content.
 func Overlay(fsys fs.FS, root string, texts Texts) fs.FS { return overlay{fsys, root, texts} }
 
 type overlay struct {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/langserver"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
@@ -95,7 +95,7 @@ func host() langserver.Host {
 				return nil
 			}
 		}
-		files := langserver.Overlay(rooted.FS(root), root, open)
+		files := langserver.Overlay(safepath.FS(root), root, open)
 		find := func(source string) (config.ModuleFolder, error) {
 			return config.ModuleFolder{FS: files, Dir: "modules/" + source}, nil
 		}
@@ -261,7 +261,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\nlocals { e = \"ä𝄞\"\n}\nstepp "+
 		"\"a𝄞\" \"b\" {}\n")
-	stepp := "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"
+	stepp := "4:0-4:5 1 Unknown block: The block stepp is not valid in a pipeline file. Did you mean step?"
 	c.await("pipelines/p.hcl", func(p published) bool { return strings.Contains(messages(p), stepp) })
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\n")
 	c.await("pipelines/p.hcl", none)
@@ -542,7 +542,7 @@ func TestLargeFile(t *testing.T) {
 	}
 	b.WriteString("output \"x\" { value = var.‸x }\n")
 	p := c.openAt("pipelines/p.hcl", b.String())
-	if got := messages(c.await("pipelines/p.hcl", some)); !strings.Contains(got, "more than the 2097152") {
+	if got := messages(c.await("pipelines/p.hcl", some)); !strings.Contains(got, "the limit is 2097152") {
 		t.Errorf("told is %q", got)
 	}
 	var found []any

@@ -28,7 +28,7 @@ func only(words []Word, names ...string) []Word {
 func language() map[string][]Word {
 	meta := described(
 		"cache", "`true`, the default: hexmage reuses results. `false`: the step runs every time. "+
-			"`\"inputs\"`: the step has side effects. `\"local\"`: results stay on this machine.",
+			"`\"local\"`: results stay on this machine.",
 		"depends_on", "Steps that run before this one, beside those that it refers to: `[step.patch.ops]`.",
 		"description", "Purpose; a constant.",
 		"env", "Environment variables of its commands.",
@@ -36,6 +36,7 @@ func language() map[string][]Word {
 		"resources", "Limited resources that its actions take: `{ memory_gb = 64 }`.",
 		"retries", "Number of retries of an action after a failure that may be temporary.",
 		"retry_exit_codes", "Exit codes after which hexmage retries an action: `[75]`.",
+		"side_effects", "`true` if the step flashes, deploys or uploads: it runs if its inputs changed.",
 		"target", "The target, if the pipeline has several: `target.NAME`.",
 		"timeout", "Time limit of each of its actions: `\"90s\"`, `\"10m\"`, `\"2h\"`.",
 		"when", "`false`: the block does not exist, and references to its outputs are `null`.",

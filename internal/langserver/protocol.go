@@ -1,7 +1,7 @@
 package langserver
 
-// The part of the Language Server Protocol, version 3.17, that the server uses, with the protocol's names. Lines and
-// characters count from 0; characters are UTF-16 code units.
+// Part of the Language Server Protocol 3.17, with the protocol's names. Lines and characters count from 0; characters
+// are UTF-16 code units.
 
 type position struct {
 	Line      int `json:"line"`

@@ -1,9 +1,9 @@
-// Package langserver is a server of the Language Server Protocol for pipelines and modules: diagnostics, completion,
-// hover, definitions and formatting.
+// Package langserver implements the Language Server Protocol for pipelines and modules: diagnostics, completion, hover,
+// definitions and formatting.
 //
-// Serve is its entry point. The package knows the language: blocks, references, addresses. Host supplies the rest:
-// kinds of step, targets, toolchains, the check of a pipeline, and the workspace of a file. The server runs nothing
-// and writes no file.
+// Serve is the entry point. The package knows the pipeline language: blocks, references and addresses. Host provides
+// the rest: kinds of steps, targets, toolchains, the check of a pipeline, and the workspace for a file. The server runs
+// nothing and writes no files.
 package langserver
 
 import (
@@ -25,39 +25,40 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Host connects the server to this machine.
+// Host gives the server access to this machine.
 type Host struct {
 	Version string
-	Log     io.Writer // for internal errors
+	Log     io.Writer // log for internal errors
 
-	// Workspace returns the workspace of a file, an absolute path, or nil. Open texts take the place of files in it.
-	// The server calls Workspace for each request.
+	// Workspace returns the workspace that contains a file (an absolute path), or nil. In this workspace, texts that
+	// are open in the editor replace files. The server calls the function for each request.
 	Workspace func(file string, open Texts) *Workspace
 }
 
-// Workspace is a folder with pipelines. Several goroutines call its functions at once.
+// Workspace is a folder with pipelines. Several goroutines may call the functions.
 type Workspace struct {
 	Root      string // absolute path
 	Pipelines func() []string
 	Load      func(ctx context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics)
-	// Check returns all mistakes of a pipeline. It names files as config.Pipeline.Files does.
+	// Check returns all errors and warnings of a pipeline, with file names as in config.Pipeline.Files.
 	Check func(ctx context.Context, pipeline string) (hcl.Diagnostics, error)
 	Find  config.Finder
-	// Words returns the kinds of step, and other words by the text before them: "target{", `target "`, `toolchain "`,
-	// "toolchain llvm version =", "module source =", "toolchain.llvm.", "target.*.", "" (functions).
+	// Words returns the kinds of steps, and maps a text to the words that may follow it. The texts are "target{",
+	// `target "`, `toolchain "`, "toolchain llvm version =", "module source =", "toolchain.llvm." and "target.*."; the
+	// text "" has the names of functions.
 	Words func() ([]step.Description, map[string][]Word)
 }
 
 // Word is a name and its documentation.
 type Word struct {
 	Name   string
-	Detail string // a few words; may be ""
+	Detail string // short text; may be ""
 	Doc    string // Markdown; may be ""
 	block  bool
 	at     []hcl.Range // declarations, with files named as by config.Pipeline.Files, or absolute
 }
 
-// Serve answers an editor until the editor ends the server or closes the connection.
+// Serve answers requests until the editor stops the server or closes the connection.
 func Serve(ctx context.Context, rwc io.ReadWriteCloser, h Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
@@ -295,7 +295,7 @@ func (v *view) addModule(call string) {
 		return
 	}
 	dir, _ := filepath.Rel(v.ws.Root, filepath.Dir(v.doc.file)) // the document is below the root
-	files := Overlay(rooted.FS(v.ws.Root), v.ws.Root, v.open.text)
+	files := Overlay(safepath.FS(v.ws.Root), v.ws.Root, v.open.text)
 	folder, err := config.ModuleFolder{FS: files, Dir: filepath.ToSlash(dir)}.Called(source, v.ws.Find)
 	if err != nil {
 		return // checkUnit reports it

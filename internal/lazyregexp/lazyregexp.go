@@ -1,6 +1,6 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used, so that a start of the
-// program compiles none. It is what package regexp is otherwise: a pattern that does not compile panics, though not
-// before its first use; a test of the architecture compiles them all. It does not know what any expression is for.
+// Package lazyregexp compiles each regular expression when it is first used, so that the program starts faster. The
+// first use of an invalid pattern panics; a test in package archtest compiles all patterns. The package does not know
+// the purpose of a pattern.
 package lazyregexp
 
 import (
@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression. The zero value is not one: use New.
+// Regexp is a regular expression from New. The zero value is invalid.
 type Regexp struct{ get func() *regexp.Regexp }
 
-// New returns the expression, not compiled yet.
+// New returns a Regexp for a pattern, without compiling the pattern.
 func New(pattern string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
 }
 
-// Get returns the compiled expression.
+// Get returns the compiled regular expression.
 func (r *Regexp) Get() *regexp.Regexp { return r.get() }
 
-// MatchString is regexp.MatchString.
+// MatchString is like regexp.Regexp.MatchString.
 func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 
-// FindString is regexp.FindString.
+// FindString is like regexp.Regexp.FindString.
 func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
 
-// FindStringSubmatch is regexp.FindStringSubmatch.
+// FindStringSubmatch is like regexp.Regexp.FindStringSubmatch.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.get().FindStringSubmatch(s) }
 
-// ReplaceAllString is regexp.ReplaceAllString.
+// ReplaceAllString is like regexp.Regexp.ReplaceAllString.
 func (r *Regexp) ReplaceAllString(s, to string) string { return r.get().ReplaceAllString(s, to) }

@@ -57,7 +57,7 @@ func BenchmarkSmallAction(b *testing.B) {
 		e := a.Encode(fn)
 		dirs[e.Key], dirs[fn.Bytes(e.Command)] = e.Action, e.Command
 		exec := filepath.Join(scratch, strconv.Itoa(i))
-		if err := merkle.Materialise(b.Context(), s, in, exec, merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialize(b.Context(), s, in, exec, false); err != nil {
 			b.Fatal(err)
 		}
 		content[100]++

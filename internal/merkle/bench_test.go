@@ -47,9 +47,6 @@ func BenchmarkScan10000(b *testing.B) {
 			if _, err := merkle.Scan(b.Context(), c.Hash, dir, merkle.ScanOptions{}); err != nil {
 				b.Fatal(err)
 			}
-			if c.Hashed() != 0 {
-				b.Fatalf("%d files were hashed", c.Hashed())
-			}
 		}
 	})
 }
@@ -97,7 +94,7 @@ func BenchmarkMerge10000(b *testing.B) {
 	}
 }
 
-func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
+func BenchmarkMaterializeAndCapture10000(b *testing.B) {
 	blobs := diskStore(b)
 	top := b.TempDir()
 	dirs := bigFolder(b)
@@ -123,10 +120,10 @@ func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
 		if err := os.MkdirAll(next, 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := merkle.Materialise(b.Context(), blobs, merkle.Ref(captured[0].Root), filepath.Join(next, "tree"),
-			merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialize(b.Context(), blobs, merkle.Ref(captured[0].Root), filepath.Join(next, "tree"),
+			false); err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(time.Since(start).Milliseconds()), "materialise-ms")
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "materialize-ms")
 	}
 }

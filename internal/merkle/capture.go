@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,26 +19,25 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// captureFiles is how many files are brought into the store at once. They wait for the disk more than for a
-// processor.
+// captureFiles is the number of files that Capture stores at once. They wait for the disk more than for a processor.
 const captureFiles = 16
 
-// Capture brings the outputs at the slash paths under the folder execRoot into the store, with their Directory and
-// Tree messages, and returns them in the order of paths. A path where nothing is, is left out. Files are moved into
-// the store where it is store.Local: afterwards nobody may write to them or look for them. A symlink counts as what
-// it leads to if that is in execRoot, else it is an error; inside a folder, symlinks are kept, and must not lead out
-// of that folder.
+// Capture stores the outputs at the given slash paths, which are relative to the folder execRoot, and returns them in
+// the order of paths. Missing paths are omitted from the result. For a folder, Capture also stores the Directory and
+// Tree messages. If the store is Local, Capture moves the files into the store, so the caller must no longer use the
+// files in execRoot. If an output is itself a symlink, Capture stores the target, which must be in execRoot. Symlinks
+// inside an output folder stay symlinks, and must not lead out of that folder.
 func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoot string,
 	paths []string) ([]action.OutputFile, []action.OutputDir, error) {
-	c := &capturer{blobs: blobs, fn: fn, root: execRoot, folders: map[string]bool{}}
+	c := &capturer{blobs: blobs, fn: fn, root: execRoot}
 	all := make([]found, len(paths))
-	taken := map[string]*found{} // by place
+	taken := map[string]*found{} // by resolved path
 	var folders []*found
 	for i, p := range paths {
 		f := &all[i]
 		var err error
-		if f.full, f.stamp, err = c.resolve(p); errors.Is(err, fs.ErrNotExist) {
-			continue
+		if f.full, f.stamp, err = c.resolve(p); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue // the command may have replaced a folder by a file
 		} else if err != nil {
 			return nil, nil, fmt.Errorf("output %s: %w", p, err)
 		}
@@ -50,8 +50,8 @@ func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoo
 			folders = append(folders, f)
 		}
 	}
-	// All places are known before the first file is moved away; and what is also part of an output folder is copied
-	// before the folder's files are.
+	// Resolve all paths before moving the first file. Then copy outputs inside an output folder before moving the
+	// folder's files.
 	for _, f := range taken {
 		f.inside = slices.ContainsFunc(folders, func(dir *found) bool {
 			return strings.HasPrefix(f.full, dir.full+string(filepath.Separator))
@@ -85,33 +85,32 @@ func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoo
 	return files, dirs, nil
 }
 
-// found is what is at an output's path.
+// found is the file or folder at an output's path.
 type found struct {
 	there  bool
 	full   string // without symlinks
 	stamp  stat.Stamp
-	same   *found // an earlier output at the same place
-	inside bool   // another output, a folder
+	same   *found // an earlier output with the same resolved path
+	inside bool   // inside another output, a folder
 	file   digest.Digest
 	dir    action.OutputDir
 }
 
 type capturer struct {
-	blobs   store.Blobs
-	fn      digest.Function
-	root    string
-	real    string          // root without symlinks, when it was needed
-	folders map[string]bool // slash paths below root that are folders and no symlinks
+	blobs store.Blobs
+	fn    digest.Function
+	root  string
 }
 
-// take brings it into the store.
+// take stores it.
 func (c *capturer) take(ctx context.Context, f *found) (err error) {
 	switch {
 	case f.stamp.IsDir():
 		f.dir, err = captureDir(ctx, c.blobs, c.fn, f.full, f.inside)
 	case !f.stamp.IsRegular():
-		err = &UnfitError{"", fmt.Errorf("it is neither file nor folder (its type is %#o): let the command write a "+
-			"file or a folder", f.stamp.Mode&^0o7777)}
+		err = &UnfitError{"",
+			fmt.Errorf("output is neither a file nor a folder (type %#o); make the command write a file "+
+				"or a folder", f.stamp.Mode&^0o7777)}
 	case f.inside:
 		f.file, err = store.PutFile(ctx, c.blobs, c.fn, f.full)
 	default:
@@ -120,47 +119,44 @@ func (c *capturer) take(ctx context.Context, f *found) (err error) {
 	return err
 }
 
-// resolve follows symlinks on the way to p and at p, and refuses what is outside the exec root.
-func (c *capturer) resolve(p string) (string, stat.Stamp, error) {
+// resolve resolves symlinks on the way to p and at p. It rejects paths outside the exec root.
+func (c *capturer) resolve(p string) (full string, st stat.Stamp, err error) {
 	names, err := split(p)
 	if err != nil || len(names) == 0 {
-		return "", stat.Stamp{}, errors.Join(err, errors.New("it must be a path inside the exec root"))
+		return "", stat.Stamp{}, errors.Join(err, errors.New("the output path must be inside the exec root"))
 	}
-	// As a rule there are no symlinks: then one look at each new folder on the way is enough.
-	at, plain := c.root, true
-	for i, name := range names[:len(names)-1] {
-		at += string(filepath.Separator) + name
-		if key := strings.Join(names[:i+1], "/"); !c.folders[key] {
-			st, err := stat.Lstat(at)
-			if err != nil {
-				return "", stat.Stamp{}, err
-			}
-			if plain = st.IsDir(); !plain {
-				break
-			}
-			c.folders[key] = true
+	full = c.root
+	for _, name := range names {
+		full += string(filepath.Separator) + name
+		if st, err = stat.Lstat(full); err != nil {
+			break
+		}
+		if st.IsSymlink() {
+			full, st, err = c.follow(names)
+			break
 		}
 	}
-	if plain {
-		full := at + string(filepath.Separator) + names[len(names)-1]
-		if st, err := stat.Lstat(full); err != nil || !st.IsSymlink() {
-			return full, st, err
-		}
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return full, st, err
 	}
-	if c.real == "" {
-		if c.real, err = filepath.EvalSymlinks(c.root); err != nil {
-			return "", stat.Stamp{}, err
-		}
-	}
-	full, err := filepath.EvalSymlinks(filepath.Join(append([]string{c.real}, names...)...))
+	return "", stat.Stamp{}, &UnfitError{"", err} // a loop of links, or a folder that its owner may not read
+}
+
+// follow resolves the path of the names, which has a symlink.
+func (c *capturer) follow(names []string) (string, stat.Stamp, error) {
+	root, err := filepath.EvalSymlinks(c.root)
 	if err != nil {
 		return "", stat.Stamp{}, err
 	}
-	rel, ok := strings.CutPrefix(full, c.real+string(filepath.Separator))
-	if !ok {
-		return "", stat.Stamp{}, &UnfitError{"", fmt.Errorf("a symlink leads out of the exec root to %s", full)}
+	full, err := filepath.EvalSymlinks(filepath.Join(append([]string{root}, names...)...))
+	if err != nil {
+		return "", stat.Stamp{}, err
 	}
-	full = filepath.Join(c.root, rel) // one name for one place
+	rel, ok := strings.CutPrefix(full, root+string(filepath.Separator))
+	if !ok {
+		return "", stat.Stamp{}, fmt.Errorf("the symlink leaves the exec root and points to %s", full)
+	}
+	full = filepath.Join(c.root, rel) // one spelling for one place
 	st, err := stat.Lstat(full)
 	return full, st, err
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Limits on trees that come from a store, which may be anybody's.
+// Limits for trees that come from a store. Such trees may be untrusted.
 const (
 	maxName      = 255       // bytes, as in Linux file systems
-	maxTarget    = 4095      // bytes of a symlink's target, likewise
-	maxDepth     = 256       // folders inside each other
-	maxEntries   = 2_000_000 // files, folders and symlinks of one tree: a hundred SDKs
-	maxDirectory = 64 << 20  // bytes of one Directory message: 600,000 files
+	maxTarget    = 4095      // bytes, as in Linux file systems
+	maxDepth     = 256       // nested folders
+	maxEntries   = 2_000_000 // files, folders and symlinks per tree: a hundred SDKs
+	maxDirectory = 64 << 20  // bytes per Directory message: 600,000 files
 )
 
-// Encode returns the digest of d's root Directory message, and all Directory messages by digest. Folders that are
-// Refs count by their digest; of those that are not Swapped there is no message.
+// Encode returns the digest of d's root Directory message, and a map from digests to Directory messages. The map
+// contains no message for a Ref, whose digest is already known.
 func (d *Dir) Encode(fn digest.Function) (root digest.Digest, blobs map[digest.Digest][]byte) {
 	blobs = map[digest.Digest][]byte{}
 	return d.encode(fn, func(_ *Dir, dg digest.Digest, b []byte) { blobs[dg] = b }), blobs
@@ -33,9 +33,6 @@ func (d *Dir) Encode(fn digest.Function) (root digest.Digest, blobs map[digest.D
 
 func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) digest.Digest {
 	if !d.ref.IsZero() {
-		if d.message != nil {
-			add(d, d.ref, d.message)
-		}
 		return d.ref
 	}
 	b := make([]byte, 0, (len(d.Files)+len(d.Dirs)+len(d.Symlinks))*(entrySize+20))
@@ -60,27 +57,24 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 
 func appendFile(m []byte, name string, f File) []byte {
 	m = action.AppendString(m, 1, name)
-	m = action.AppendDigest(m, 2, f.Digest)
-	if f.Executable {
-		m = protowire.AppendVarint(protowire.AppendTag(m, 4, protowire.VarintType), 1)
-	}
-	return m
+	return action.AppendBool(action.AppendDigest(m, 2, f.Digest), 4, f.Executable)
 }
 
-// entrySize is about how many bytes an entry takes beside its name.
+// entrySize estimates the bytes of an entry without its name.
 const entrySize = 80
 
-// EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load): the root Directory, then all
-// others, each once, parents before children where they were first met. It is what an OutputDir's Tree digest names.
+// EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load). The message contains the root
+// Directory, then every other Directory once, with parents before children. An OutputDir refers to the folder by the
+// digest of this message.
 func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 	err := d.Walk(func(p string, e Entry) error {
 		if e.Dir != nil && !e.Dir.ref.IsZero() {
-			return fmt.Errorf("%s is known by its digest only", p)
+			return fmt.Errorf("folder %s is not loaded", p)
 		}
 		return nil
 	})
 	if err != nil || !d.ref.IsZero() {
-		return nil, errors.Join(err, errors.New("a tree that is not loaded has no Tree message"))
+		return nil, errors.Join(err, errors.New("the root folder is not loaded"))
 	}
 	digests, blobs := map[*Dir]digest.Digest{}, map[digest.Digest][]byte{}
 	root := d.encode(fn, func(d *Dir, dg digest.Digest, b []byte) { digests[d], blobs[dg] = dg, b })
@@ -103,7 +97,7 @@ func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 	return b, nil
 }
 
-// Put stores d's Directory messages, those that the store does not have, and returns the root's digest.
+// Put stores the Directory messages of d that are missing from the store, and returns the root's digest.
 func (d *Dir) Put(ctx context.Context, blobs store.Blobs, fn digest.Function) (digest.Digest, error) {
 	root, messages := d.Encode(fn)
 	missing, err := blobs.Missing(ctx, slices.Collect(maps.Keys(messages)))
@@ -118,11 +112,11 @@ func (d *Dir) Put(ctx context.Context, blobs store.Blobs, fn digest.Function) (d
 	return root, nil
 }
 
-// decodeDirectory reads one Directory message made by fn. Its folders are Refs. Names are checked, and must be sorted
-// and unique, as REAPI wants them.
+// decodeDirectory decodes a Directory message made by fn. Its folders become Refs. Names must be valid, sorted and
+// unique, as REAPI requires.
 func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 	d := &Dir{}
-	if n := len(b) / (entrySize + 20); n > 64 { // mostly files; where it is something else, the room is given back soon
+	if n := len(b) / (entrySize + 20); n > 64 { // assumes that most entries are files; any excess is freed soon
 		d.Files = make(map[string]*File, n)
 	}
 	var last [4]string
@@ -138,11 +132,11 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 			return err
 		}
 		if name <= last[num] {
-			return fmt.Errorf("%q comes after %q: names must be sorted and unique", name, last[num])
+			return fmt.Errorf("%q follows %q, but names must be sorted and unique", name, last[num])
 		}
 		last[num] = name
 		if _, ok := d.entry(name); ok {
-			return fmt.Errorf("%q is there twice", name)
+			return fmt.Errorf("duplicate name %q", name)
 		}
 		d.set(name, e)
 		return nil
@@ -173,7 +167,7 @@ func decodeEntry(num protowire.Number, m []byte, fn digest.Function) (name strin
 	case err != nil:
 	case num == 3:
 		if target == "" || len(target) > maxTarget {
-			err = fmt.Errorf("symlink %q: a target of %d bytes", name, len(target))
+			err = fmt.Errorf("symlink %q has an invalid target length of %d bytes", name, len(target))
 		}
 		e.Symlink = target
 	case f.Digest.IsZero():

@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Load reads the whole tree whose root Directory message is root; the result has no Refs. Trees beyond sane limits of
-// depth and number of entries, and messages that are malformed or have names such as "..", are errors.
+// Load reads the whole tree whose root Directory message has the digest root. The result has no Refs. Load rejects
+// malformed messages, names such as "..", and trees that are too deep or have too many entries.
 func Load(ctx context.Context, blobs store.Blobs, root digest.Digest) (*Dir, error) {
 	return loadAll(root, func(dg digest.Digest) (*Dir, error) { return readDirectory(ctx, blobs, dg) })
 }
@@ -25,20 +25,20 @@ func loadAll(root digest.Digest, read func(digest.Digest) (*Dir, error)) (*Dir, 
 	return all.dir, err
 }
 
-// loader puts trees together within limits.
+// loader reads a tree within limits.
 type loader struct {
-	left int // how many more entries may come
+	left int // how many more entries it may read
 	read func(digest.Digest) (*Dir, error)
 	seen map[digest.Digest]loaded
 }
 
 type loaded struct {
 	dir             *Dir
-	entries, height int // of all that is in it
+	entries, height int // of its whole content
 }
 
-// load reads each message once. A folder that occurs again is counted before it is copied: a few messages can
-// describe more folders than there are atoms.
+// load reads each message once. It counts a repeated folder before copying it, because a few messages can describe more
+// folders than there are atoms.
 func (l *loader) load(dg digest.Digest, depth int) (loaded, error) {
 	if again, ok := l.seen[dg]; ok {
 		if err := l.count(again.entries, depth+again.height); err != nil {
@@ -70,7 +70,7 @@ func (l *loader) load(dg digest.Digest, depth int) (loaded, error) {
 
 func (l *loader) count(entries, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("folder tree: folders are more than %d deep", maxDepth)
+		return fmt.Errorf("folder tree: folders are nested more than %d levels deep", maxDepth)
 	}
 	if l.left -= entries; l.left < 0 {
 		return fmt.Errorf("folder tree: more than %d entries", maxEntries)
@@ -78,7 +78,7 @@ func (l *loader) count(entries, depth int) error {
 	return nil
 }
 
-// readDirectory reads one Directory message; its folders are Refs.
+// readDirectory reads one Directory message; its folders become Refs.
 func readDirectory(ctx context.Context, blobs store.Blobs, dg digest.Digest) (*Dir, error) {
 	b, err := store.ReadBlob(ctx, blobs, dg, maxDirectory)
 	if err != nil {
@@ -86,13 +86,13 @@ func readDirectory(ctx context.Context, blobs store.Blobs, dg digest.Digest) (*D
 	}
 	d, err := decodeDirectory(b, dg.Function())
 	if err != nil {
-		return nil, fmt.Errorf("folder tree: %s is no proper Directory message: %w", dg, err)
+		return nil, fmt.Errorf("folder tree: %s is not a valid Directory message: %w", dg, err)
 	}
 	return d, nil
 }
 
-// LoadTree reads the tree from the REAPI Tree message that the digest names: one blob instead of one for each folder.
-// It has the same limits as Load.
+// LoadTree reads the REAPI Tree message with the given digest and returns the tree. It reads one blob in total, but
+// Load reads one blob per folder. The limits of Load apply.
 func LoadTree(ctx context.Context, blobs store.Blobs, tree digest.Digest) (*Dir, error) {
 	b, err := store.ReadBlob(ctx, blobs, tree, maxTree)
 	if err != nil {
@@ -100,12 +100,12 @@ func LoadTree(ctx context.Context, blobs store.Blobs, tree digest.Digest) (*Dir,
 	}
 	d, err := DecodeTree(b, tree.Function())
 	if err != nil {
-		return nil, fmt.Errorf("folder tree: %s is no proper Tree message: %w", tree, err)
+		return nil, fmt.Errorf("folder tree: %s is not a valid Tree message: %w", tree, err)
 	}
 	return d, nil
 }
 
-// LoadOutput reads the folder that an action wrote.
+// LoadOutput reads an output folder of an action from the store.
 func LoadOutput(ctx context.Context, blobs store.Blobs, d action.OutputDir) (*Dir, error) {
 	if d.Tree.IsZero() {
 		return Load(ctx, blobs, d.Root)
@@ -113,8 +113,8 @@ func LoadOutput(ctx context.Context, blobs store.Blobs, d action.OutputDir) (*Di
 	return LoadTree(ctx, blobs, d.Tree)
 }
 
-// OutputBlobs returns the digests of all that a folder which an action wrote is made of: messages and files. A Tree
-// message of another folder is a store.ErrCorrupt.
+// OutputBlobs returns the digests of all messages and files in an output folder of an action. It fails with
+// store.ErrCorrupt if the Tree message belongs to another folder.
 func OutputBlobs(ctx context.Context, blobs store.Blobs, d action.OutputDir) ([]digest.Digest, error) {
 	dir, err := LoadOutput(ctx, blobs, d)
 	if err != nil {
@@ -122,7 +122,8 @@ func OutputBlobs(ctx context.Context, blobs store.Blobs, d action.OutputDir) ([]
 	}
 	root, messages := dir.Encode(d.Root.Function())
 	if root != d.Root {
-		return nil, fmt.Errorf("output %s: the tree is of another folder: %w", d.Path, store.ErrCorrupt)
+		return nil, fmt.Errorf("the Tree message %s does not match the folder %s: %w",
+			d.Tree, d.Root, store.ErrCorrupt)
 	}
 	all := slices.Collect(maps.Keys(messages))
 	if !d.Tree.IsZero() {
@@ -137,10 +138,10 @@ func OutputBlobs(ctx context.Context, blobs store.Blobs, d action.OutputDir) ([]
 	return all, err
 }
 
-// maxTree is the limit of a Tree message in bytes.
+// maxTree is the maximum size of a Tree message in bytes.
 const maxTree = 1 << 30
 
-// DecodeTree reads a REAPI Tree message whose digests were made by fn; the result has no Refs.
+// DecodeTree decodes a REAPI Tree message whose digests use the function fn. The result has no Refs.
 func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
 	var root digest.Digest
 	messages := map[digest.Digest][]byte{}
@@ -151,7 +152,7 @@ func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
 		dg := fn.Bytes(m)
 		if num == 1 {
 			if !root.IsZero() {
-				return fmt.Errorf("it has two roots")
+				return fmt.Errorf("the Tree message has two roots")
 			}
 			root = dg
 		}
@@ -162,12 +163,12 @@ func DecodeTree(b []byte, fn digest.Function) (*Dir, error) {
 		return nil, err
 	}
 	if root.IsZero() {
-		return nil, fmt.Errorf("it has no root")
+		return nil, fmt.Errorf("the Tree message has no root")
 	}
 	return loadAll(root, func(dg digest.Digest) (*Dir, error) {
 		m, ok := messages[dg]
 		if !ok {
-			return nil, fmt.Errorf("it lacks the Directory %s", dg)
+			return nil, fmt.Errorf("the Tree message lacks the Directory %s", dg)
 		}
 		return decodeDirectory(m, fn)
 	})

@@ -19,11 +19,11 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Hasher returns the digest of the regular file at path, of which Lstat said st. It is called from several goroutines
-// at once.
+// Hasher returns the digest of the regular file at path. The argument st is the file's Lstat. Several goroutines may
+// call a Hasher at once.
 type Hasher func(path string, st stat.Stamp) (digest.Digest, error)
 
-// HashFiles returns a Hasher that reads every file. That of a statcache.Cache does not.
+// HashFiles returns a Hasher that reads every file. To skip unchanged files, use the Hasher of a statcache.Cache.
 func HashFiles(fn digest.Function) Hasher {
 	return func(path string, _ stat.Stamp) (digest.Digest, error) {
 		f, err := os.Open(path)
@@ -35,26 +35,26 @@ func HashFiles(fn digest.Function) Hasher {
 	}
 }
 
-// ScanOptions say what Scan takes.
+// ScanOptions are the options of Scan.
 type ScanOptions struct {
-	// Globs are doublestar patterns over slash paths relative to the folder, "**" standing for any number of folders.
-	// Files and symlinks that match one are taken; with none, everything is, empty folders too.
+	// Globs are doublestar patterns such as "src/**/*.c", for slash paths relative to the folder. Scan adds only files
+	// and symlinks that match a pattern. Without patterns, Scan adds everything, including empty folders.
 	Globs    []string
-	Parallel int // how many files are hashed at once; 0 is one for each processor
+	Parallel int // number of files hashed at once; 0 means one per processor
 
-	// Seen, if not nil, is called with every folder, file and symlink that the tree was made from, before it is read,
-	// with its slash path in the folder ("" for the folder itself) and what Lstat says. It is called from several
-	// goroutines at once.
+	// Scan calls Seen, if not nil, for every folder, file and symlink before reading it. The arguments are the slash
+	// path relative to the scanned folder ("" for that folder itself) and the Lstat. Several goroutines may call Seen
+	// at once.
 	Seen func(path string, st stat.Stamp)
 }
 
-// UnfitError says of something in a folder that it cannot be in a tree.
+// UnfitError reports a file, symlink or folder that a tree cannot contain.
 type UnfitError struct {
-	Path string // slash path in the folder; "" for what the folder would be
+	Path string // slash path in the folder; "" for the folder itself
 	Err  error
 }
 
-// Error returns the message, with the remedy.
+// Error returns the message with the remedy.
 func (e *UnfitError) Error() string {
 	if e.Path == "" {
 		return e.Err.Error()
@@ -62,11 +62,11 @@ func (e *UnfitError) Error() string {
 	return fmt.Sprintf("%s: %v", e.Path, e.Err)
 }
 
-// Unwrap returns what is wrong with it.
+// Unwrap returns the reason.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// Scan reads the folder dir into a tree without Refs. Symlinks are kept, not followed; one that is absolute or leads
-// out of dir is an *UnfitError, and so is what is neither file, folder nor symlink.
+// Scan reads the folder dir and returns a tree without Refs. It adds symlinks to the tree without following them. It
+// fails with an *UnfitError for special files, and for symlinks that are absolute or lead out of dir.
 func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, error) {
 	s := &scanner{hash: h, seen: opts.Seen}
 	if s.seen == nil {
@@ -74,7 +74,7 @@ func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, er
 	}
 	for _, g := range opts.Globs {
 		if !doublestar.ValidatePattern(g) {
-			return nil, fmt.Errorf("%q is no valid pattern", g)
+			return nil, fmt.Errorf("invalid pattern %q; use a pattern such as \"**/*.cpp\"", g)
 		}
 		base, _ := doublestar.SplitPattern(g)
 		s.globs = append(s.globs, glob{g, base})
@@ -98,7 +98,7 @@ func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, er
 	return d, nil
 }
 
-// prune removes folders without anything in them, and tells whether d is one.
+// prune removes empty folders, and reports whether d is empty.
 func (d *Dir) prune() bool {
 	for name, sub := range d.Dirs {
 		if sub.prune() {
@@ -115,10 +115,10 @@ type scanner struct {
 	globs []glob
 	seen  func(string, stat.Stamp)
 	g     *errgroup.Group
-	mu    sync.Mutex // held while a Dir is changed
+	mu    sync.Mutex // held while changing a Dir
 }
 
-// takes tells whether the file or symlink p is wanted.
+// takes reports whether Scan takes the file or symlink p.
 func (s *scanner) takes(p string) bool {
 	for _, g := range s.globs {
 		if doublestar.MatchUnvalidated(g.pattern, p) {
@@ -128,8 +128,8 @@ func (s *scanner) takes(p string) bool {
 	return len(s.globs) == 0
 }
 
-// enters tells whether something wanted can be in the folder p: whether p is on the way to a pattern's fixed part, or
-// beyond it.
+// enters reports whether folder p may contain matching files: p is on the way to the fixed part of a pattern, or below
+// it.
 func (s *scanner) enters(p string) bool {
 	for _, g := range s.globs {
 		if g.base == "." || p == g.base || strings.HasPrefix(p, g.base+"/") || strings.HasPrefix(g.base, p+"/") {
@@ -141,9 +141,9 @@ func (s *scanner) enters(p string) bool {
 
 func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) error {
 	if depth > maxDepth {
-		return &UnfitError{at, fmt.Errorf("folders are more than %d deep", maxDepth)}
+		return &UnfitError{at, fmt.Errorf("folders are nested more than %d levels deep", maxDepth)}
 	}
-	info, err := os.Stat(dir) // the folder itself may be reached by a symlink
+	info, err := os.Stat(dir) // the folder itself may be a symlink
 	if err != nil {
 		return err
 	}
@@ -181,8 +181,8 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		case e.Type().IsRegular():
 			err = s.run(func() error { return s.file(d, e, p, full) })
 		default:
-			err = &UnfitError{p, fmt.Errorf("it is neither file, folder nor symlink but %s: remove it or leave it "+
-				"out by a pattern", e.Type())}
+			err = &UnfitError{p, fmt.Errorf("special file (%s); remove the file, or exclude it with a pattern",
+				e.Type())}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
@@ -206,7 +206,7 @@ func (s *scanner) file(d *Dir, e fs.DirEntry, p, full string) error {
 	return nil
 }
 
-// run runs f on another goroutine, or here when all of them are busy.
+// run runs f on another goroutine, or on this one if all others are busy.
 func (s *scanner) run(f func() error) error {
 	if s.g.TryGo(f) {
 		return nil

@@ -98,7 +98,7 @@ func TestScanSymlinksOut(t *testing.T) {
 	}
 }
 
-func TestMaterialiseRefusesWhatEscapes(t *testing.T) {
+func TestMaterializeRefusesWhatEscapes(t *testing.T) {
 	blobs := memory.NewBlobs()
 	for name, d := range map[string]*merkle.Dir{
 		"symlink up":       {Symlinks: map[string]string{"l": "../x"}},
@@ -112,7 +112,7 @@ func TestMaterialiseRefusesWhatEscapes(t *testing.T) {
 		if err := os.Mkdir(filepath.Dir(dest), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := merkle.Materialise(t.Context(), blobs, d, dest, merkle.MaterialiseOptions{}); err == nil {
+		if err := merkle.Materialize(t.Context(), blobs, d, dest, false); err == nil {
 			t.Errorf("%s: written", name)
 		}
 		if got := listHost(t, top); len(got) != 1 || got[0] != "a/dest/" {
@@ -121,11 +121,11 @@ func TestMaterialiseRefusesWhatEscapes(t *testing.T) {
 	}
 }
 
-func TestMaterialiseCopy(t *testing.T) {
+func TestMaterializeCopy(t *testing.T) {
 	blobs := diskStore(t)
 	d, _ := build(t, blobs, "bin/a*=1", "b=2")
 	dest := filepath.Join(t.TempDir(), "out")
-	if err := merkle.Materialise(t.Context(), blobs, d, dest, merkle.MaterialiseOptions{Copy: true}); err != nil {
+	if err := merkle.Materialize(t.Context(), blobs, d, dest, true); err != nil {
 		t.Fatal(err)
 	}
 	want(t, listHost(t, dest), "b=2", "bin/a*=1")

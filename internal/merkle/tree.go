@@ -1,12 +1,13 @@
-// Package merkle has folders as Merkle trees: REAPI's Directory messages, whose digest names a whole folder.
+// Package merkle represents folders as Merkle trees of REAPI's Directory messages, so that one digest identifies a
+// whole folder.
 //
-// A Dir is a folder in memory. It may hold subtrees that are known by their root digest alone (Ref): a toolchain of
-// 10,000 files is put into each of forty exec roots without being read or encoded again. Methods that may have to
-// look into such a subtree take a context and the store that has its Directory messages; where no Ref is in the way
-// the store is not used and may be nil.
+// A Dir is a folder in memory. A Ref is a Dir that holds only the digest of a subtree. With a Ref, hexmage can put a
+// toolchain of 10,000 files into forty exec roots without reading or encoding the files again. Methods that may need
+// the content of a Ref take a context and the store with the Directory messages. If the path contains no Ref, these
+// methods do not use the store, and the store may be nil.
 //
-// The package also reads folders of the host into trees (Scan), writes trees out (Materialise, Trees), and brings
-// what an action wrote into the store (Capture). It does not know actions' keys, plans, or which blobs exist.
+// The package also reads folders of the host into trees (Scan), writes trees to disk (Materialize, Trees), and stores
+// the outputs of actions (Capture). It does not know cache keys, plans, or which blobs exist.
 package merkle
 
 import (
@@ -28,48 +29,47 @@ type File struct {
 	Executable bool
 }
 
-// Dir is a folder. The zero Dir is empty and ready to use. Names are single path elements; a name is in one map only.
-// A Dir is not safe for use by several goroutines while one of them changes it. A File never changes, so trees share
-// it.
+// Dir is a folder. The zero Dir is empty and ready to use. Each name is a single path element and is in only one of the
+// maps. While a goroutine changes a Dir, no other goroutine may use the Dir. A File never changes, so several trees may
+// share it.
 type Dir struct {
 	Files    map[string]*File
 	Dirs     map[string]*Dir
 	Symlinks map[string]string // targets with slashes, relative to the link's folder
 
-	ref     digest.Digest // not zero: only the root Directory's digest is known, and the maps are nil
-	message []byte        // of ref, if that is known too
+	ref digest.Digest // if not zero, only the digest of the root Directory is known, and the maps are nil
 }
 
-// Ref returns a folder of which only the digest of the root Directory message is known. It is never changed, so it
-// may be shared between trees.
+// Ref returns a folder that is known only by the digest of its root Directory message. Such a folder never changes, so
+// several trees may share it.
 func Ref(root digest.Digest) *Dir { return &Dir{ref: root} }
 
-// Ref returns the digest of a folder that came from func Ref, and whether d is such a one.
+// Ref returns the digest and true if func Ref made d. Otherwise it returns false.
 func (d *Dir) Ref() (digest.Digest, bool) { return d.ref, !d.ref.IsZero() }
 
-// ErrNotExist is what Lookup and Sub return, wrapped, for a path that the tree does not have.
-var ErrNotExist = errors.New("not in the tree")
+// ErrNotExist means that the tree has no entry at the path. Lookup and Sub return it wrapped.
+var ErrNotExist = errors.New("no such file in the tree")
 
-// ConflictError says that two different things were put at one path.
+// ConflictError reports two different entries at one path.
 type ConflictError struct {
 	Path      string // slash path in the tree
-	Have, New string // the two: "file blake3:…/12", "folder", "symlink to x"
+	Have, New string // the two entries: "file blake3:…/12", "folder", "symlink to x"
 }
 
 // Error returns the message.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s: there is %s, and %s should be put there: give one of them another path", e.Path, e.Have,
+	return fmt.Sprintf("%s: the tree has %s and %s at this path; change the path of one of them", e.Path, e.Have,
 		e.New)
 }
 
-// Entry is what is at a path: exactly one field is set.
+// Entry is an entry of a tree: a file, a symlink or a folder. Exactly one field is set.
 type Entry struct {
 	File    *File
 	Dir     *Dir
 	Symlink string // the target
 }
 
-// String describes the entry for people.
+// String describes the entry for users.
 func (e Entry) String() string {
 	switch {
 	case e.File != nil && e.File.Executable:
@@ -84,7 +84,7 @@ func (e Entry) String() string {
 	return "a symlink to " + e.Symlink
 }
 
-// entry returns what has the name in d itself, which must not be a Ref.
+// entry returns the entry with the name in d itself, which must not be a Ref.
 func (d *Dir) entry(name string) (Entry, bool) {
 	if f, ok := d.Files[name]; ok {
 		return Entry{File: f}, true
@@ -116,7 +116,7 @@ func (d *Dir) set(name string, e Entry) {
 	}
 }
 
-// Clone returns a copy that shares nothing with d but Refs, which never change.
+// Clone returns a deep copy of d. Only Refs are shared, because they never change.
 func (d *Dir) Clone() *Dir {
 	if !d.ref.IsZero() {
 		return d
@@ -128,14 +128,14 @@ func (d *Dir) Clone() *Dir {
 	return c
 }
 
-// Insert puts a file at the slash path, making folders as needed. The same file again is fine; anything else there is
-// a *ConflictError.
+// Insert adds a file at the slash path p and creates missing folders. If the path already has a different entry, Insert
+// returns a *ConflictError.
 func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) error {
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
-// InsertEntry is Insert for a file, which d has in common with whoever else has the entry, or a symlink. A folder is
-// Merged.
+// InsertEntry is like Insert, for any entry. A file is shared with e, not copied. A folder is merged into d, as by
+// Merge.
 func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	if e.Dir != nil {
 		return d.Merge(ctx, blobs, p, e.Dir)
@@ -143,9 +143,9 @@ func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e En
 	return d.insert(ctx, blobs, p, e)
 }
 
-// Merge puts the contents of sub into the folder at the slash path ("" is d itself), making folders as needed.
-// Folders that both have are merged; other things that both have must be the same, else it is a *ConflictError. sub
-// is copied.
+// Merge adds a copy of everything in sub to the folder at the slash path p, and creates missing folders. If p is "",
+// Merge adds to d itself. Merge combines folders that exist in d and in sub. If any other path has different entries in
+// d and in sub, Merge returns a *ConflictError.
 func (d *Dir) Merge(ctx context.Context, blobs store.Blobs, p string, sub *Dir) error {
 	if p == "" || p == "." {
 		return d.merge(ctx, blobs, "", sub)
@@ -159,7 +159,7 @@ func (d *Dir) insert(ctx context.Context, blobs store.Blobs, p string, e Entry) 
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("folder tree: %s cannot be put at the root", e)
+		return fmt.Errorf("folder tree: %s cannot be the root", e)
 	}
 	if err := d.expand(ctx, blobs); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (d *Dir) insert(ctx context.Context, blobs store.Blobs, p string, e Entry) 
 	return d.put(ctx, blobs, path.Dir(p), names[len(names)-1], e)
 }
 
-// put puts e at name in d, whose path is at.
+// put puts e at name in d; at is the path of d.
 func (d *Dir) put(ctx context.Context, blobs store.Blobs, at, name string, e Entry) error {
 	have, ok := d.entry(name)
 	switch {
@@ -208,13 +208,13 @@ func (d *Dir) merge(ctx context.Context, blobs store.Blobs, at string, sub *Dir)
 		return nil
 	}
 	if d.ref.IsZero() && len(d.Files)+len(d.Dirs)+len(d.Symlinks) == 0 && !sub.ref.IsZero() {
-		*d = Dir{ref: sub.ref, message: sub.message}
+		*d = *sub
 		return nil
 	}
 	if err := d.expand(ctx, blobs); err != nil {
 		return err
 	}
-	sub, err := sub.opened(ctx, blobs)
+	sub, err := sub.Open(ctx, blobs)
 	if err != nil {
 		return err
 	}
@@ -236,12 +236,12 @@ func (d *Dir) merge(ctx context.Context, blobs store.Blobs, at string, sub *Dir)
 	return nil
 }
 
-// own returns d's folder name, opened if it is a Ref, so that it can be changed without changing another tree.
+// own returns d's folder name for changing it. It opens a Ref, so that other trees do not change.
 func (d *Dir) own(ctx context.Context, blobs store.Blobs, name string, sub *Dir) (*Dir, error) {
 	if sub.ref.IsZero() {
 		return sub, nil
 	}
-	sub, err := sub.opened(ctx, blobs)
+	sub, err := sub.Open(ctx, blobs)
 	if err != nil {
 		return nil, err
 	}
@@ -249,33 +249,28 @@ func (d *Dir) own(ctx context.Context, blobs store.Blobs, name string, sub *Dir)
 	return sub, nil
 }
 
-// expand replaces a Ref by what it names, one level deep, in place.
+// expand replaces a Ref in place by its content, one level deep.
 func (d *Dir) expand(ctx context.Context, blobs store.Blobs) error {
-	o, err := d.opened(ctx, blobs)
+	o, err := d.Open(ctx, blobs)
 	if err == nil && o != d {
 		*d = *o
 	}
 	return err
 }
 
-// opened returns d, or for a Ref a new Dir with what it names, one level deep.
-func (d *Dir) opened(ctx context.Context, blobs store.Blobs) (*Dir, error) {
+// Open returns d if d is not a Ref. For a Ref, Open reads one Directory message and returns a new Dir, whose subfolders
+// are Refs.
+func (d *Dir) Open(ctx context.Context, blobs store.Blobs) (*Dir, error) {
 	if d.ref.IsZero() {
 		return d, nil
 	}
-	if d.message != nil {
-		return decodeDirectory(d.message, d.ref.Function())
-	}
 	if blobs == nil {
-		return nil, fmt.Errorf("tree %s: its Directory is needed and there is no store to read it from", d.ref)
+		return nil, fmt.Errorf("tree %s: cannot read the Directory without a store", d.ref)
 	}
 	return readDirectory(ctx, blobs, d.ref)
 }
 
-// Open returns d, or for a Ref a new Dir with what it names, one level deep: its folders are Refs again.
-func (d *Dir) Open(ctx context.Context, blobs store.Blobs) (*Dir, error) { return d.opened(ctx, blobs) }
-
-// Lookup returns what is at the slash path; "" is d itself.
+// Lookup returns the entry at the slash path p. If p is "", the entry is d itself.
 func (d *Dir) Lookup(ctx context.Context, blobs store.Blobs, p string) (Entry, error) {
 	names, err := split(p)
 	if err != nil {
@@ -284,10 +279,10 @@ func (d *Dir) Lookup(ctx context.Context, blobs store.Blobs, p string) (Entry, e
 	e := Entry{Dir: d}
 	for i, name := range names {
 		if e.Dir == nil {
-			return Entry{}, fmt.Errorf("%s: %s is %s and no folder: %w", p, strings.Join(names[:i], "/"), e,
+			return Entry{}, fmt.Errorf("%s: %s is %s, not a folder: %w", p, strings.Join(names[:i], "/"), e,
 				ErrNotExist)
 		}
-		o, err := e.Dir.opened(ctx, blobs)
+		o, err := e.Dir.Open(ctx, blobs)
 		if err != nil {
 			return Entry{}, err
 		}
@@ -299,7 +294,7 @@ func (d *Dir) Lookup(ctx context.Context, blobs store.Blobs, p string) (Entry, e
 	return e, nil
 }
 
-// Sub returns the folder at the slash path. It is part of d: to change it, Clone it first.
+// Sub returns the folder at the slash path p. The folder is part of d, so call Clone before you change the folder.
 func (d *Dir) Sub(ctx context.Context, blobs store.Blobs, p string) (*Dir, error) {
 	e, err := d.Lookup(ctx, blobs, p)
 	if err != nil {
@@ -311,7 +306,7 @@ func (d *Dir) Sub(ctx context.Context, blobs store.Blobs, p string) (*Dir, error
 	return e.Dir, nil
 }
 
-// Contents yields the digests of the files in the folder itself.
+// Contents yields the digest of each file that is directly in the folder.
 func (d *Dir) Contents(yield func(digest.Digest) bool) {
 	for _, f := range d.Files {
 		if !yield(f.Digest) {
@@ -320,8 +315,8 @@ func (d *Dir) Contents(yield func(digest.Digest) bool) {
 	}
 }
 
-// Walk calls f for everything in d, a folder before what is in it, names in order. Refs are not opened: Load does
-// that. It stops at the first error, which it returns.
+// Walk calls f for every entry below d in order of names, a folder before its content. Walk does not enter Refs; call
+// Load to get a tree without Refs. Walk stops at the first error of f and returns the error.
 func (d *Dir) Walk(f func(p string, e Entry) error) error { return d.walk("", f) }
 
 func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
@@ -340,8 +335,9 @@ func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
 	return nil
 }
 
-// Zip calls f for each name that either folder has, in order, with what has it in each: the zero Entry for nothing.
-// Neither may be a Ref. It stops at the first error, which it returns.
+// Zip compares two folders: it calls f for each name in a or b, in order, with the entry of each folder. If a folder
+// has no entry with the name, the entry is zero. Neither folder may be a Ref. Zip stops at the first error of f and
+// returns the error.
 func Zip(a, b *Dir, f func(name string, a, b Entry) error) error {
 	names := append(a.names(), b.names()...)
 	slices.Sort(names)
@@ -364,7 +360,7 @@ func (d *Dir) names() []string {
 	return names
 }
 
-// split cuts a slash path into names; "" and "." have none.
+// split splits a slash path into names; "" and "." have none.
 func split(p string) ([]string, error) {
 	if p == "" || p == "." {
 		return nil, nil
@@ -381,29 +377,29 @@ func split(p string) ([]string, error) {
 func checkName(name string) error {
 	switch {
 	case name == "" || name == "." || name == "..":
-		return fmt.Errorf("%q is no name", name)
+		return fmt.Errorf("invalid name %q", name)
 	case len(name) > maxName:
-		return fmt.Errorf("a name of %d bytes is too long: the limit is %d", len(name), maxName)
+		return fmt.Errorf("name of %d bytes is too long; the limit is %d bytes", len(name), maxName)
 	case strings.ContainsAny(name, "/\x00"):
-		return fmt.Errorf("the name %q has a character that names cannot have", name)
+		return fmt.Errorf("invalid character in the name %q", name)
 	}
 	return nil
 }
 
-// CheckSymlink refuses a symlink that could lead out of its tree: dir is the slash path of the folder that it is in
-// ("" is the root). Its target must be relative, and ".." may only come first and not climb above the root. A ".."
-// after a name is refused since that name may be another symlink, and the way up from where it leads is anyone's
-// guess.
+// CheckSymlink rejects a symlink that could lead out of its tree. The argument dir is the slash path of the folder with
+// the symlink ("" for the root). The target must be relative, with ".." only at its start, and must not climb above the
+// root. CheckSymlink also rejects targets such as "a/../b", because "a" may be a symlink to a folder with another
+// parent.
 func CheckSymlink(dir, target string) error {
 	depth := 0
 	if dir != "" && dir != "." {
 		depth = strings.Count(dir, "/") + 1
 	}
 	if target == "" || len(target) > maxTarget || strings.ContainsRune(target, 0) {
-		return fmt.Errorf("the symlink's target %.40q is empty, too long or has a zero byte", target)
+		return fmt.Errorf("the target %.40q of the symlink is empty, too long or contains a zero byte", target)
 	}
 	if strings.HasPrefix(target, "/") {
-		return fmt.Errorf("the symlink's target %s is absolute: it must be relative and inside the tree", target)
+		return fmt.Errorf("the symlink has the absolute target %s; use a relative target inside the tree", target)
 	}
 	named := false
 	for _, name := range strings.Split(target, "/") {
@@ -412,10 +408,10 @@ func CheckSymlink(dir, target string) error {
 		case name != "..":
 			named = true
 		case named:
-			return fmt.Errorf("the symlink's target %s goes up after a name: write it without that", target)
+			return fmt.Errorf("the target %s of the symlink has .. after a name; remove .. from the target", target)
 		default:
 			if depth--; depth < 0 {
-				return fmt.Errorf("the symlink's target %s is outside the tree", target)
+				return fmt.Errorf("the target %s of the symlink is outside the tree", target)
 			}
 		}
 	}

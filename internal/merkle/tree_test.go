@@ -174,8 +174,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("Tree message has root %v, want %v", r, root)
 		}
 		dest := filepath.Join(t.TempDir(), "out")
-		if err := merkle.Materialise(t.Context(), blobs, merkle.Ref(root), dest,
-			merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialize(t.Context(), blobs, merkle.Ref(root), dest,
+			false); err != nil {
 			t.Fatal(err)
 		}
 		want(t, listHost(t, dest), entries...)

@@ -14,18 +14,18 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Trees keeps whole trees unpacked and read-only, for exec roots to link to, each in a folder that is named by the
-// digest of its root Directory message. Beside a tree that is complete lies its marker, written last; a folder
-// without it does not count. Many processes may use one root.
+// Trees is a folder of unpacked, read-only trees. Exec roots contain links to these trees. The digest of the root
+// Directory message is the name of a tree's folder. hexmage writes a marker file after the last file of a tree, and
+// ignores trees without a marker file. Many processes may use one folder at once.
 type Trees struct{ root layout.Root }
 
-// NewTrees returns the trees in the store's folder root, given as an absolute path. It touches nothing yet.
+// NewTrees returns the Trees in the store's folder root, which must be an absolute path. NewTrees accesses no files.
 func NewTrees(root string) *Trees { return &Trees{root: layout.Root(root)} }
 
-// Dir returns where the tree is, or would be.
+// Dir returns the path for the tree with the given root digest, even if the tree is missing.
 func (t *Trees) Dir(root digest.Digest) string { return t.root.Tree(root) }
 
-// Find returns the tree's folder if the tree is there, complete. It fits MaterialiseOptions.Shared.
+// Find returns the tree's folder and true if the tree is complete.
 func (t *Trees) Find(root digest.Digest) (string, bool) {
 	if _, err := os.Lstat(t.root.TreeMarker(root)); err != nil {
 		return "", false
@@ -35,14 +35,14 @@ func (t *Trees) Find(root digest.Digest) (string, bool) {
 	return dir, err == nil && st.IsDir()
 }
 
-// Has tells whether the tree is there, complete.
+// Has reports whether the tree is complete.
 func (t *Trees) Has(root digest.Digest) bool {
 	_, ok := t.Find(root)
 	return ok
 }
 
-// Path returns the tree's folder, after writing the tree there if it is not there yet. One process writes, others
-// wait.
+// Path returns the tree's folder. If the tree is missing, Path writes it, or waits for another process that is writing
+// it.
 func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest) (string, error) {
 	if dir, ok := t.Find(root); ok {
 		return dir, nil
@@ -54,7 +54,7 @@ func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest)
 	}
 	unlock, err := atomicfile.Lock(ctx, t.root.TreeLock(root))
 	if err != nil {
-		return "", fmt.Errorf("tree %s: wait for its lock: %w", root, err)
+		return "", fmt.Errorf("wait for the lock of tree %s: %w", root, err)
 	}
 	defer unlock()
 	if dir, ok := t.Find(root); ok {
@@ -66,8 +66,8 @@ func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest)
 	return t.Dir(root), nil
 }
 
-// install writes the tree under the lock. A crash before the last step leaves a folder in tmp, which opening the
-// store removes later, or a folder without its marker, which the next install removes.
+// install writes the tree while holding the lock. A crash before the last step leaves one of two folders. Opening the
+// store removes a folder in tmp; the next install removes a folder without its marker.
 func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Digest) error {
 	tmp, err := os.MkdirTemp(t.root.Scratch(), atomicfile.TempName("tree")+"*")
 	if err != nil {
@@ -75,15 +75,15 @@ func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Dige
 	}
 	defer os.RemoveAll(tmp)
 	next := filepath.Join(tmp, "tree")
-	if err := Materialise(ctx, blobs, Ref(root), next, MaterialiseOptions{}); err != nil {
+	if err := Materialize(ctx, blobs, Ref(root), next, false); err != nil {
 		return err
 	}
-	// All of it must be on the disk before the marker is.
+	// The whole tree must be on the disk before the marker is.
 	if err := atomicfile.SyncTree(next); err != nil {
 		return err
 	}
 	dir := t.Dir(root)
-	// What is there has no marker. It is moved first: removing it in place could stop half way.
+	// The existing folder has no marker. Move it first, because removing it in place could stop half way.
 	if err := os.Rename(dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -96,14 +96,14 @@ func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Dige
 	return atomicfile.WriteFile(tmp, t.root.TreeMarker(root), []byte(root.String()+"\n"), 0o444)
 }
 
-// Remove removes the tree, if it is there. Exec roots that link to it break: the caller knows that there are none.
+// Remove removes the tree if it exists. The caller must ensure that no exec root links to the tree.
 func (t *Trees) Remove(ctx context.Context, root digest.Digest) error {
 	unlock, err := atomicfile.Lock(ctx, t.root.TreeLock(root))
 	if err != nil {
-		return fmt.Errorf("tree %s: wait for its lock: %w", root, err)
+		return fmt.Errorf("wait for the lock of tree %s: %w", root, err)
 	}
 	defer unlock()
-	// The marker first, and surely: a folder that is half removed must not count.
+	// Remove the marker first, so that a partly removed folder does not count.
 	if err := os.Remove(t.root.TreeMarker(root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("tree %s: %w", root, err)
 	}

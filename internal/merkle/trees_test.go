@@ -38,21 +38,6 @@ func TestTrees(t *testing.T) {
 		t.Errorf("left in tmp: %v, %v", left, err)
 	}
 
-	// An exec root links to it, and nothing of it is read.
-	outer := &merkle.Dir{}
-	if err := outer.Merge(t.Context(), nil, "toolchains/cc", merkle.Ref(root)); err != nil {
-		t.Fatal(err)
-	}
-	if err := outer.Insert(t.Context(), nil, "main.c", merkle.File{Digest: putText(t, blobs, "main")}); err != nil {
-		t.Fatal(err)
-	}
-	dest := filepath.Join(t.TempDir(), "root")
-	if err := merkle.Materialise(t.Context(), blobs, outer, dest,
-		merkle.MaterialiseOptions{Shared: trees.Find}); err != nil {
-		t.Fatal(err)
-	}
-	want(t, listHost(t, dest), "main.c=main", "toolchains/cc->"+trees.Dir(root))
-
 	if err := trees.Remove(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}

@@ -5,34 +5,33 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Waits is what has to be known before there is more to say.
-type Waits uint8
+// DeferReason is the reason why a part of a plan is deferred: the information that the part needs first.
+type DeferReason uint8
 
-// What there is to wait for. Who was extended with values may wait for a listing then; a listing is the last.
+// Values of DeferReason. A part may first wait for values and then for a listing.
 const (
-	ForNothing Waits = iota
-	ForValues        // the contents of value outputs
-	ForListing       // which files there are in trees
+	ForNothing DeferReason = iota
+	ForValues              // the contents of value outputs
+	ForListing             // the names of the files in trees
 )
 
-// Known is what became known of what a part of a plan waits for.
-type Known struct {
+// ResolvedInputs is the information that a deferred part of a plan has received.
+type ResolvedInputs struct {
 	Values  map[addrs.Output][]byte // contents of its AwaitValues
-	Listing action.Listing          // of the trees in its Await; nil while it does not wait for one
+	Listing action.Listing          // of the trees in its Await; nil until the part waits for it
 }
 
-// Extender says more of a plan when what its parts wait for is known. It is asked by address: the plan may come from
-// a file, and the Extender from planning the same again. It may be asked by several at once, gives the same answer to
-// the same question, and changes neither the plan nor what it is told. What waits for nothing, or is in no plan that
-// it knows, is an error.
-type Extender interface {
-	// ExtendInstance returns the instance with its specs and outputs, or waiting for a listing. Known has all that
-	// became known of it so far.
-	ExtendInstance(at addrs.Instance, known Known) (*Instance, error)
+// Resolver completes deferred parts of a plan when their inputs are known. The methods are deterministic, safe for
+// concurrent use, and change neither the plan nor their arguments. A method fails if the part is not deferred or is not
+// in the plan.
+type Resolver interface {
+	// ExtendInstance returns the instance with specs and outputs. If the instance needs a listing next, ExtendInstance
+	// returns an instance that waits for the listing. The argument known contains all inputs resolved so far.
+	ExtendInstance(at addrs.Instance, known ResolvedInputs) (*Instance, error)
 
-	// ExtendOutput returns the output of that name with its literal.
-	ExtendOutput(name string, known Known) (Output, error)
+	// ExtendOutput returns the output with the given name, including the literal.
+	ExtendOutput(name string, known ResolvedInputs) (Output, error)
 
-	// ExtendCheck tells what comes of the check with the values that are there.
-	ExtendCheck(at string, known Known) (Verdict, error)
+	// ExtendCheck evaluates the check at the address, using the values that are available.
+	ExtendCheck(at string, known ResolvedInputs) (Verdict, error)
 }

@@ -1,9 +1,7 @@
-// Package plan has what a pipeline will do as data: a Plan, an immutable list of instances (of steps and toolchains)
-// in dependency order, and what people and programs read of it (Text, JSON, Mermaid).
-//
-// The planner makes plans, the engine carries them out, and both meet here. The package knows no HCL and no cty, even
-// indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. A plan can be written to
-// a file and built by another process. What it cannot say yet it waits for, and an Extender says more of it then.
+// Package plan describes the work of a pipeline as data. A Plan is an immutable list of instances (of steps and
+// toolchains) in dependency order. The planner makes plans, the engine executes plans, and a Resolver completes
+// deferred parts. The package does not import HCL or cty, even indirectly. It runs nothing, hashes nothing and does not
+// know the cache.
 package plan
 
 import (
@@ -15,101 +13,105 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// Plan is what a pipeline will do. Nothing changes it once it is made; Select returns another.
+// Plan is the work of a pipeline. A Plan is immutable, so Select returns a new Plan.
 type Plan struct {
-	Pipeline    string `json:"pipeline"` // its name: "demo"
+	Pipeline    string `json:"pipeline"` // such as "demo"
 	Description string `json:"description,omitempty"`
-	Profile     string `json:"profile,omitempty"` // the chosen profile, "" when the pipeline has none
-	// in topological order: an instance comes after all of its Deps
+	Profile     string `json:"profile,omitempty"` // the chosen profile, "" if the pipeline has none
+	// topological order: an instance comes after all of its Deps
 	Instances []*Instance `json:"-"`
 	Outputs   []Output    `json:"outputs,omitempty"`
 	Checks    []Check     `json:"-"`
-	Reads     Reads       `json:"reads,omitempty"` // what planning read: a plan is as fresh as these
+	Reads     Reads       `json:"reads,omitempty"` // files and variables read by planning
 }
 
-// Reads is what of this machine a plan was made from, beside what the planner was told. As long as nothing of it has
-// changed, the same choices give the same plan. Paths are slash paths, relative to the workspace or absolute; lists
-// are sorted, without duplicates.
+// Reads lists everything on this machine that planning read, in addition to the planner's options. If the options and
+// everything in Reads are unchanged, planning gives the same plan. Paths are slash paths, relative to the workspace or
+// absolute. Lists are sorted and have no duplicates.
 type Reads struct {
-	// there, and no folders: their content was read, or that there is a file was noticed; or links
+	// existing files and links that planning read or tested for existence
 	Files []string `json:"files,omitempty"`
-	// folders of which the names in them were read, or that there is a folder was noticed
+	// folders that planning listed or tested for existence
 	Dirs   []string `json:"-"`
-	Absent []string `json:"-"`               // looked for, and not there
-	Globs  []Glob   `json:"globs,omitempty"` // folders that were listed by fileset(); what they list is not in Dirs
-	Env    []string `json:"-"`               // names of variables of the environment that kinds looked at, set or not
+	Absent []string `json:"-"`               // paths that were tested and do not exist
+	Globs  []Glob   `json:"globs,omitempty"` // folders listed by fileset(); Dirs omits their content
+	Env    []string `json:"-"`               // names of environment variables that kinds read, even if not set
 }
 
-// Glob is a folder listed by fileset().
+// Glob is a call of fileset() with the paths that it found.
 type Glob struct {
 	Dir      string   `json:"dir"` // slash path, relative to the workspace or absolute
 	Patterns []string `json:"patterns"`
 	Found    []string `json:"found"` // slash paths that start with Dir, sorted
-	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what
-	// fileset would find. Folders that patterns name and that are not there are told by the nearest one that is; of
-	// symbolic links both the link and what it leads to are there.
+	// Dirs are the folders that fileset listed, sorted. If lstat of every folder in Dirs is unchanged, fileset finds
+	// the same files. If a pattern names a missing folder, Dirs contains the nearest existing parent. If a pattern
+	// contains a symbolic link, Dirs contains the link and the target.
 	Dirs []string `json:"-"`
 }
 
-// Instance is a step or toolchain, or one of the copies that for_each makes of it.
+// Instance is a step or toolchain, or one of its for_each instances.
 type Instance struct {
 	At          addrs.Instance `json:"address"`
 	Description string         `json:"description,omitempty"`
-	Where       string         `json:"where"` // of the block: "pipelines/x.hcl:12"
+	Where       string         `json:"where"` // position of the block: "pipelines/x.hcl:12"
 	Source      string         `json:"-"`     // the block's lines, for failure reports
 
-	// Deps are the instances it may need, from static references; of one that Waits for nothing those that Specs and
-	// Outputs take from may be left out: see Needs.
+	// Deps are the instances that this instance may need, according to the references in its block. Needs returns all
+	// needed instances.
 	Deps []addrs.Instance `json:"-"`
 
-	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each
-	// stands, without a key, for all its copies.
+	// After are the instances in depends_on. All of their actions run before the actions of this instance. The address
+	// of a for_each step without a key stands for all instances of the step.
 	After []addrs.Instance `json:"-"`
 
 	Specs   []action.Spec              `json:"actions,omitempty"`
 	Outputs map[string]action.Artifact `json:"-"` // by output name
-	// of every output, also while Outputs is not known yet
+	// class of every output, known even if Outputs is deferred
 	Classes map[string]action.Class `json:"outputs,omitempty"`
 
-	// Waits is what has to be known before an Extender gives the specs and outputs. While it is not, Specs and
-	// Outputs hold only a preview, or nothing.
-	Waits       Waits          `json:"-"`
-	AwaitValues []addrs.Output `json:"-"`                  // of ForValues: what an argument depends on
-	Await       []action.Input `json:"-"`                  // of ForListing: the trees whose files make the specs
-	Deferred    string         `json:"deferred,omitempty"` // what it waits for, in words; "" for ForNothing
+	// Waits is the reason why Specs and Outputs are deferred. Until a Resolver has completed the instance, Specs and
+	// Outputs hold a preview or nothing.
+	Waits       DeferReason    `json:"-"`
+	AwaitValues []addrs.Output `json:"-"`                  // of ForValues: values that an argument depends on
+	Await       []action.Input `json:"-"`                  // of ForListing: trees whose files determine the specs
+	Deferred    string         `json:"deferred,omitempty"` // the reason for waiting, in words; "" for ForNothing
 
-	Explains bool     `json:"-"`                 // its kind has hints for a failed spec
-	Missing  []string `json:"missing,omitempty"` // what this machine lacks to run it, and how to get it
-	Programs []string `json:"-"`                 // programs of the host that it needs beside argv[0]
+	Explains bool     `json:"-"`                 // its kind has hints for failed specs
+	Missing  []string `json:"missing,omitempty"` // requirements that this machine lacks, and how to get them
+	Programs []string `json:"-"`                 // host programs that it needs beside argv[0]
 	Version  string   `json:"-"`                 // of a toolchain: its release
 
-	OutputBytes int64 `json:"-"` // size of its outputs, at least; 0: not known
+	OutputBytes int64 `json:"-"` // minimum size of its outputs; 0: unknown
 
-	Timeout time.Duration `json:"-"`                 // the step's; already in each of Specs that has none of its own
-	Retries int           `json:"retries,omitempty"` // how many more times a failed spec is tried
-	// RetryExitCodes are those after which it is tried again, beside reasons for which it could not run; in each of
-	// Specs.
+	Timeout time.Duration `json:"-"`                 // of the step; also in each of Specs without its own timeout
+	Retries int           `json:"retries,omitempty"` // maximum number of retries of a failed spec
+	// RetryExitCodes are exit codes that cause a retry. hexmage also retries after transient infrastructure errors.
+	// Each element of Specs has the same codes.
 	RetryExitCodes []int          `json:"retry_exit_codes,omitempty"`
 	Resources      map[string]int `json:"resources,omitempty"`
-	// one of the Cache constants; CacheOff is already NoCache in each of Specs
+	// one of the Cache constants; for CacheOff, each element of Specs has NoCache
 	Cache string `json:"cache,omitempty"`
+	// SideEffects marks a step that changes more than its outputs, such as a step that uploads a file. A cached
+	// result is valid only if the last run on this machine succeeded with the same inputs. Results stay on this
+	// machine.
+	SideEffects bool `json:"side_effects,omitempty"`
 }
 
-// Output returns the address of an output of the instance.
+// Output returns the address of the instance's output with the given name.
 func (n *Instance) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
 
-// Needs are the instances that come before the instance, sorted: Deps, After, and those that Specs and Outputs take
-// from.
+// Needs returns all instances that must come before this instance, sorted. They are Deps, After, and the instances
+// whose artifacts Specs and Outputs use.
 func (n *Instance) Needs() []addrs.Instance {
 	var all []addrs.Instance
 	n.EachNeed(func(at addrs.Instance) { all = append(all, at) })
 	return addrs.SortInstances(all)
 }
 
-// EachNeed calls f for all of Needs, in any order, and for some of them more than once.
+// EachNeed calls f for each instance that Needs returns, in any order and possibly more than once.
 func (n *Instance) EachNeed(f func(at addrs.Instance)) {
 	for _, of := range [][]addrs.Instance{n.Deps, n.After} {
 		for _, at := range of {
@@ -133,34 +135,31 @@ func (n *Instance) EachNeed(f func(at addrs.Instance)) {
 
 // Values of Instance.Cache.
 const (
-	CacheDefault = ""      // remember results wherever a cache is
-	CacheOff     = "off"   // run every time, remember nothing
-	CacheLocal   = "local" // remember results on this machine only
-	// CacheInputs is for what has effects beside its outputs: its result counts only while its inputs are those of
-	// its last run here, which must have succeeded.
-	CacheInputs = "inputs"
+	CacheDefault = ""      // cache results locally and remotely
+	CacheOff     = "off"   // run every time, cache nothing
+	CacheLocal   = "local" // cache results on this machine only
 )
 
-// Output is an `output` block of the pipeline. A block whose value is a collection of artifacts makes one Output for
-// each, named "name.key".
+// Output is an `output` block of the pipeline. If the value of the block is a collection of artifacts, each artifact is
+// a separate Output with a name such as "models.small".
 type Output struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Where       string `json:"where"`          // "pipelines/x.hcl:40"
-	Show        string `json:"show,omitempty"` // "" or "table": how a report shows it
+	Show        string `json:"show,omitempty"` // format in a report: "" or "table"
 
 	Class action.Class `json:"class,omitempty"` // File, Tree or Value for an artifact; 0 for a literal
-	// what it is: Artifact and Sub are set, Path is ""; zero for a literal
+	// artifact to export: Artifact and Sub are set, Path is ""; zero for a literal
 	Artifact action.Input `json:"from,omitzero"`
-	// text as it is, anything else as JSON; "(sensitive)" when the value is
+	// a string as is, any other value as JSON; "(sensitive)" for a sensitive value
 	Literal     string         `json:"value,omitempty"`
-	Waits       Waits          `json:"-"`                   // ForValues: an Extender gives the literal
-	AwaitValues []addrs.Output `json:"waits_for,omitempty"` // of ForValues: what the literal depends on
-	// the instances it may need; that of Artifact may be left out
+	Waits       DeferReason    `json:"-"`                   // ForValues: a Resolver returns the literal
+	AwaitValues []addrs.Output `json:"waits_for,omitempty"` // of ForValues: outputs that the literal depends on
+	// instances that the output may need; may lack the instance of Artifact
 	Deps []addrs.Instance `json:"-"`
 }
 
-// EachNeed calls f for the instances that the output may need, for some of them maybe twice.
+// EachNeed calls f for each instance that the output may need. It may call f more than once for an instance.
 func (o *Output) EachNeed(f func(at addrs.Instance)) {
 	for _, at := range o.Deps {
 		f(at)
@@ -170,43 +169,44 @@ func (o *Output) EachNeed(f func(at addrs.Instance)) {
 	}
 }
 
-// Check is a `check` block, or a copy of one, in one place: what must be true when all is done. It is in no key, and
-// runs nothing.
+// Check is an instance of a `check` block, which tests a condition on the results of a build. A check runs no actions
+// and is not part of any cache key.
 type Check struct {
-	At          string `json:"address"` // module.aot["x"].check.words
+	At          string `json:"address"` // such as module.aot["x"].check.words
 	Description string `json:"description,omitempty"`
 	Where       string `json:"where"`    // "pipelines/x.hcl:40"
 	Severity    string `json:"severity"` // SeverityError or SeverityWarning
 
-	// whose contents it may depend on: an Extender tells what comes of it with those that are there
+	// value outputs that the check may need; a Resolver evaluates the check with the available values
 	AwaitValues []addrs.Output `json:"reads,omitempty"`
-	Settled     *Verdict       `json:"-"` // what comes of it whatever the steps give; nil when it depends on that
+	Settled     *Verdict       `json:"-"` // the verdict if the check does not depend on values of steps, else nil
 }
 
 // Values of Check.Severity.
 const (
-	SeverityError   = "error"   // a run in which it fails ends with an exit code of its own
-	SeverityWarning = "warning" // it is shown
+	SeverityError   = "error"   // a failed check ends the run with its own exit code
+	SeverityWarning = "warning" // a failed check is only reported
 )
 
-// Verdict is what came of a check.
+// Verdict is the result of a check.
 type Verdict struct {
 	Known   bool
 	Passed  bool
-	Message string         // of one that is known and did not pass; of one that is not known why, or "" for Missing
-	Missing []addrs.Output // whose contents it would need to be known
+	Message string         // why the check failed, or why it could not be evaluated; "" for Missing
+	Missing []addrs.Output // outputs that it still needs
 }
 
-// FileName is what an output of that name is called in the folder of outputs.
+// FileName returns the name of the file or folder for an output of the pipeline in the output folder.
 func FileName(output string) (string, error) {
 	name := strings.ReplaceAll(output, "/", "-")
 	if name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
-		return "", fmt.Errorf("%q cannot be the name of a file", name)
+		return "", fmt.Errorf("%q is not a valid file name", name)
 	}
 	return name, nil
 }
 
-// Missing returns what this machine lacks to run the plan, each once, with the instances that need it.
+// Missing returns the requirements that this machine does not meet. Each requirement occurs once, with the instances
+// that need it.
 func (p *Plan) Missing() []string {
 	var all []string
 	for _, n := range p.Instances {
@@ -217,7 +217,7 @@ func (p *Plan) Missing() []string {
 	return all
 }
 
-// named has the instance of each address, and of each step with for_each, which stands for its copies.
+// named maps each address to its instance, and the address of each step with for_each to its instances.
 func (p *Plan) named() map[addrs.Instance][]*Instance {
 	by := make(map[addrs.Instance][]*Instance, len(p.Instances))
 	for _, n := range p.Instances {
@@ -230,7 +230,7 @@ func (p *Plan) named() map[addrs.Instance][]*Instance {
 	return by
 }
 
-// Instance returns the instance with the address, or nil.
+// Instance returns the instance with the address at, or nil.
 func (p *Plan) Instance(at addrs.Instance) *Instance {
 	for _, n := range p.Instances {
 		if n.At == at {
@@ -240,7 +240,7 @@ func (p *Plan) Instance(at addrs.Instance) *Instance {
 	return nil
 }
 
-// Nearest is the step that an address was most likely meant to be, or "". That of a step in a module may lack the
+// Nearest returns the address of the step most similar to s, or "". It also finds a step in a module if s omits the
 // module.
 func (p *Plan) Nearest(s addrs.Step) string {
 	var known, plain []string
@@ -251,13 +251,13 @@ func (p *Plan) Nearest(s addrs.Step) string {
 		}
 		plain = append(plain, addrs.Step{Kind: n.At.Kind, Name: n.At.Name}.Short())
 	}
-	if near := nearest.Name(s.Short(), known); near != "" {
+	if near := suggest.Name(s.Short(), known); near != "" {
 		return near
 	}
 	if s.Kind == "" {
 		return ""
 	}
-	if i := slices.Index(plain, nearest.Name(addrs.Step{Kind: s.Kind, Name: s.Name}.Short(), plain)); i >= 0 {
+	if i := slices.Index(plain, suggest.Name(addrs.Step{Kind: s.Kind, Name: s.Name}.Short(), plain)); i >= 0 {
 		at := p.Instances[i].At.Step
 		at.Module = at.Module.Written()
 		return at.Short()
@@ -265,8 +265,8 @@ func (p *Plan) Nearest(s addrs.Step) string {
 	return ""
 }
 
-// Select returns the plan restricted to the steps and all they need. Outputs that need anything else are dropped. A
-// step that the plan does not have is an error.
+// Select returns a plan with only the given steps and their dependencies. Outputs that need other instances are
+// dropped. An unknown step is an error.
 func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	by := p.named()
 	keep := make(map[addrs.Instance]bool)
@@ -294,13 +294,13 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 		}
 		if !found {
 			if near := p.Nearest(s); near != "" {
-				return nil, fmt.Errorf("pipeline %s has no step %s: did you mean %s?", p.Pipeline, s.Short(), near)
+				return nil, fmt.Errorf("pipeline %s has no step %s; did you mean %s?", p.Pipeline, s.Short(), near)
 			}
 			with := ""
 			if p.Profile != "" {
-				with = " that runs with profile " + p.Profile
+				with = " in profile " + p.Profile
 			}
-			return nil, fmt.Errorf("pipeline %s has no step %s%s: `hexmage plan %s` lists them", p.Pipeline,
+			return nil, fmt.Errorf("pipeline %s has no step %s%s; `hexmage plan %s` lists the steps", p.Pipeline,
 				s.Short(), with, p.Pipeline)
 		}
 	}

@@ -1,11 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -13,16 +13,16 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// Notes add to a plan what is not part of it: what a build would do.
+// Notes are lines to add to a rendered plan. They predict how a build will run.
 type Notes struct {
-	Spec     func(n *Instance, spec string) string // a line for an action, "" for none; nil: none for any
-	Instance func(n *Instance) string              // a line for a step, the same
-	Last     string                                // the last line of all; "" for none
-	Paths    bool                                  // say where an output appears to others
+	Spec     func(n *Instance, spec string) string // a line for an action, or ""; nil: no lines
+	Instance func(n *Instance) string              // a line for a step, or ""; nil: no lines
+	Last     string                                // the last line, or ""
+	Paths    bool                                  // show the path of each output in other exec roots
 }
 
-// Text returns the plan for people: each step in order, its actions with their command lines, its outputs, and the
-// notes. It says why a step is deferred, and shows what is known of it.
+// Text renders the plan for users: each step in order, its actions with their command lines, its outputs, and the
+// notes. If a step is deferred, Text shows the known parts and the reason.
 func Text(p *Plan, notes Notes) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pipeline %s", p.Pipeline)
@@ -40,7 +40,7 @@ func Text(p *Plan, notes Notes) string {
 		b.WriteString("\noutputs\n")
 	}
 	for _, o := range p.Outputs {
-		fmt.Fprintf(&b, "  %s = %s\n", o.Name, outputText(o))
+		fmt.Fprintf(&b, "  %s = %s\n", o.Name, TextOfOutput(o))
 	}
 	checks := p.askedChecks()
 	if len(checks) > 0 {
@@ -50,7 +50,7 @@ func Text(p *Plan, notes Notes) string {
 		fmt.Fprintf(&b, "  %s  (%s)  %s%s\n", c.At, c.Where, c.Severity, checkText(c))
 	}
 	if missing := p.Missing(); len(missing) > 0 {
-		fmt.Fprintf(&b, "\nthis machine cannot run it yet\n")
+		fmt.Fprintf(&b, "\nthis machine cannot run the plan yet\n")
 		for _, m := range missing {
 			fmt.Fprintf(&b, "  missing: %s\n", m)
 		}
@@ -61,30 +61,27 @@ func Text(p *Plan, notes Notes) string {
 	return b.String()
 }
 
-// TextOf is what Text has of one instance.
+// TextOf renders one instance in the format of Text.
 func TextOf(n *Instance, notes Notes) string {
 	var b strings.Builder
 	textInstance(&b, n, notes)
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-func outputText(o Output) string {
+// TextOfOutput renders one output of the pipeline in the format of Text.
+func TextOfOutput(o Output) string {
 	switch {
 	case o.Artifact.Artifact != nil && o.Artifact.Sub != "":
 		return fmt.Sprintf("%s/%s (%s)", o.Artifact.Artifact, o.Artifact.Sub, o.Class)
 	case o.Artifact.Artifact != nil:
 		return fmt.Sprintf("%s (%s)", o.Artifact.Artifact, o.Class)
 	case o.Waits == ForValues:
-		var names []string
-		for _, v := range o.AwaitValues {
-			names = append(names, v.String())
-		}
-		return "known once " + strings.Join(names, ", ") + " is"
+		return "depends on " + named(o.AwaitValues)
 	}
 	return o.Literal
 }
 
-// askedChecks are those that read nothing of steps which are no part of the plan.
+// askedChecks returns the checks that read only steps of the plan.
 func (p *Plan) askedChecks() []Check {
 	there := map[addrs.Instance]bool{}
 	for _, n := range p.Instances {
@@ -95,7 +92,7 @@ func (p *Plan) askedChecks() []Check {
 	})
 }
 
-// reads are the instances of whose outputs the check reads something.
+// reads returns the instances whose outputs the check reads.
 func (c Check) reads() []addrs.Instance {
 	var all []addrs.Instance
 	for _, o := range c.AwaitValues {
@@ -108,11 +105,15 @@ func checkText(c Check) string {
 	if len(c.AwaitValues) == 0 {
 		return ""
 	}
+	return ", reads " + named(c.AwaitValues)
+}
+
+func named(outputs []addrs.Output) string {
 	var names []string
-	for _, v := range c.AwaitValues {
-		names = append(names, v.String())
+	for _, o := range outputs {
+		names = append(names, o.String())
 	}
-	return ", reads " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }
 
 func textInstance(b *strings.Builder, n *Instance, notes Notes) {
@@ -160,7 +161,7 @@ func metaText(n *Instance) string {
 	if n.Retries > 0 {
 		parts = append(parts, fmt.Sprintf("retries %d", n.Retries))
 		if len(n.RetryExitCodes) > 0 {
-			parts = append(parts, fmt.Sprintf("also after exit codes %d", n.RetryExitCodes))
+			parts = append(parts, fmt.Sprintf("retries also after exit codes %d", n.RetryExitCodes))
 		}
 	}
 	for _, r := range slices.Sorted(maps.Keys(n.Resources)) {
@@ -169,15 +170,15 @@ func metaText(n *Instance) string {
 	if n.Cache != CacheDefault {
 		parts = append(parts, "cache "+n.Cache)
 	}
+	if n.SideEffects {
+		parts = append(parts, "side effects")
+	}
 	return strings.Join(parts, ", ")
 }
 
-// ActionName is what an action of the instance is called: an only one has no name of its own.
+// ActionName returns the name of an action, or the kind of the step if the action has no name.
 func (n *Instance) ActionName(s action.Spec) string {
-	if s.Name == "" {
-		return n.At.Kind
-	}
-	return s.Name
+	return cmp.Or(s.Name, n.At.Kind)
 }
 
 func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
@@ -213,9 +214,8 @@ func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 			fmt.Fprintf(b, "    %s = %s\n", k, s.Platform[k])
 		}
 	}
-	inputs := append([]action.Input(nil), s.Inputs...)
-	sort.SliceStable(inputs, func(i, j int) bool { return inputs[i].Path < inputs[j].Path })
-	for _, in := range inputs {
+	byPath := func(a, b action.Input) int { return strings.Compare(a.Path, b.Path) }
+	for _, in := range slices.SortedStableFunc(slices.Values(s.Inputs), byPath) {
 		fmt.Fprintf(b, "    in  %s\n", inputText(in))
 	}
 	for _, o := range s.Outputs {
@@ -231,7 +231,7 @@ func textSpec(b *strings.Builder, n *Instance, s action.Spec, notes Notes) {
 	}
 }
 
-// inputText says what appears where: "src/a.c <- workspace file src/a.c".
+// inputText describes an input: "src/a.c <- workspace file src/a.c".
 func inputText(in action.Input) string {
 	from := ""
 	switch {
@@ -251,18 +251,14 @@ func inputText(in action.Input) string {
 	if in.Sub != "" {
 		from += "/" + in.Sub
 	}
-	path := in.Path
-	if path == "" {
-		path = "."
-	}
-	return path + " <- " + from
+	return cmp.Or(in.Path, ".") + " <- " + from
 }
 
 func artifactText(a action.Artifact) string {
 	switch {
 	case len(a.Parts) == 1 && a.Parts[0].Path == "":
 		return strings.TrimPrefix(inputText(a.Parts[0]), ". <-")
-	case len(a.Parts) > 1 || len(a.Parts) == 1:
+	case len(a.Parts) > 0:
 		return fmt.Sprintf(" of %d parts", len(a.Parts))
 	}
 	return ""
@@ -280,8 +276,8 @@ func instanceJSON(n *Instance) jsonInstance {
 	return jsonInstance{n, n.At.Kind, n.Needs(), n.Timeout.Seconds()}
 }
 
-// JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change. Its field
-// "status" says what a build would do; nil for none.
+// JSON renders the plan for programs, in the format "hexmage-plan/0". The 0 means that the format may still change. The
+// argument status becomes the field "status", which predicts a build; nil omits the field.
 func JSON(p *Plan, status any) ([]byte, error) {
 	out := struct {
 		Format string `json:"format"`
@@ -296,13 +292,10 @@ func JSON(p *Plan, status any) ([]byte, error) {
 	return marshal(out)
 }
 
-// JSONOf is what JSON has of one instance.
+// JSONOf renders one instance in the format of JSON.
 func JSONOf(n *Instance) ([]byte, error) { return json.Marshal(instanceJSON(n)) }
 
-// TextOfOutput is what Text has of one output of the pipeline.
-func TextOfOutput(o Output) string { return outputText(o) }
-
-// Mermaid returns the graph of steps as a mermaid flowchart: an arrow leads from a step to what needs it.
+// Mermaid renders the graph of steps as a Mermaid flowchart. Arrows lead from each step to the steps that depend on it.
 func Mermaid(p *Plan) string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
@@ -328,7 +321,7 @@ func Mermaid(p *Plan) string {
 	return b.String()
 }
 
-// mermaidText spells what mermaid would read as its own syntax as entities.
+// mermaidText escapes Mermaid syntax as entities.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -352,15 +345,6 @@ func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
 	}
 }
 
-type jsonGraph struct {
-	Format    string              `json:"format"`
-	Pipeline  string              `json:"pipeline"`
-	Profile   string              `json:"profile,omitempty"`
-	Instances []graphInstance     `json:"nodes"`
-	Edges     [][2]addrs.Instance `json:"edges"` // from what is needed to what needs it
-	Checks    []graphCheck        `json:"checks,omitempty"`
-}
-
 type graphInstance struct {
 	ID       addrs.Instance `json:"id"`
 	Kind     string         `json:"kind"`
@@ -374,9 +358,17 @@ type graphCheck struct {
 	Reads []addrs.Instance `json:"reads,omitempty"` // nodes
 }
 
-// GraphJSON returns the graph of steps as JSON, format "hexmage-graph/0": the 0 says that it may still change.
+// GraphJSON renders the graph of steps as JSON, in the format "hexmage-graph/0". The 0 means that the format may still
+// change.
 func GraphJSON(p *Plan) ([]byte, error) {
-	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Edges: [][2]addrs.Instance{}}
+	g := struct {
+		Format    string              `json:"format"`
+		Pipeline  string              `json:"pipeline"`
+		Profile   string              `json:"profile,omitempty"`
+		Instances []graphInstance     `json:"nodes"`
+		Edges     [][2]addrs.Instance `json:"edges"` // from a dependency to its dependent
+		Checks    []graphCheck        `json:"checks,omitempty"`
+	}{"hexmage-graph/0", p.Pipeline, p.Profile, nil, [][2]addrs.Instance{}, nil}
 	for _, n := range p.Instances {
 		g.Instances = append(g.Instances, graphInstance{n.At, n.At.Kind, n.Where, n.Deferred})
 	}
@@ -387,7 +379,7 @@ func GraphJSON(p *Plan) ([]byte, error) {
 	return marshal(g)
 }
 
-// marshal is json.Marshal without the escapes that only HTML needs.
+// marshal is json.Marshal without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

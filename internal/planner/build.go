@@ -1,9 +1,6 @@
-// Package planner makes plans: from a pipeline's skeleton, its kinds and the values of its variables it decides what
-// has to be done.
-//
-// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each
-// step's arguments, and asks the step's kind for Specs. What comes out is a plan.Plan, which knows no HCL. The
-// package runs nothing, hashes nothing and does not know what carries a plan out, nor whether a result is cached.
+// Package planner makes plans. The input is a parsed pipeline, the kinds of steps and the values of the variables. The
+// planner checks references, expands for_each, decodes the arguments of each step, and asks the kind of the step for
+// Specs. The resulting plan.Plan contains no HCL. The planner runs nothing, hashes nothing and does not know the cache.
 package planner
 
 import (
@@ -19,41 +16,43 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/dag"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Options say what to plan.
+// Options select what to plan.
 type Options struct {
 	Config    *config.Pipeline
 	Kinds     map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
-	Workspace string               // absolute path of the folder that relative paths start in
+	Workspace string               // absolute path of the folder that relative paths refer to
 	Profile   string               // "" chooses the default profile
-	// names of targets that take the place of the pipeline's; one that begins with + is one more
+	// names of targets that replace the pipeline's targets; a name with the prefix +, such as "+debug", adds a target
+	// instead
 	TargetNames []string
-	TargetFlag  string // what gives TargetNames on the command line, for messages
+	TargetFlag  string // the command line flag for TargetNames, for messages
 
-	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its
-	// arguments. It may find that one is not what is meant; a known object with errors is used to go on. Nil when
-	// nobody knows targets: then the arguments, and name, are its attributes.
+	// Targets returns the `target` object for a target block. The arguments are the label ("" without a label) and the
+	// arguments of the block. The function may reject the block, but the object must be known even then. If Targets is
+	// nil, the object has the arguments of the block and the attribute name.
 	Targets func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
 
 	CPULevel string            // level of this machine's processor, for action.PropertyCPULevel
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
-	// names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a
-	// mistake
+	// names in EnvVars that match no variable of any known pipeline; if such a name resembles a variable of this
+	// pipeline, planning reports an error
 	Strays   []string
 	FlagVars map[string]string // values of variables from the command line
 
-	// Reads is what was looked at to make these options: it becomes part of the plan's.
+	// Reads lists the files and environment variables that determined these options. Planning adds them to the plan's
+	// Reads.
 	Reads step.Reads
 }
 
-// Build plans a pipeline, and returns with the plan who can say more of it. The plan is nil when there are errors;
-// there may be warnings with a plan.
-func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
+// Plan plans a pipeline. It also returns the Resolver for the deferred parts of the plan. After errors, the plan is
+// nil. The diagnostics may also contain warnings.
+func Plan(o Options) (*plan.Plan, *Resolver, hcl.Diagnostics) {
 	p := newPlanner(o)
 	made, diags := p.build()
 	return made, p.extender, diags
@@ -74,7 +73,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	for _, m := range p.modules {
 		diags = append(diags, p.unsaid(m, p.declareBlocks(m))...)
 	}
-	for _, m := range p.modules { // a caller's names come before those of what it calls
+	for _, m := range p.modules { // names of a caller come before those of the modules it calls
 		p.declareNames(m)
 	}
 	for _, m := range p.modules {
@@ -93,11 +92,17 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, p.together(diags)
 	}
-	return p.assemble(), append(diags, p.unused()...)
+	made := p.assemble()
+	if x := p.extender; len(x.instances)+len(x.outputs)+len(x.checks) > 0 {
+		x.planner = p
+		p.files.Forget() // Resolver.Reads returns only later reads
+		p.env = map[string]bool{}
+	}
+	return made, append(diags, p.unused()...)
 }
 
-// together makes one error of those about toolchains that steps cannot do without and nobody declares, one of those
-// about a target, and one of equal errors about something that steps share.
+// together merges diagnostics: one for all undeclared toolchains that steps require, one about targets, and one for
+// equal errors about an object that steps share.
 func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 	targetSaid := false
 	shared := make(map[string]bool)
@@ -110,11 +115,11 @@ func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 			shared[d.Detail] = true
 			return again
 		}
-		u, ok := d.Extra.(step.Undeclared)
+		u, ok := d.Extra.(step.MissingBlockError)
 		switch {
 		case !ok:
 			return false
-		// each step that does not say which of several is a mistake of its own
+		// each step that does not choose one of several targets is a mistake of its own
 		case u.Toolchain == "" && len(p.targets) > 0:
 			d.Extra = nil
 			return false
@@ -131,7 +136,8 @@ func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 		return d != first
 	})
 	if len(names) > 1 || first != nil && len(by[names[0]]) > 1 {
-		first.Summary, first.Detail = "Toolchains not declared", "Steps need what nobody declares. Add to the pipeline:"
+		first.Summary, first.Detail = "Undeclared toolchains",
+			"Some steps need toolchains that the pipeline does not declare. Add these blocks:"
 		for _, name := range names {
 			first.Detail += fmt.Sprintf("\n  toolchain %q {} # for %s", name,
 				strings.Join(slices.Compact(by[name]), ", "))
@@ -155,7 +161,7 @@ func newPlanner(o Options) *planner {
 	return p
 }
 
-// planner holds everything while a plan is made. Afterwards only the Extender uses it, for one question at a time.
+// planner holds the state of planning. Afterwards only the Resolver uses it, one question at a time.
 type planner struct {
 	o         Options
 	roots     []step.Root
@@ -167,48 +173,48 @@ type planner struct {
 	budget    *lang.Budget
 	schemas   map[string]*kindSchema
 	copied    int // instances of all steps with for_each, and of all steps of modules
-	framed    int // copies of calls
-	checks    int // copies of checks
+	framed    int // instances of calls
+	checks    int // instances of checks
 	dummies   *dummies
 
 	root    *module
-	modules []*module // as written: callers before what they call
+	modules []*module // as written: callers before the modules they call
 	frames  map[addrs.Module]*frame
 	objects map[string]*object // by name
 	order   []string           // dependencies first
 	outputs []plan.Output
-	places  map[string]string // of outputs, by the name of the file that each will be
+	places  map[string]string // of outputs, by the file name of each
 	said    map[saying]bool
 
-	env       map[string]bool // variables of the environment that kinds looked at
-	extender  *Extender
-	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
+	env       map[string]bool // environment variables that kinds read
+	extender  *Resolver
+	arguments map[addrs.Instance][]Argument // nil: not recorded
 }
 
-// object is one thing as it is written, which is evaluated in each frame of its module: a call, a variable of a
-// module, a local, the targets, a toolchain, a step or an output block.
+// object is one named element of a file, evaluated in each frame of its module: a call, a variable of a module, a
+// local, the targets, a toolchain, a step or an output block.
 type object struct {
 	name     string
-	in       *module // in whose frames it is evaluated
-	scope    *module // whose names it refers to: in, or for variables its caller
+	in       *module // the module whose frames evaluate it
+	scope    *module // the module whose names it refers to: in, or the caller for variables
 	local    *config.Local
 	variable bool // of a module
 	rng      hcl.Range
 	refs     []lang.Ref
 	order    []lang.Ref // of depends_on
 	each     []lang.Ref // of lang.EachRefs
-	// references to axes of the step's matrix, and whether they are right; nil where there can be none
+	// references to axes of the step's matrix, and whether they are valid; nil if the object cannot refer to axes
 	axes     map[hcl.Range]bool
 	implicit []string // objects it needs without a reference
-	static   []static // what must be known before any step runs
+	static   []static // expressions that must be known before any step runs
 	deps     []string // objects
 	eval     func(*frame) hcl.Diagnostics
 
-	block       *config.Block    // of a step or toolchain, with what the profile changes; else nil
+	block       *config.Block    // of a step or toolchain, with the profile's changes; else nil
 	*kindSchema                  // of the block
 	content     *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 
-	failed bool // itself, or something it needs, could not be evaluated
+	failed bool // it or one of its dependencies could not be evaluated
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -225,18 +231,18 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 	case p.profile != nil || p.o.Profile == "" && !own:
 		return nil
 	case p.o.Profile == "":
-		return errorf(hcl.Range{}, "No profile is chosen", "None of the profiles %s is the default. "+
-			"Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
+		return errorf(hcl.Range{}, "No profile selected", "Pipeline %s has no default profile. "+
+			"Select one with --profile. Available profiles: %s.", p.cfg.Name, strings.Join(names, ", "))
 	case len(names) == 0:
-		return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profiles: "+
-			"leave out --profile and HEXMAGE_PROFILE, of which one says %s.", p.cfg.Name, p.o.Profile), true)
+		return markOptions(errorf(hcl.Range{}, "Unknown profile", "Pipeline %s has no profiles, "+
+			"but --profile or HEXMAGE_PROFILE selects %s. Remove this setting.", p.cfg.Name, p.o.Profile), true)
 	}
-	advice := "There are: " + strings.Join(names, ", ") + "."
-	if near := nearest.Name(p.o.Profile, names); near != "" {
+	advice := "Available profiles: " + strings.Join(names, ", ") + "."
+	if near := suggest.Name(p.o.Profile, names); near != "" {
 		advice = "Did you mean " + near + "?"
 	}
-	return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profile %s, "+
-		"which --profile or HEXMAGE_PROFILE names. %s", p.cfg.Name, p.o.Profile, advice), true)
+	return markOptions(errorf(hcl.Range{}, "Unknown profile", "Pipeline %s has no profile %s "+
+		"(selected by --profile or HEXMAGE_PROFILE). %s", p.cfg.Name, p.o.Profile, advice), true)
 }
 
 func (p *planner) profileName() string {
@@ -246,7 +252,8 @@ func (p *planner) profileName() string {
 	return p.profile.Name
 }
 
-// Targets are what a pipeline is built for: its own targets, or those of Options.TargetNames.
+// Targets returns the targets of a build: the targets of the pipeline, replaced or extended by names (see
+// Options.TargetNames).
 func Targets(cfg *config.Pipeline, names []string) []*config.Target {
 	targets := cfg.Targets
 	replaced := false
@@ -262,7 +269,7 @@ func Targets(cfg *config.Pipeline, names []string) []*config.Target {
 	return targets
 }
 
-// prepareRoot makes the pipeline's own frame, with what is known before anything is evaluated in order.
+// prepareRoot creates the pipeline's own frame, with the values that need no evaluation order.
 func (p *planner) prepareRoot() hcl.Diagnostics {
 	f := p.newFrame(p.root, nil)
 	p.root.frames, p.frames[""] = []*frame{f}, f
@@ -277,14 +284,14 @@ func (p *planner) prepareRoot() hcl.Diagnostics {
 
 func (p *planner) add(o *object) *object {
 	if p.objects[o.name] != nil {
-		return o // a duplicate; config has said so
+		return o // a duplicate; config has reported it
 	}
 	p.objects[o.name] = o
 	p.order = append(p.order, o.name)
 	return o
 }
 
-// link finds the objects that an object needs.
+// link finds the objects that an object depends on.
 func (p *planner) link(o *object) {
 	seen := make(map[string]bool)
 	dep := func(names ...string) {
@@ -307,7 +314,7 @@ func (p *planner) link(o *object) {
 	}
 }
 
-// sort puts the objects in order, and reports circles as the chain of references that makes them.
+// sort sorts the objects by dependency, and reports a cycle as the chain of references that forms it.
 func (p *planner) sort() hcl.Diagnostics {
 	for _, o := range p.objects {
 		p.link(o)
@@ -333,8 +340,8 @@ func (p *planner) sort() hcl.Diagnostics {
 			lines = append(lines, fmt.Sprintf("  %s needs %s (%s)", name, next, at))
 		}
 		r := p.objects[c[0]].rng
-		diags = append(diags, errorf(r, "Things need each other in a circle",
-			"None of these can be first:\n%s\nRemove one of the references.", strings.Join(lines, "\n"))...)
+		diags = append(diags, errorf(r, "Dependency cycle",
+			"These objects depend on each other:\n%s\nRemove one of the references.", strings.Join(lines, "\n"))...)
 	}
 	return diags
 }
@@ -367,16 +374,15 @@ func (p *planner) evaluate(o *object) hcl.Diagnostics {
 		}
 		diags = append(diags, f.inside(ds)...)
 		if ds.HasErrors() || p.budget.Spent() {
-			o.failed = true // the other copies would say the same
+			o.failed = true // the other instances would fail in the same way
 			break
 		}
 	}
 	return diags
 }
 
-// checkAttrs checks what could not be checked before the things that the object refers to were evaluated: outputs and
-// keys of steps, keys of modules, attributes of targets and of toolchains. f is the frame whose names the object
-// refers to.
+// checkAttrs checks references that need the values of other objects: outputs and keys of steps, keys of modules,
+// attributes of targets and toolchains. f is the frame whose names the object refers to.
 func (p *planner) checkAttrs(o *object, f *frame) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, r := range o.each {
@@ -403,7 +409,7 @@ func (p *planner) checkAttrs(o *object, f *frame) hcl.Diagnostics {
 	for _, r := range o.order {
 		if r.Root == lang.StepRoot && r.Keyed {
 			if s := f.step(r.Step); s != nil && s.off[r.Key] {
-				continue // a copy that does not exist is done before anything
+				continue // an instance that does not exist has nothing to wait for
 			}
 			diags = append(diags, p.checkStepRef(f, r)...)
 		}
@@ -411,19 +417,21 @@ func (p *planner) checkAttrs(o *object, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// checkTargetRef says whether the target has the attribute, or which there are.
+// checkTargetRef checks that the target has the attribute, and lists the attributes otherwise.
 func (p *planner) checkTargetRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	have := attrNames(f.scope.Target)
 	if len(f.targets) > 1 && r.Name != "" && !slices.Contains(have, r.Name) {
-		if near := nearest.Name(r.Name, have); near == "" && f.of.caller != nil {
-			return errorf(r.Range, "Which target?",
-				"There are several targets, so target.%s is not one thing here. Say in the call of the module which: "+
-					"target = target.%s; or make a copy for each: for_each = target, and target = each.value.", r.Name,
-				have[0])
+		if near := suggest.Name(r.Name, have); near == "" && f.of.caller != nil {
+			return errorf(r.Range, "Ambiguous target",
+				"The pipeline has several targets, so target.%s is ambiguous. In the module call, choose one: "+
+					"target = %s. To call the module for all targets, set for_each = target "+
+					"and target = each.value.", r.Name,
+				targetNames(f.targets)[0])
 		} else if near == "" {
-			return errorf(r.Range, "Which target?",
-				"There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy "+
-					"for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
+			return errorf(r.Range, "Ambiguous target",
+				"The pipeline has several targets, so target.%s is ambiguous. Name one target: %s.%s. "+
+					"To use all targets, set for_each = target and use each.value.%s.",
+				r.Name, targetNames(f.targets)[0], r.Name, r.Name)
 		}
 	}
 	return lang.CheckAttr(r, r.Name, have)
@@ -442,7 +450,7 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		}
 	}
 	if len(copies) > 0 && r.Output != "" {
-		var names []string // of any copy: evaluation tells when the one chosen lacks it
+		var names []string // of all instances: evaluation reports if the chosen one lacks it
 		for _, in := range copies {
 			for _, o := range in.outputs {
 				if o.Name == r.Output {
@@ -465,16 +473,16 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	return nil
 }
 
-// noCopy says that there is no copy of a step or module with the key, but with which there are copies. Off says that
-// there is none because its when is false.
+// noCopy reports a missing key of a step or module, with the existing keys. off means that the instance is missing
+// because its when is false.
 func noCopy(what, at string, r lang.Ref, keys []string, off bool) hcl.Diagnostics {
-	text := fmt.Sprintf(". Its keys are: %s.", orNone(keys))
-	if near := nearest.Name(r.Key, keys); off {
-		text = ", since its when is false" + text
+	text := fmt.Sprintf(". Known keys: %s.", orNone(keys))
+	if near := suggest.Name(r.Key, keys); off {
+		text = ", because its when is false" + text
 	} else if near != "" {
 		text = fmt.Sprintf(". Did you mean [%q]?", near)
 	}
-	return errorf(r.Range, "No such copy of a "+what, "There is no %s%s", at, text)
+	return errorf(r.Range, "Unknown "+what+" instance", "%s does not exist%s", at, text)
 }
 
 func orNone(list []string) string {
@@ -491,12 +499,12 @@ func attrNames(v cty.Value) []string {
 	return sortedKeys(v.Type().AttributeTypes())
 }
 
-// assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
+// assemble makes the plan from the evaluated objects, without unused toolchains.
 func (p *planner) assemble() *plan.Plan {
 	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(),
 		Outputs: p.outputs}
 	toolchains := make(map[addrs.Instance]*plan.Instance)
-	var needed []addrs.Instance // toolchains, by others than toolchains
+	var needed []addrs.Instance // toolchains that steps use
 	note := func(at addrs.Instance) {
 		if at.Kind == addrs.Toolchain {
 			needed = append(needed, at)
@@ -527,7 +535,7 @@ func (p *planner) assemble() *plan.Plan {
 		return nil
 	})
 	out.Instances = make([]*plan.Instance, 0, n+len(reached))
-	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
+	for _, name := range p.order { // in dependency order; instances of one step do not depend on each other
 		o := p.objects[name]
 		if o.block == nil {
 			continue
@@ -555,21 +563,16 @@ func (p *planner) assemble() *plan.Plan {
 	return out
 }
 
-// reads is all that was looked at.
+// reads returns everything that planning read.
 func (p *planner) reads() plan.Reads {
 	p.noteReads(p.o.Reads)
 	for _, name := range append(sortedKeys(p.cfg.Files), p.cfg.Dirs...) {
 		p.files.Follow(name)
 	}
 	r := p.files.Reads()
-	files := append(r.Files, sortedKeys(p.cfg.Files)...)
-	dirs := append(r.Dirs, p.cfg.Dirs...)
-	absent := append(r.Absent, p.cfg.Absent...)
-	slices.Sort(files)
-	slices.Sort(dirs)
-	slices.Sort(absent)
-	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: slices.Compact(absent),
-		Globs: r.Globs, Env: sortedKeys(p.env)}
+	set := func(a, b []string) []string { return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b)))) }
+	return plan.Reads{Files: set(r.Files, sortedKeys(p.cfg.Files)), Dirs: set(r.Dirs, p.cfg.Dirs),
+		Absent: set(r.Absent, p.cfg.Absent), Globs: r.Globs, Env: sortedKeys(p.env)}
 }
 
 func (p *planner) noteReads(r step.Reads) {

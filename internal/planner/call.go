@@ -1,9 +1,11 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -13,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// evalCall makes the frames of a call in one frame of its caller.
+// evalCall creates the frames of a call in one frame of its caller.
 func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 	c := m.call
 	keys, values, diags := p.keys(caller, c.ForEach)
@@ -21,8 +23,9 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 		return diags
 	}
 	if p.framed += len(keys); p.framed > maxFrames {
-		return errorf(c.Range, "More than a plan may hold",
-			"With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
+		return errorf(c.Range, "Plan too large",
+			"The %d instances of module.%s exceed the limit of %d module instances in a plan. "+
+				"Use fewer keys in for_each.", len(keys), c.Name, maxFrames)
 	}
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
 	caller.scope.Modules[c.Name] = outputs
@@ -88,7 +91,7 @@ func (p *planner) newFrame(m *module, caller *frame) *frame {
 	return f
 }
 
-// inCall evaluates an expression of the call that made a frame, in the frame's caller.
+// inCall evaluates an expression of the call that created a frame, in the caller's frame.
 func (p *planner) inCall(f *frame, scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	refs, diags := lang.Refs(e.Variables())
 	if diags.HasErrors() {
@@ -101,7 +104,7 @@ func (p *planner) inCall(f *frame, scope *lang.Scope, e hcl.Expression) (cty.Val
 	return p.budget.Value(e, ctx)
 }
 
-// each is what the arguments of the call that made a frame see as each; the zero Value without for_each.
+// each returns the each object for the arguments of the call that created the frame; the zero Value without for_each.
 func (f *frame) each() cty.Value {
 	if f.key == cty.NilVal {
 		return cty.NilVal
@@ -109,7 +112,7 @@ func (f *frame) each() cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"key": f.key, "value": f.value})
 }
 
-// callValue evaluates an argument of the call that made a frame to a known, plain value of a type.
+// callValue evaluates an argument of the call that created a frame to a known, plain value of a type.
 func (p *planner) callValue(f *frame, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
 	v, diags := p.inCall(f, &f.caller.scope, e)
 	if diags.HasErrors() {
@@ -128,19 +131,19 @@ func (p *planner) existing(c *config.Call, f *frame) (bool, hcl.Diagnostics) {
 	return decide(v, diags, c.When, what)
 }
 
-// decide returns what a value of when says.
+// decide returns the value of a when expression.
 func decide(v cty.Value, diags hcl.Diagnostics, when hcl.Expression, what string) (bool, hcl.Diagnostics) {
 	switch {
 	case diags.HasErrors():
 		return false, diags
 	case v.IsNull():
-		return false, append(diags, errorf(when.Range(), "when is null", "%s must be true or false. "+
-			"If it is made from what may be null, say which of the two that means: coalesce(…, false).", what)...)
+		return false, append(diags, errorf(when.Range(), "Null condition", "%s is null, but must be true or "+
+			"false. For a value that may be null, write coalesce(VALUE, false).", what)...)
 	}
 	return v.True(), diags
 }
 
-// aim sets what a frame is built for.
+// aim sets the target of a frame.
 func (p *planner) aim(c *config.Call, f *frame) hcl.Diagnostics {
 	if c.Target == nil {
 		return nil
@@ -164,41 +167,44 @@ func (p *planner) aim(c *config.Call, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// checkTarget refuses what is no target.
+// checkTarget rejects values that are not targets.
 func (p *planner) checkTarget(v cty.Value, e hcl.Expression, what string) hcl.Diagnostics {
 	for _, t := range p.rootFrame().targets {
 		if t.RawEquals(v) {
 			return nil
 		}
 	}
-	return errorf(e.Range(), "Not a target", "%s must be one of the pipeline's targets: %s.", what,
+	return errorf(e.Range(), "Invalid target", "%s must be one of the pipeline's targets: %s.", what,
 		orNone(targetNames(p.rootFrame().targets)))
 }
 
+// targetNames returns references to the targets.
 func targetNames(targets map[string]cty.Value) []string {
 	names := sortedKeys(targets)
 	for i, n := range names {
-		names[i] = "target." + n
+		if names[i] = "target." + n; !hclsyntax.ValidIdentifier(n) {
+			names[i] = fmt.Sprintf("targets[%q]", n)
+		}
 	}
 	return names
 }
 
 func (p *planner) rootFrame() *frame { return p.root.frames[0] }
 
-// dependsOn returns the instances that depends_on names in a frame, as in plan.Instance.After; value evaluates a key
-// there, and of says whose depends_on it is.
+// dependsOn returns the instances that depends_on names in a frame, like plan.Instance.After. value evaluates a key in
+// that frame; of names the owner of the depends_on.
 func (p *planner) dependsOn(
 	f *frame, on []config.Dependency, of string, value func(hcl.Expression) (cty.Value, hcl.Diagnostics),
 ) (after []addrs.Instance, diags hcl.Diagnostics) {
 	for _, d := range on {
 		r, ds := lang.ParseRef(d.Step)
 		if ds.HasErrors() {
-			continue // that was said
+			continue // reported earlier
 		}
 		if d.Key != nil {
 			v, ds := value(d.Key)
 			if !ds.HasErrors() && v.IsNull() {
-				ds = errorf(d.Key.Range(), "A value is not allowed", "The key in depends_on of %s: null is no key.", of)
+				ds = errorf(d.Key.Range(), "Invalid value", "The key in depends_on of %s is null. Use a string.", of)
 			}
 			if !ds.HasErrors() {
 				r.Key, r.Keyed = v.AsString(), true
@@ -215,8 +221,8 @@ func (p *planner) dependsOn(
 	return after, diags
 }
 
-// ordered returns the instances that an element of depends_on names in a frame, as in plan.Instance.After: a step
-// without a key stands for all its copies. A step or copy whose when is false orders nothing.
+// ordered returns the instances for one element of depends_on in a frame, like plan.Instance.After: a step without a
+// key stands for all its instances. A step or instance whose when is false orders nothing.
 func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnostics) {
 	if r.Root == lang.Module {
 		var out []addrs.Instance
@@ -250,7 +256,7 @@ func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnosti
 	return nil, nil
 }
 
-// all are the steps of a frame, and of those that it calls.
+// all returns the steps of a frame and of the modules it calls.
 func (f *frame) all() []addrs.Instance {
 	var out []addrs.Instance
 	for at, s := range f.steps {
@@ -266,7 +272,7 @@ func (f *frame) all() []addrs.Instance {
 	return out
 }
 
-// evalArgument settles a variable of a module: what the call gives, or its default.
+// evalArgument sets a variable of a module: the caller's value, or the default.
 func (p *planner) evalArgument(v *config.Variable, a *hcl.Attribute, f *frame) hcl.Diagnostics {
 	val, diags := p.argument(v, a, f, &f.caller.scope)
 	f.scope.Vars[v.Name] = val
@@ -284,7 +290,7 @@ func (p *planner) argument(
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	if val.IsNull() && v.Default != nil { // so a caller hands on a variable of its own that may be left out
+	if val.IsNull() && v.Default != nil { // so a caller can pass on its own optional variable
 		val, ds := p.variable(v, inputValue{})
 		return val, append(append(diags, ds...), p.hidden(v, val, v.Range)...)
 	}
@@ -296,8 +302,8 @@ func (p *planner) argument(
 	return val, append(diags, ds...)
 }
 
-// hidden rejects a value for a sensitive variable of a module that is not sensitive itself: sensitive values come
-// from sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
+// hidden rejects a value for a sensitive variable of a module unless the value is sensitive itself: sensitive values
+// come from sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
 func (p *planner) hidden(v *config.Variable, val cty.Value, at hcl.Range) hcl.Diagnostics {
 	if !v.Sensitive || val == cty.NilVal {
 		return nil
@@ -306,18 +312,18 @@ func (p *planner) hidden(v *config.Variable, val cty.Value, at hcl.Range) hcl.Di
 		return nil
 	}
 	if at == v.Range {
-		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. "+
-			"Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
+		return errorf(at, "Sensitive variable with a default", "var.%s is sensitive, but this file shows its default. "+
+			"Remove the default, or use the type optional(…) if callers may omit the variable.", v.Name)
 	}
-	if lang.TraitsOf(val).Sensitive {
+	if lang.ValueMarksOf(val).Sensitive {
 		return nil
 	}
-	return errorf(at, "Not a sensitive value",
-		"var.%s of this module, declared at %s, is sensitive, and this value is not: "+
-			"plans would show it. Make it of a variable with sensitive = true.", v.Name, config.Where(v.Range))
+	return errorf(at, "Sensitive value required",
+		"var.%s of this module (%s) is sensitive, but this value is not, so plans would show the value. "+
+			"Pass a variable with sensitive = true.", v.Name, config.Where(v.Range))
 }
 
-// checkModuleRef checks the key of a reference to a copy of a call.
+// checkModuleRef checks the key of a reference to an instance of a call.
 func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	if !r.Keyed {
 		return nil

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	maxChecks       = 10_000  // copies of all checks
-	maxCheckMessage = 1 << 10 // bytes of what one says
+	maxChecks       = 10_000  // instances of all checks
+	maxCheckMessage = 1 << 10 // maximum size of a message, in bytes
 )
 
-// checkIn is a check, or a copy of one, in a frame.
+// checkIn is a check, or an instance of one, in a frame.
 type checkIn struct {
 	*placed
 	block *config.Check
@@ -31,7 +31,7 @@ type checkIn struct {
 	each  cty.Value // the zero Value without for_each
 }
 
-// declareCheck makes the object of a check.
+// declareCheck creates the object of a check.
 func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
 	o := p.add(&object{name: m.name("check." + c.Name), in: m, scope: m, rng: c.Range})
 	o.eval = func(f *frame) hcl.Diagnostics { return p.evalCheck(c, o, f) }
@@ -45,16 +45,17 @@ func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
 	return diags
 }
 
-// evalCheck expands a check into its copies in a frame, and finds what is wrong with each whatever the steps will
-// give.
+// evalCheck expands a check into its instances in a frame, and settles each instance that does not depend on values of
+// steps.
 func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostics {
 	keys, values, diags := p.keys(f, c.ForEach)
 	if diags.HasErrors() {
 		return diags
 	}
 	if p.checks += len(keys); p.checks > maxChecks {
-		return errorf(c.Range, "More than a plan may hold",
-			"With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
+		return errorf(c.Range, "Plan too large",
+			"The %d instances of check.%s exceed the limit of %d checks in a plan. "+
+				"Use fewer keys in for_each.", len(keys), c.Name, maxChecks)
 	}
 	for i, k := range keys {
 		n := &checkIn{placed: &placed{p: p, object: o, frame: f}, block: c, name: "check." + c.Name}
@@ -76,14 +77,14 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 		}
 		planned, ds := n.plan(scope)
 		if diags = append(diags, ds...); ds.HasErrors() {
-			return diags // the other copies would say the same
+			return diags // the other instances would fail in the same way
 		}
 		f.checks[c.Name] = append(f.checks[c.Name], planned)
 	}
 	return diags
 }
 
-// scope is what expressions of the check see: those of a frame's scope, and each.
+// scope returns the frame's scope with each.
 func (n *checkIn) scope(of *lang.Scope) *lang.Scope {
 	own := *of
 	own.Each = n.each
@@ -103,7 +104,7 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	}
 	if diags.HasErrors() {
 		if gone := n.gone(); gone != "" {
-			out.Settled = &plan.Verdict{Message: gone + " does not exist in this plan: its when is false"}
+			out.Settled = &plan.Verdict{Message: gone + " does not exist in this plan, because its when is false"}
 			return out, nil
 		}
 		return out, diags
@@ -111,9 +112,9 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	marks := append(lang.OutputMarks(cond), lang.OutputMarks(message)...)
 	for _, m := range marks {
 		if class := n.p.class(m); class != action.Value {
-			return out, errorf(c.Range, "A check reads values",
-				"%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a "+
-					"value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
+			return out, errorf(c.Range, "Invalid reference in a check",
+				"%s can read only values, but %s is a %s. Declare a value output in that step, or in an exec step "+
+					"that reads the %[3]s: output \"NAME\" { value = \"FILE\" }.", n.name, m, class)
 		}
 	}
 	if out.AwaitValues = n.p.awaited(n.placed, marks); len(out.AwaitValues) > 0 {
@@ -125,16 +126,16 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	return out, diags
 }
 
-// condition evaluates to true or false, or to what is not known yet.
+// condition evaluates to true, false or unknown.
 func (n *checkIn) condition(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	return n.part(scope, n.block.Condition, cty.Bool, "A condition is not true or false",
-		"The condition of %s has to be true or false, as a comparison is, such as step.exec.a.outputs.n > 1: %s.")
+	return n.part(scope, n.block.Condition, cty.Bool, "Invalid condition",
+		"The condition of %s must be true or false (%s). Write a comparison, such as step.exec.a.outputs.n > 1.")
 }
 
-// message evaluates to a text, or to what is not known yet.
+// message evaluates to a string or unknown.
 func (n *checkIn) message(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	return n.part(scope, n.block.Message, cty.String, "A message is no text",
-		"The error_message of %s must be a text: %s.")
+	return n.part(scope, n.block.Message, cty.String, "Invalid error_message",
+		"The error_message of %s must be a string: %s.")
 }
 
 func (n *checkIn) part(
@@ -146,7 +147,7 @@ func (n *checkIn) part(
 	}
 	out, err := convert.Convert(v, ty)
 	if err == nil && out.IsNull() {
-		err = errors.New("it is null")
+		err = errors.New("the value is null")
 	}
 	if err != nil {
 		return v, append(diags, errorf(e.Range(), summary, detail, n.name, err)...)
@@ -154,7 +155,7 @@ func (n *checkIn) part(
 	return out, diags
 }
 
-// gone is a step or module that the check refers to and that is not there, or "".
+// gone returns a step or module that the check refers to and that does not exist, or "".
 func (n *checkIn) gone() string {
 	name := ""
 	n.p.eachRef(n.object, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
@@ -170,7 +171,7 @@ func (n *checkIn) gone() string {
 	return name
 }
 
-// evaluate tells what comes of the check with some of the values that it awaits.
+// evaluate evaluates the check with some of the values that it awaits.
 func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
 	l, diags := n.p.laterWith(values)
 	if diags.HasErrors() {
@@ -188,7 +189,7 @@ func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
 	return n.verdict(cond, func() (cty.Value, hcl.Diagnostics) { return n.message(scope) }, values)
 }
 
-// verdict tells what comes of the check by its condition.
+// verdict returns the verdict for a value of the condition.
 func (n *checkIn) verdict(cond cty.Value, message func() (cty.Value, hcl.Diagnostics),
 	values map[addrs.Output][]byte) plan.Verdict {
 	plain, _ := cond.Unmark()
@@ -202,12 +203,12 @@ func (n *checkIn) verdict(cond cty.Value, message func() (cty.Value, hcl.Diagnos
 	return plan.Verdict{Known: true, Message: cutMessage(n.said(said, diags, values))}
 }
 
-// said is the message of a check whose condition is false.
+// said returns the message of a check whose condition is false.
 func (n *checkIn) said(message cty.Value, diags hcl.Diagnostics, values map[addrs.Output][]byte) string {
 	plain, _ := message.Unmark()
 	switch {
 	case diags.HasErrors():
-		return "The condition is false; its error_message cannot be evaluated: " + diagnosed(diags)
+		return "The condition is false, but its error_message cannot be evaluated: " + diagnosed(diags)
 	case lang.IsSensitive(message):
 		return secret.Hidden
 	case !plain.IsKnown():
@@ -215,12 +216,12 @@ func (n *checkIn) said(message cty.Value, diags hcl.Diagnostics, values map[addr
 		for _, o := range n.missing(message, values) {
 			names = append(names, o.String())
 		}
-		return "The condition is false; its error_message needs " + strings.Join(names, ", ") + ", which is not there."
+		return "The condition is false. Its error_message needs missing values: " + strings.Join(names, ", ") + "."
 	}
 	return plain.AsString()
 }
 
-// missing are the values that are not there and that a value which is not known was made from.
+// missing returns the missing values that an unknown value depends on.
 func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.Output {
 	there := func(o addrs.Output) bool { _, ok := values[o]; return ok || n.p.class(o) != action.Value }
 	if out := slices.DeleteFunc(lang.OutputMarks(v), there); len(out) > 0 {
@@ -229,19 +230,19 @@ func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.O
 	return slices.DeleteFunc(n.p.awaited(n.placed, nil), there)
 }
 
-// failedCheck is what comes of a condition that cannot be evaluated although its values are there: it has checked
-// nothing, so it did not pass.
+// failedCheck is the verdict of a condition that cannot be evaluated although its values are known. The check has
+// tested nothing, so it does not pass.
 func failedCheck(diags hcl.Diagnostics) plan.Verdict {
 	return plan.Verdict{Known: true, Message: cutMessage("The condition cannot be evaluated: " + diagnosed(diags))}
 }
 
-// diagnosed is the first error, in a line.
+// diagnosed returns the first error on one line.
 func diagnosed(diags hcl.Diagnostics) string {
 	for _, d := range diags {
 		if d.Severity != hcl.DiagError {
 			continue
 		}
-		text := d.Summary + ": " + d.Detail
+		text := d.Detail
 		if d.Subject != nil {
 			text += fmt.Sprintf(" (%s)", config.Where(*d.Subject))
 		}

@@ -14,25 +14,25 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// placed is an object in one frame, and what is known of it there.
+// placed is an object in one frame, with its values in that frame.
 type placed struct {
 	p *planner
 	*object
 	frame *frame
-	at    addrs.Step // of a step or toolchain, as is what follows
-	// those that exist; for a step with when = false and without for_each one without a plan
+	at    addrs.Step // of a step or toolchain, like the fields below
+	// those that exist; a step with when = false and without for_each has one without a plan
 	instances []*instance
 	byAddress map[addrs.Instance]*instance
-	off       map[string]bool // keys of copies of which when is false
+	off       map[string]bool // keys of instances whose when is false
 	attrs     cty.Value       // of a toolchain, for kinds
 }
 
-// kindSchema is a kind and what its blocks may hold.
+// kindSchema is a kind with its arguments and blocks.
 type kindSchema struct {
 	kind         step.Kind
 	schema       step.Schema
@@ -61,38 +61,35 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 
 // add adds an instance.
 func (s *placed) add(in *instance) {
-	if s.byAddress == nil {
-		s.byAddress = make(map[addrs.Instance]*instance)
-	}
 	s.instances, s.byAddress[in.at] = append(s.instances, in), in
 }
 
-// copy returns the copy with a key, or nil.
+// copy returns the instance with a key, or nil.
 func (s *placed) copy(key string) *instance {
 	return s.byAddress[addrs.Instance{Step: s.at, Key: key, Keyed: true}]
 }
 
-// optional tells whether steps of the kind may lack an output.
+// optional reports whether steps of the kind may lack an output.
 func (s *placed) optional(output string) bool {
 	return slices.ContainsFunc(s.schema.Outputs, func(o step.OutputSpec) bool { return o.Name == output && o.Optional })
 }
 
-// exists tells whether there is a copy of the step, or it itself.
+// exists reports whether the step or one of its instances exists.
 func (s *placed) exists() bool {
 	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.plan != nil })
 }
 
-// instance is a step or toolchain in a frame, or one of the copies that for_each makes of it.
+// instance is a step or toolchain in a frame, or one of its for_each instances.
 type instance struct {
 	s       *placed
 	at      addrs.Instance
 	value   cty.Value             // each.value; the zero Value without for_each
-	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
+	outputs []step.DeclaredOutput // outputs of the kind and of the step; Path is set for outputs of the step
 	plan    *plan.Instance        // nil when when = false
 	answer  step.Planned          // the kind's, if it was asked
 }
 
-// declare makes an object for everything in a module and checks every reference, before anything is evaluated.
+// declare creates an object for every element of a module and checks every reference, before any evaluation.
 func (p *planner) declare(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if m.caller != nil {
@@ -132,13 +129,13 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 
 func targetVariables(t *config.Target) []hcl.Traversal {
 	var exprs []hcl.Expression
-	for _, n := range sortedKeys(t.Arguments) {
-		exprs = append(exprs, t.Arguments[n].Expr)
+	for _, a := range sorted(t.Arguments) {
+		exprs = append(exprs, a.Expr)
 	}
 	return variables(exprs...)
 }
 
-// declareBlocks finds the kind of each block of a module.
+// declareBlocks looks up the kind of each block of a module.
 func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var kinds []string
@@ -151,20 +148,20 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 		for _, b := range blocks {
 			k := p.o.Kinds[b.At.Kind]
 			switch {
-			case m.steps[b.At] != nil: // a duplicate; config has said so
+			case m.steps[b.At] != nil: // a duplicate; config has reported it
 				continue
 			case k == nil && b.At.Kind == addrs.Toolchain:
 				diags = append(diags, errorf(b.Range, "Toolchains are not supported",
-					"This program has no toolchain catalogue.")...)
+					"This program has no toolchain catalog. Remove the block.")...)
 				continue
 			case k == nil:
-				advice := "There are: " + strings.Join(kinds, ", ") + "."
-				if near := nearest.Name(b.At.Kind, kinds); near != "" {
+				advice := "Known kinds: " + strings.Join(kinds, ", ") + "."
+				if near := suggest.Name(b.At.Kind, kinds); near != "" {
 					advice = fmt.Sprintf("Did you mean %s?", near)
 				}
-				diags = append(diags, errorf(b.KindRange, "Unknown kind of step",
-					"There is no kind %s. %s", b.At.Kind, advice)...)
-				// References to it should not be reported as well.
+				diags = append(diags, errorf(b.KindRange, "Unknown step kind",
+					"hexmage has no step kind %s. %s", b.At.Kind, advice)...)
+				// Do not report references to it, too.
 				p.declareBlock(m, b, new(kindSchema))
 				continue
 			}
@@ -181,7 +178,7 @@ func (p *planner) declareBlock(m *module, b *config.Block, k *kindSchema) {
 	m.steps[b.At] = &object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, block: b, kindSchema: k}
 }
 
-// declareNames notes what references in a module can mean; its callers' toolchains are among that.
+// declareNames records the names that references in a module can use, including its callers' toolchains.
 func (p *planner) declareNames(m *module) {
 	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), Calls: make(map[string]lang.DeclaredCall),
 		HasTarget: len(p.targets) > 0, TargetFlag: p.o.TargetFlag,
@@ -218,7 +215,7 @@ func (p *planner) declareNames(m *module) {
 	m.declared = d
 }
 
-// declaredStep is what references to a step can mean.
+// declaredStep returns the references that a step allows.
 func declaredStep(s *object) lang.DeclaredStep {
 	ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
 	if s.kind != nil && s.schema.OutputsFrom == "" {
@@ -233,7 +230,7 @@ func declaredStep(s *object) lang.DeclaredStep {
 	return ds
 }
 
-// elsewhere lists what other profiles than the one chosen declare, by the profiles' names.
+// elsewhere returns the declarations of other profiles, by profile name.
 func elsewhere(m *config.Module, profile string) map[string][]string {
 	in := make(map[string][]string)
 	for _, pr := range m.Profiles {
@@ -246,7 +243,7 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 	return in
 }
 
-// declareStep makes the object of a step or toolchain, and checks it and what it refers to.
+// declareStep creates the object of a step or toolchain, and checks its body and references.
 func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 	b := o.block
 	p.add(o)
@@ -260,14 +257,15 @@ func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 	}
 	diags := config.Unexpected(b.Names, o.args, o.blocks, what)
 	if len(b.Outputs) > 0 && !o.schema.OwnOutputs {
-		diags = append(diags, errorf(b.Outputs[0].Range, "No output blocks here",
-			"Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
+		diags = append(diags, errorf(b.Outputs[0].Range, "Unexpected output block",
+			"Steps of kind %s have fixed outputs: %s. Remove the output block.", b.At.Kind,
+			orNone(schemaOutputs(o.schema)))...)
 	}
 	for _, own := range b.Outputs {
 		for _, fixed := range o.schema.Outputs {
 			if own.Name == fixed.Name {
-				diags = append(diags, errorf(own.Range, "The output exists already",
-					"Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
+				diags = append(diags, errorf(own.Range, "Duplicate output",
+					"Steps of kind %s already have an output named %s. Choose another name.", b.At.Kind, own.Name)...)
 			}
 		}
 	}
@@ -289,15 +287,15 @@ func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 	return diags
 }
 
-// referOrder checks what depends_on names, and keeps it.
+// referOrder checks and records the references in depends_on.
 func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, d := range on {
 		r, ds := lang.ParseRef(d.Step)
 		if !ds.HasErrors() {
 			if r.Root != lang.StepRoot && r.Root != lang.Toolchain && (r.Root != lang.Module || r.Attr != "") {
-				ds = errorf(r.Range, "Not the address of a step",
-					"depends_on is a list of steps and modules, such as [step.patch.ops].")
+				ds = errorf(r.Range, "Invalid step address",
+					"depends_on can contain only steps and modules, such as [step.patch.ops].")
 			} else {
 				ds = o.scope.declared.Check(r, true)
 			}
@@ -311,7 +309,7 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 	return diags
 }
 
-// references are those of the whole block. It notes which of them must be static, and decodes the body.
+// references returns the references of the whole block. It records which of them must be static, and decodes the body.
 func (s *object) references() []hcl.Traversal {
 	b, ts := s.block, s.variables()
 	of := b.At.String()
@@ -326,6 +324,7 @@ func (s *object) references() []hcl.Traversal {
 	}{
 		{"for_each", b.ForEach}, {"when", b.When}, {"target", b.Target}, {"timeout", b.Timeout}, {"retries", b.Retries},
 		{"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache},
+		{"side_effects", b.SideEffects},
 	} {
 		ts = append(ts, s.addStatic(a.name, of, a.expr)...)
 	}
@@ -345,7 +344,7 @@ func (s *object) references() []hcl.Traversal {
 	return ts
 }
 
-// variables are those of the arguments of the kind. It decodes the body.
+// variables returns the references in the arguments of the kind. It decodes the body.
 func (s *object) variables() []hcl.Traversal {
 	content, diags := s.block.Body.Content(s.implied)
 	if diags.HasErrors() {
@@ -360,7 +359,7 @@ func (s *object) variables() []hcl.Traversal {
 			ts = append(ts, a.Expr.Variables()...)
 		}
 	}
-	slices.SortFunc(ts, func(a, b hcl.Traversal) int { // plans are in an order that comes from this one
+	slices.SortFunc(ts, func(a, b hcl.Traversal) int { // the order of plans depends on this order
 		at, bt := a.SourceRange(), b.SourceRange()
 		return cmp.Or(cmp.Compare(at.Filename, bt.Filename), cmp.Compare(at.Start.Byte, bt.Start.Byte))
 	})
@@ -373,12 +372,12 @@ func schemaOutputs(s step.Schema) []string {
 		names = append(names, o.Name)
 	}
 	if s.OutputsFrom != "" {
-		names = append(names, "one for each of "+s.OutputsFrom)
+		names = append(names, "one for each element of "+s.OutputsFrom)
 	}
 	return names
 }
 
-// refer checks references and keeps them.
+// refer checks and records references.
 func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostics {
 	var known []hcl.Traversal
 	var diags hcl.Diagnostics
@@ -386,7 +385,7 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 		if name := t.RootName(); p.o.Kinds[name] != nil && !slices.Contains(lang.Roots(), name) {
 			r := t.SourceRange()
 			diags = append(diags, errorf(r, "Unknown reference",
-				"There is no %s. References to steps start with step: step.%s.NAME.outputs.OUTPUT.", name, name)...)
+				"%s is a step kind. To refer to a step, write step.%s.NAME.outputs.OUTPUT.", name, name)...)
 			continue
 		}
 		known = append(known, t)
@@ -412,14 +411,14 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	return diags
 }
 
-// firstOnly says once, instead of at each reference, that a module has no blocks for the pipeline's profile; and
-// marks what says that there is no target.
+// firstOnly reports once, instead of at each reference, that a module has no blocks for the pipeline's profile. It also
+// marks errors about a missing target.
 func (p *planner) firstOnly(m *module, r lang.Ref, diags hcl.Diagnostics) hcl.Diagnostics {
 	var what saying
 	switch {
 	case (r.Root == lang.Target || r.Root == lang.Targets) && !m.declared.HasTarget:
-		diags[0].Extra = step.Undeclared{}
-		return diags // together leaves one of them
+		diags[0].Extra = step.MissingBlockError{}
+		return diags // together keeps one of them
 	case m.caller != nil && len(m.declared.Elsewhere[r.Object()]) > 0 &&
 		!slices.ContainsFunc(m.cfg.Profiles, func(pr *config.Profile) bool { return pr.Name == p.profileName() }):
 		what.at = m.call.Range
@@ -434,24 +433,24 @@ func (p *planner) firstOnly(m *module, r lang.Ref, diags hcl.Diagnostics) hcl.Di
 	return diags
 }
 
-// strangeProfile says that a module which differs by profile does not know the pipeline's.
+// strangeProfile reports that a module with profiles lacks the pipeline's profile.
 func (m *module) strangeProfile(chosen string) hcl.Diagnostics {
 	var names []string
 	for _, pr := range m.cfg.Profiles {
 		names = append(names, pr.Name)
 	}
 	slices.Sort(names)
-	has := "the pipeline has none"
+	has := "has no profile"
 	if chosen != "" {
-		has = "the pipeline's is " + chosen
+		has = "uses profile " + chosen
 	}
-	return errorf(m.call.Range, "A module without the profile",
-		"The module %s, in %s, is made for the profiles %s, and %s. Add one of them to the pipeline, such as: "+
-			"profile %q {}.",
-		m.call.Source, m.cfg.Dir, strings.Join(names, " and "), has, names[len(names)-1])
+	return errorf(m.call.Range, "Missing profile",
+		"Module %s (%s) supports only profiles %s, but the pipeline %s. Add a supported profile to the "+
+			"pipeline, such as profile %q {}.",
+		m.call.Source, m.cfg.Dir, strings.Join(names, ", "), has, names[len(names)-1])
 }
 
-// referEach does the same for what is taken from all copies of a step.
+// referEach checks and records references to all instances of a step.
 func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	each, taken := lang.EachRefs(node)
@@ -471,7 +470,7 @@ func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 		case len(t.Outputs) == 0:
 			r.Copies = true
 			refs = append(refs, r)
-		default: // not the other outputs of the module: they may need what needs this
+		default: // not the other outputs of the module: they may depend on this object
 			refs = append(refs, t.Outputs...)
 		}
 	}

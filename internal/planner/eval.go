@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// eval evaluates an expression whose references were checked.
+// eval evaluates an expression with checked references.
 func (p *planner) eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	refs, diags := lang.Refs(e.Variables())
 	if diags.HasErrors() {
@@ -27,7 +27,7 @@ func (p *planner) eval(scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diag
 	return p.budget.Value(e, scope.EvalContext(refs))
 }
 
-// evalTo evaluates an expression to a known, plain value of a type; what is for messages.
+// evalTo evaluates an expression to a known, plain value of a type; what names the expression in messages.
 func (p *planner) evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
 	val, diags := p.eval(scope, e)
 	if diags.HasErrors() {
@@ -36,29 +36,31 @@ func (p *planner) evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what 
 	return plainOf(val, e, ty, what)
 }
 
-// plainOf makes the value of an expression a known, plain value of a type; what is for messages.
+// plainOf converts the value of an expression to a known, plain value of a type; what names the expression in messages.
 func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
-	traits := lang.TraitsOf(val)
+	traits := lang.ValueMarksOf(val)
 	fail := func(summary, detail string, args ...any) (cty.Value, hcl.Diagnostics) {
 		return cty.NilVal, errorf(e.Range(), summary, detail, args...)
 	}
 	if traits.Sensitive {
-		return fail("A sensitive value cannot be used here",
-			"%s would show it. Use a variable that is not sensitive.", what)
+		return fail("Sensitive value not allowed",
+			"%s must not be sensitive, because plans show its value. Use a variable that is not sensitive.", what)
 	}
 	if traits.Marked {
 		if outs := lang.OutputMarks(val); len(outs) > 0 {
-			return fail("An output of a step cannot be used here",
-				"%s must be known while planning, but it is made from %s.", what, outs[0])
+			return fail("Step output not allowed",
+				"%s must be known during planning, but its value comes from %s. Use a variable or a constant.",
+				what, outs[0])
 		}
 		val, _ = val.UnmarkDeep()
 	}
 	val, err := convertTo(val, ty)
 	if err != nil {
-		return fail("A value has the wrong type", "%s: %s.", what, err)
+		return fail("Wrong type", "%s: %s.", what, err)
 	}
 	if traits.Unknown {
-		return fail("A value is not known", "%s must be known while planning.", what)
+		return fail("Value not known during planning",
+			"%s must be known during planning. Use a variable or a constant.", what)
 	}
 	return val, nil
 }
@@ -69,7 +71,7 @@ func (p *planner) evalLocal(l *config.Local, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// evalTargets makes the objects of the targets: what whoever knows targets makes of each block, or what it says.
+// evalTargets creates the objects of the targets by Options.Targets.
 func (p *planner) evalTargets(f *frame) hcl.Diagnostics {
 	f.targets = make(map[string]cty.Value, len(p.targets))
 	var diags hcl.Diagnostics
@@ -103,12 +105,11 @@ func (p *planner) evalTarget(t *config.Target, f *frame) (cty.Value, hcl.Diagnos
 	var diags hcl.Diagnostics
 	args := make(map[string]lang.Argument, len(t.Arguments))
 	attrs := map[string]cty.Value{"name": cty.StringVal(t.Name)}
-	for _, name := range sortedKeys(t.Arguments) {
-		a := t.Arguments[name]
-		v, ds := p.evalTo(&f.scope, a.Expr, cty.DynamicPseudoType, name+" of the target")
+	for _, a := range sorted(t.Arguments) {
+		v, ds := p.evalTo(&f.scope, a.Expr, cty.DynamicPseudoType, a.Name+" of the target")
 		if diags = append(diags, ds...); !ds.HasErrors() {
-			args[name] = lang.Argument{Value: v, Range: a.Expr.Range(), Constant: len(a.Expr.Variables()) == 0}
-			attrs[name] = v
+			args[a.Name] = lang.Argument{Value: v, Range: a.Expr.Range(), Constant: len(a.Expr.Variables()) == 0}
+			attrs[a.Name] = v
 		}
 	}
 	if diags.HasErrors() {
@@ -143,13 +144,14 @@ func (e *evaluator) metaArguments(n *plan.Instance) hcl.Diagnostics {
 		{"timeout", b.Timeout, cty.String}, {"retries", b.Retries, cty.Number},
 		{"retry_exit_codes", b.RetryExitCodes, cty.List(cty.Number)},
 		{"resources", b.Resources, cty.Map(cty.Number)}, {"cache", b.Cache, cty.String},
+		{"side_effects", b.SideEffects, cty.Bool},
 	} {
 		v, ds := e.value(m.expr, m.ty, m.name)
 		if diags = append(diags, ds...); m.expr == nil || ds.HasErrors() || v.IsNull() {
 			continue
 		}
 		if err := setMeta(n, m.name, v); err != nil {
-			diags = append(diags, errorf(m.expr.Range(), "A value is not allowed", "%s: %s.", e.label(m.name), err)...)
+			diags = append(diags, errorf(m.expr.Range(), "Invalid value", "%s: %s.", e.label(m.name), err)...)
 		}
 	}
 	f := e.s.frame
@@ -165,13 +167,13 @@ func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
 	case "timeout":
 		n.Timeout, err = time.ParseDuration(v.AsString())
 		if err != nil || n.Timeout <= 0 {
-			return fmt.Errorf("%q is no duration above zero; write it as \"90s\", \"10m\" or \"2h\"", v.AsString())
+			return fmt.Errorf("invalid duration %q; use a value such as \"90s\", \"10m\" or \"2h\"", v.AsString())
 		}
 	case "retries":
 		n.Retries, err = wholeNumber(v, 100)
 	case "retry_exit_codes":
 		if n.Retries == 0 {
-			return fmt.Errorf("there are no retries: set retries too, such as retries = 2")
+			return fmt.Errorf("the argument retries is missing; add it, such as retries = 2")
 		}
 		for _, c := range v.AsValueSlice() {
 			i, err := wholeNumber(c, 255)
@@ -184,7 +186,7 @@ func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
 		n.Resources = make(map[string]int)
 		for name, amount := range v.AsValueMap() {
 			if n.Resources[name], err = wholeNumber(amount, 1<<30); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("for %s, %w", name, err)
 			}
 		}
 	case "cache":
@@ -193,11 +195,14 @@ func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
 			n.Cache = plan.CacheDefault
 		case "false", plan.CacheOff:
 			n.Cache = plan.CacheOff
-		case plan.CacheLocal, plan.CacheInputs:
+		case plan.CacheLocal:
 			n.Cache = s
 		default:
-			return fmt.Errorf("%q is not known; there are true, false, \"inputs\" (run when the inputs are not "+
-				"those of the last run here) and \"local\" (remember results on this machine only)", s)
+			return fmt.Errorf("invalid value %q; use true, false or \"local\" (keep results on this machine)", s)
+		}
+	case "side_effects":
+		if n.SideEffects = v.True(); n.SideEffects && n.Cache != plan.CacheDefault {
+			return fmt.Errorf("the step cannot combine side_effects with cache; remove one of them")
 		}
 	}
 	return err
@@ -205,18 +210,18 @@ func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
 
 func wholeNumber(v cty.Value, most int64) (int, error) {
 	if v.IsNull() {
-		return 0, fmt.Errorf("null is no number")
+		return 0, fmt.Errorf("use a number, not null")
 	}
 	f := v.AsBigFloat()
 	i, _ := f.Int64()
 	if !f.IsInt() || i < 0 || i > most {
-		return 0, fmt.Errorf("%s is no whole number from 0 to %d", f.Text('g', 10), most)
+		return 0, fmt.Errorf("use a whole number from 0 to %[2]d, not %[1]s", f.Text('g', 10), most)
 	}
 	return int(i), nil
 }
 
-// keys evaluates for_each in a frame: without one there is one copy, which has neither key nor value. Of `target` it
-// makes the targets by name, also when there is only one.
+// keys evaluates for_each in a frame. Without for_each there is one instance without key and value. For `target` it
+// returns the targets by name, even if there is only one.
 func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
 	if forEach == nil {
 		return []string{""}, []cty.Value{cty.NilVal}, nil
@@ -235,28 +240,35 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 		return nil, nil, errorf(forEach.Range(), summary, detail, args...)
 	}
 	shallow, marks := val.Unmark()
-	plain, deep := val.UnmarkDeep()
+	plain, deep := shallow, marks
+	if !shallow.Type().IsSetType() { // elements of a set have no marks, and each walk of a set sorts it
+		plain, deep = val.UnmarkDeep()
+	}
 	_, secret := deep[lang.Sensitive]
 	switch {
 	case secret:
-		return fail("A sensitive value cannot be used here", "The keys of for_each become part of addresses and paths.")
+		return fail("Sensitive value not allowed",
+			"for_each keys become part of addresses and paths. Use values that are not sensitive.")
 	case !shallow.IsKnown():
-		return fail("A value is not known", "for_each must be known while planning.")
+		return fail("Value not known during planning",
+			"for_each must be known during planning. Use a variable or a constant.")
 	case plain.IsNull():
-		return fail("for_each is null", "Give a map or a set of strings; toset([]) makes no copies.")
+		return fail("for_each is null", "Use a map or a set of strings. For no instances, use toset([]).")
 	case !(plain.Type().IsMapType() || plain.Type().IsObjectType() || plain.Type().IsSetType()):
-		return fail("for_each needs a map or a set", "Its type is %s. Write toset([…]) for a list of strings.",
-			plain.Type().FriendlyName())
+		return fail("Invalid for_each", "for_each needs a map or a set of strings, not a %s. "+
+			"For a list of strings, write toset([…]).", plain.Type().FriendlyName())
 	case len(marks) > 0 || plain.Type().IsSetType() && len(deep) > 0:
-		return fail("The keys of for_each are made from outputs",
-			"Keys become part of addresses; the path of an output cannot be one. Use what the output was made from.")
+		return fail("Step outputs in for_each keys",
+			"for_each keys become part of addresses, so they cannot be step outputs. "+
+				"Use the values that the steps get.")
 	}
 	if plain.Type().IsSetType() {
 		for it := plain.ElementIterator(); it.Next(); {
 			_, v := it.Element()
 			if v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
-				return fail("for_each needs a set of strings",
-					"Its type is %s. Write toset([for x in … : tostring(x)]).", plain.Type().FriendlyName())
+				return fail("Invalid for_each",
+					"for_each needs a set of strings, not a %s. Write toset([for x in … : tostring(x)]).",
+					plain.Type().FriendlyName())
 			}
 			keys = append(keys, v.AsString())
 			values = append(values, v)
@@ -271,8 +283,9 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 	return keys, values, nil
 }
 
-// stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files
-// and trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
+// stepValue returns the value of a step in expressions: {outputs = {…}}, or a map of these for for_each. Outputs of
+// files and trees are their paths, value outputs are unknown unless filled in. All carry the output's address as a
+// mark.
 func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	byKey := make(map[string]cty.Value, len(s.instances))
 	for _, in := range s.instances {
@@ -301,7 +314,7 @@ func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	return cty.ObjectVal(byKey)
 }
 
-// content turns the content of a value output into a value: JSON if it parses as such, else text without the last
+// content converts the content of a value output to a value: JSON if it parses as JSON, else a string without the last
 // line end.
 func content(b []byte) cty.Value {
 	if ty, err := ctyjson.ImpliedType(b); err == nil {
@@ -319,15 +332,15 @@ func content(b []byte) cty.Value {
 	return cty.StringVal(s)
 }
 
-// later is what is known once some value outputs have their contents: what of the frames' scopes follows from them is
-// evaluated again, as far as somebody asks for it.
+// later is the state after some value outputs got their contents. It evaluates dependent parts of the frames' scopes
+// again, on demand.
 type later struct {
 	p      *planner
 	filled map[addrs.Output]cty.Value
 	steps  map[addrs.Step]bool // of filled
 	scopes map[*frame]*lang.Scope
 	done   map[place]bool
-	dummy  bool // what is sensitive is replaced by dummies, and evaluated again: see newDummies
+	dummy  bool // sensitive values are replaced by dummies, and evaluated again: see newDummies
 }
 
 // place is an object in a frame.
@@ -343,7 +356,7 @@ func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnos
 	for o, b := range values {
 		v := content(b)
 		if err := p.budget.Take(v); err != nil {
-			return nil, errorf(hcl.Range{}, "A value of a step is too large", "%s: %s.", o, err)
+			return nil, errorf(hcl.Range{}, "Step output too large", "%s: %s.", o, err)
 		}
 		l.filled[o] = v
 		l.steps[o.Step] = true
@@ -351,7 +364,7 @@ func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnos
 	return l, nil
 }
 
-// scope is the frame's, with values of its own.
+// scope returns the frame's scope with the values of later.
 func (l *later) scope(f *frame) *lang.Scope {
 	s := l.scopes[f]
 	if s == nil {
@@ -367,13 +380,13 @@ func (l *later) scope(f *frame) *lang.Scope {
 	return s
 }
 
-// withDummies is the same with dummies in place of what is sensitive.
+// withDummies returns a later in which dummies replace sensitive values.
 func (l *later) withDummies() *later {
 	return &later{p: l.p, filled: l.filled, steps: l.steps, scopes: make(map[*frame]*lang.Scope),
 		done: make(map[place]bool), dummy: true}
 }
 
-// again says whether an object that had this value is to be evaluated again.
+// again reports whether an object with this value has to be evaluated again.
 func (l *later) again(of *object, was cty.Value) bool {
 	if l.dummy && lang.IsSensitive(was) {
 		return true
@@ -381,8 +394,8 @@ func (l *later) again(of *object, was cty.Value) bool {
 	return len(l.filled) > 0 && l.p.awaitsStep(of)
 }
 
-// value is that of an expression. With dummies one that does more with a sensitive value than to put it into a text
-// has none.
+// value returns the value of an expression. With dummies it returns no value for an expression that does more with a
+// sensitive value than insert it into a string.
 func (l *later) value(v cty.Value, diags hcl.Diagnostics) (cty.Value, hcl.Diagnostics) {
 	if l.dummy && diags.HasErrors() {
 		return cty.DynamicVal.Mark(lang.Sensitive), nil
@@ -390,8 +403,7 @@ func (l *later) value(v cty.Value, diags hcl.Diagnostics) (cty.Value, hcl.Diagno
 	return v, diags
 }
 
-// settle evaluates again what an object refers to; f is the frame that these names are of. It returns that frame's
-// scope.
+// settle evaluates again the references of an object; f is the frame of the names. It returns the scope of that frame.
 func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 	scope := l.scope(f)
 	if l.done[place{o, f}] {
@@ -438,7 +450,7 @@ func (l *later) variable(of *object, name string, f *frame) hcl.Diagnostics {
 	i := slices.IndexFunc(f.of.cfg.Variables, func(v *config.Variable) bool { return v.Name == name })
 	arg := f.of.call.Arguments[name]
 	if l.dummy && lang.IsSensitive(f.scope.Vars[name]) {
-		if arg != nil { // a dummy is a text, whatever the variable's type
+		if arg != nil { // a dummy is a string, whatever the variable's type
 			l.scope(f).Vars[name], _ = l.value(l.p.inCall(f, scope, arg.Expr))
 		}
 		return diags
@@ -472,7 +484,7 @@ func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 			}
 			scope.Modules[r.Name] = now
 		}
-		for i, child := range f.calls[r.Name] { // as many, and in the same order, as was.Keys
+		for i, child := range f.calls[r.Name] { // same number and order as was.Keys
 			if r.Keyed && was.Keys[i] != r.Key {
 				continue
 			}

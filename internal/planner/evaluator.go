@@ -14,33 +14,32 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// evaluator evaluates the block of a step, for one instance after the other.
+// evaluator evaluates the block of a step, one instance after the other.
 type evaluator struct {
 	p     *planner
 	s     *placed
 	later *later
 	all   *hcl.EvalContext // without each
-	// values of expressions that do not depend on each, of which instances may share what they have; the zero Value
-	// for one that does
+	// values of expressions without each, which instances share; the zero Value for expressions with each
 	shared map[hcl.Expression]cty.Value
 
-	in      *instance        // that the evaluator is at
-	ctx     *hcl.EvalContext // of it
-	dummies *hcl.EvalContext // like all, with dummies for what is sensitive; nil until it is needed
+	in      *instance        // current instance
+	ctx     *hcl.EvalContext // of the current instance
+	dummies *hcl.EvalContext // like all, with dummies for sensitive values; nil until it is needed
 }
 
-// argument is an argument of the kind, env, or the secret files together, with its value.
+// argument is the value of an argument of the kind, of env, or of all secret files.
 type argument struct {
 	name       string
-	attr       *hcl.Attribute // that sets it; nil for blocks, and for what is not set
-	ty         cty.Type       // of what attr sets
+	attr       *hcl.Attribute // its source; nil for blocks and unset arguments
+	ty         cty.Type       // type of attr
 	required   bool
-	val, plain cty.Value // with marks, unless it is known and written out, and without
-	lang.Traits
-	uses []use // outputs it was made from, also value outputs
+	val, plain cty.Value // with marks, unless known and literal, and without
+	lang.ValueMarks
+	uses []use // outputs it depends on, including value outputs
 }
 
-// use is an output that what is at a path was made from.
+// use is an output that the value at a path depends on.
 type use struct {
 	at     cty.Path
 	output *addrs.Output
@@ -50,12 +49,12 @@ func (p *planner) evaluator(s *placed, scope *lang.Scope, l *later) *evaluator {
 	return &evaluator{p: p, s: s, later: l, all: scope.EvalContext(s.refs), shared: make(map[hcl.Expression]cty.Value)}
 }
 
-// enter goes to an instance.
+// enter makes an instance the current one.
 func (e *evaluator) enter(in *instance) {
 	e.in, e.ctx = in, in.evalContext(e.all)
 }
 
-// evalContext is what expressions of an instance see: what all instances see, and each.
+// evalContext returns the context for expressions of an instance: that of all instances, and each.
 func (in *instance) evalContext(all *hcl.EvalContext) *hcl.EvalContext {
 	if !in.at.Keyed {
 		return all
@@ -66,7 +65,7 @@ func (in *instance) evalContext(all *hcl.EvalContext) *hcl.EvalContext {
 	return ctx
 }
 
-// raw is the value of an expression.
+// raw returns the value of an expression.
 func (e *evaluator) raw(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	val, seen := e.shared[x]
 	if val != cty.NilVal {
@@ -83,7 +82,8 @@ func (e *evaluator) raw(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return val, diags
 }
 
-// value is the known, plain value of an expression, the zero Value of none; name is that of the argument.
+// value returns the known, plain value of an expression, or the zero Value without an expression; name is that of the
+// argument.
 func (e *evaluator) value(x hcl.Expression, ty cty.Type, name string) (cty.Value, hcl.Diagnostics) {
 	if x == nil {
 		return cty.NilVal, nil
@@ -96,15 +96,15 @@ func (e *evaluator) value(x hcl.Expression, ty cty.Type, name string) (cty.Value
 	return v, append(diags, ds...)
 }
 
-// label says what an argument of the step is, for messages.
+// label names an argument of the step in messages.
 func (e *evaluator) label(name string) string { return fmt.Sprintf("%s of %s", name, e.s.block.At) }
 
 // arguments evaluates the arguments of the kind, sorted by name, env, and the secret files.
 func (e *evaluator) arguments() (args []*argument, env, files *argument, diags hcl.Diagnostics) {
 	b, content := e.s.block, e.s.content
-	if content == nil { // it does not fit the schema: hcldec says how
+	if content == nil { // it does not fit the schema: hcldec reports the error
 		_, diags := hcldec.Decode(b.Body, e.s.schema.Args, e.ctx)
-		diags = lang.Explained(diags, hcldec.Variables(b.Body, e.s.schema.Args), e.ctx)
+		diags = lang.AnnotateErrors(diags, hcldec.Variables(b.Body, e.s.schema.Args), e.ctx)
 		return nil, nil, nil, withKind(b.At.Kind, diags)
 	}
 	for _, name := range sortedKeys(e.s.schema.Args) {
@@ -143,19 +143,19 @@ func (e *evaluator) decode(a *argument) (cty.Value, hcl.Diagnostics) {
 			return v, diags
 		}
 	}
-	// Blocks and the like, and what has another type: hcldec says how.
+	// hcldec decodes blocks, and reports arguments of another type.
 	spec := hcldec.ObjectSpec{a.name: e.s.schema.Args[a.name]}
 	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, e.ctx)
 	if diags.HasErrors() {
-		return cty.NilVal, lang.Explained(diags, hcldec.Variables(e.s.block.Body, spec), e.ctx)
+		return cty.NilVal, lang.AnnotateErrors(diags, hcldec.Variables(e.s.block.Body, spec), e.ctx)
 	}
 	if err := e.p.budget.Take(v); err != nil {
-		return cty.NilVal, lang.TooMuch(e.argRange(a.name), err)
+		return cty.NilVal, lang.LimitError(e.argRange(a.name), err)
 	}
 	return v.GetAttr(a.name), diags
 }
 
-// environment evaluates env to a map of strings; the zero Value when there is none.
+// environment evaluates env to a map of strings; the zero Value without env.
 func (e *evaluator) environment() (*argument, hcl.Diagnostics) {
 	env := &argument{name: "env"}
 	x := e.s.block.Env
@@ -168,14 +168,14 @@ func (e *evaluator) environment() (*argument, hcl.Diagnostics) {
 	}
 	v, err := convert.Convert(v, cty.Map(cty.String))
 	if err != nil {
-		return nil, append(diags, errorf(x.Range(), "A value has the wrong type",
-			"env of %s has to be a map from names to texts, such as { FLAGS = \"-O2 -g\" }: %s.", e.s.block.At, err)...)
+		return nil, append(diags, errorf(x.Range(), "Wrong type",
+			"env of %s must be a map of strings, such as { FLAGS = \"-O2 -g\" } (%s).", e.s.block.At, err)...)
 	}
 	env.set(v)
 	return env, diags
 }
 
-// secretFiles evaluates the contents of the secret files to an object of texts; the zero Value when there are none.
+// secretFiles evaluates the contents of the secret files to an object of strings; the zero Value without secret files.
 func (e *evaluator) secretFiles() (*argument, hcl.Diagnostics) {
 	files := &argument{name: "secret_file"}
 	var diags hcl.Diagnostics
@@ -187,8 +187,8 @@ func (e *evaluator) secretFiles() (*argument, hcl.Diagnostics) {
 		}
 		v, err := convert.Convert(v, cty.String)
 		if plain, _ := v.Unmark(); err != nil || plain.IsNull() {
-			diags = append(diags, errorf(f.Content.Range(), "A value has the wrong type",
-				"The content of secret_file %q of %s must be a text.", f.Name, e.s.block.At)...)
+			diags = append(diags, errorf(f.Content.Range(), "Wrong type",
+				"The content of secret_file %q of %s must be a string.", f.Name, e.s.block.At)...)
 			continue
 		}
 		contents[f.Name] = v
@@ -199,9 +199,9 @@ func (e *evaluator) secretFiles() (*argument, hcl.Diagnostics) {
 	return files, diags
 }
 
-// set gives an argument its value.
+// set sets the value of an argument.
 func (a *argument) set(v cty.Value) {
-	a.val, a.plain, a.Traits = v, v, lang.TraitsOf(v)
+	a.val, a.plain, a.ValueMarks = v, v, lang.ValueMarksOf(v)
 	if !a.Marked {
 		return
 	}
@@ -221,12 +221,35 @@ func (a *argument) set(v cty.Value) {
 	}
 }
 
-// convertTo is convert.Convert, but rejects long texts as numbers: to read one takes time quadratic in its length.
+// convertTo is convert.Convert, but rejects long strings as numbers: parsing takes time quadratic in the length.
 func convertTo(v cty.Value, ty cty.Type) (cty.Value, error) {
 	if ty == cty.Number {
 		if err := lang.CheckNumberText(v); err != nil {
 			return cty.NilVal, err
 		}
 	}
+	if list, ok := uniformList(v, ty); ok {
+		return list, nil
+	}
 	return convert.Convert(v, ty)
+}
+
+// uniformList returns the list of a tuple's elements if they have one type that the list may have. convert.Convert
+// compares the type of each element with all others.
+func uniformList(v cty.Value, ty cty.Type) (cty.Value, bool) {
+	plain, marks := v.Unmark()
+	if !ty.IsListType() || !plain.Type().IsTupleType() || !plain.IsKnown() || plain.IsNull() || plain.LengthInt() == 0 {
+		return cty.NilVal, false
+	}
+	types := plain.Type().TupleElementTypes()
+	if want := ty.ElementType(); types[0] == cty.DynamicPseudoType ||
+		want != cty.DynamicPseudoType && !want.Equals(types[0]) {
+		return cty.NilVal, false
+	}
+	for _, t := range types {
+		if !t.Equals(types[0]) {
+			return cty.NilVal, false
+		}
+	}
+	return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), true
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// Extender plans the parts of a plan that wait for values or listings. It keeps the planner for these parts alone: if
-// no part waits, the planner's memory is free once the plan is made.
-type Extender struct {
-	mu        sync.Mutex // the planner evaluates for one question at a time
+// Resolver completes the parts of a plan that wait for values or listings. The Resolver keeps the planner in memory
+// only if the plan has such parts.
+type Resolver struct {
+	mu        sync.Mutex // the planner answers one question at a time
+	planner   *planner   // nil: no part waits
 	instances map[addrs.Instance]*instance
 	outputs   map[string]*waitingOutput
 	checks    map[string]*checkIn
 }
 
-func newExtender() *Extender {
-	return &Extender{
+func newExtender() *Resolver {
+	return &Resolver{
 		instances: make(map[addrs.Instance]*instance),
 		outputs:   make(map[string]*waitingOutput),
 		checks:    make(map[string]*checkIn),
@@ -33,14 +34,14 @@ type waitingOutput struct {
 	plan  plan.Output
 }
 
-// with is the instance as it is when values are there.
+// with returns the instance planned with the values.
 func (in *instance) with(values map[addrs.Output][]byte) (*instance, error) {
 	if in.plan.Waits != plan.ForValues {
 		return in, nil
 	}
 	for _, o := range in.plan.AwaitValues {
 		if _, ok := values[o]; !ok {
-			return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
+			return nil, fmt.Errorf("%s: missing value of %s", in.at, o)
 		}
 	}
 	again, diags := in.resolve(values)
@@ -50,8 +51,8 @@ func (in *instance) with(values map[addrs.Output][]byte) (*instance, error) {
 	return again, nil
 }
 
-// ExtendInstance implements plan.Extender.
-func (x *Extender) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.Instance, error) {
+// ExtendInstance implements plan.Resolver.
+func (x *Resolver) ExtendInstance(at addrs.Instance, known plan.ResolvedInputs) (*plan.Instance, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	in := x.instances[at]
@@ -68,7 +69,7 @@ func (x *Extender) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.In
 	}
 	for _, tree := range in.plan.Await {
 		if _, ok := known.Listing[tree.Path]; !ok {
-			return nil, fmt.Errorf("%s: which files are in %s is not there", at, tree.Path)
+			return nil, fmt.Errorf("%s: missing list of the files in %s", at, tree.Path)
 		}
 	}
 	n := *in.plan
@@ -81,8 +82,8 @@ func (x *Extender) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.In
 	return &n, nil
 }
 
-// ExtendOutput implements plan.Extender.
-func (x *Extender) ExtendOutput(name string, known plan.Known) (plan.Output, error) {
+// ExtendOutput implements plan.Resolver.
+func (x *Resolver) ExtendOutput(name string, known plan.ResolvedInputs) (plan.Output, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	w := x.outputs[name]
@@ -92,8 +93,8 @@ func (x *Extender) ExtendOutput(name string, known plan.Known) (plan.Output, err
 	return w.resolve(known.Values)
 }
 
-// ExtendCheck implements plan.Extender.
-func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error) {
+// ExtendCheck implements plan.Resolver.
+func (x *Resolver) ExtendCheck(at string, known plan.ResolvedInputs) (plan.Verdict, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	n := x.checks[at]
@@ -103,9 +104,9 @@ func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error
 	return n.evaluate(known.Values), nil
 }
 
-// Explain returns the hints of an instance's kind about what a failed action of it has printed. Known has the values
-// by which the instance was extended.
-func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, output []byte) []string {
+// Explain returns hints for the user about a failed action, given the action's output. The hints come from the kind of
+// the step. The argument known has the values that completed the instance.
+func (x *Resolver) Explain(at addrs.Instance, known plan.ResolvedInputs, spec string, output []byte) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	in := x.instances[at]
@@ -119,7 +120,20 @@ func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, out
 	return in.answer.Explain(spec, output)
 }
 
-// unasked is the error for a part that does not wait, or that the plan does not have.
+// Reads returns the files and environment variables that the Resolver read while completing parts. The plan's Reads
+// does not include them.
+func (x *Resolver) Reads() plan.Reads {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.planner == nil {
+		return plan.Reads{}
+	}
+	r := x.planner.files.Reads()
+	r.Env = sortedKeys(x.planner.env)
+	return r
+}
+
+// unasked returns the error for a part that does not wait, or that is not in the plan.
 func unasked(of string) error {
-	return fmt.Errorf("%s: the pipeline has changed since this plan was made: run `hexmage plan` again", of)
+	return fmt.Errorf("%s: the pipeline is newer than this plan; run `hexmage plan` again", of)
 }

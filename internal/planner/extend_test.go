@@ -78,7 +78,7 @@ check "known" {
 }
 `
 
-func waiting(t *testing.T) (*plan.Plan, *planner.Extender) {
+func waiting(t *testing.T) (*plan.Plan, *planner.Resolver) {
 	t.Helper()
 	kinds := kindsForTest()
 	kinds["list"] = step.New(step.Schema{Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}}}, lister.plan)
@@ -104,7 +104,7 @@ func flagIs(text string) map[addrs.Output][]byte {
 
 func TestExtenderIsOne(t *testing.T) {
 	p, x := waiting(t)
-	plantest.Extender(t, "planner.Extender", p, x, plan.Known{Values: flagIs("-g\n"), Listing: listed()})
+	plantest.Resolver(t, "planner.Resolver", p, x, plan.ResolvedInputs{Values: flagIs("-g\n"), Listing: listed()})
 }
 
 // What waits for values may wait for a listing then, and is planned with both; hints are those of the arguments as
@@ -115,13 +115,13 @@ func TestExtendTwice(t *testing.T) {
 	if n := p.Instance(later); n.Waits != plan.ForValues || n.Explains {
 		t.Errorf("at first: %+v", n)
 	}
-	first, err := x.ExtendInstance(later, plan.Known{Values: flagIs("1")})
+	first, err := x.ExtendInstance(later, plan.ResolvedInputs{Values: flagIs("1")})
 	if err != nil || first.Waits != plan.ForListing || len(first.Await) != 1 || !first.Explains ||
 		!strings.Contains(first.Deferred, "files in step.patch.src.outputs.dir") {
 		t.Fatalf("with values: %+v, %v", first, err)
 	}
 	for i := range 3 { // nothing is kept of what was asked
-		known := plan.Known{Values: flagIs(fmt.Sprint(i)), Listing: listed()}
+		known := plan.ResolvedInputs{Values: flagIs(fmt.Sprint(i)), Listing: listed()}
 		got, err := x.ExtendInstance(later, known)
 		if err != nil || len(got.Specs) != 2 ||
 			!slices.Equal(got.Specs[1].Args, []string{"list", fmt.Sprint("b", i), "b.c"}) ||
@@ -133,28 +133,28 @@ func TestExtendTwice(t *testing.T) {
 			t.Errorf("hints %q", hints)
 		}
 	}
-	now, err := x.ExtendInstance(at("list.now"), plan.Known{Listing: listed()})
+	now, err := x.ExtendInstance(at("list.now"), plan.ResolvedInputs{Listing: listed()})
 	if err != nil || now.Specs[0].Timeout != now.Timeout || now.Timeout == 0 {
 		t.Errorf("what is planned of a listing lacks the step's timeout: %+v, %v", now, err)
 	}
 	for what, c := range map[string]struct {
 		at    addrs.Instance
-		known plan.Known
+		known plan.ResolvedInputs
 		want  string
 	}{
-		"another tree": {at("list.now"), plan.Known{Listing: action.Listing{"other": nil}},
-			"which files are in src is not there"},
-		"no files": {at("list.now"), plan.Known{Listing: action.Listing{"src": nil}},
+		"another tree": {at("list.now"), plan.ResolvedInputs{Listing: action.Listing{"other": nil}},
+			"missing list of the files in src"},
+		"no files": {at("list.now"), plan.ResolvedInputs{Listing: action.Listing{"src": nil}},
 			"no files in steps/patch/src.dir"},
-		"no values": {later, plan.Known{Listing: listed()},
-			`step.list.later["b"]: the value of step.exec.probe.outputs.flag is not there`},
-		"nothing": {at("patch.src"), plan.Known{}, "step.patch.src: the pipeline has changed"},
+		"no values": {later, plan.ResolvedInputs{Listing: listed()},
+			`step.list.later["b"]: missing value of step.exec.probe.outputs.flag`},
+		"nothing": {at("patch.src"), plan.ResolvedInputs{}, "step.patch.src: the pipeline is newer"},
 	} {
 		if _, err := x.ExtendInstance(c.at, c.known); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if hints := x.Explain(at("patch.src"), plan.Known{}, "", nil); hints != nil {
+	if hints := x.Explain(at("patch.src"), plan.ResolvedInputs{}, "", nil); hints != nil {
 		t.Errorf("hints of a kind that has none: %q", hints)
 	}
 }
@@ -169,7 +169,8 @@ func TestSettledChecks(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		case "check.flag":
-			if v, err := x.ExtendCheck(c.At, plan.Known{Values: flagIs("-O")}); err != nil || !v.Known || v.Passed ||
+			v, err := x.ExtendCheck(c.At, plan.ResolvedInputs{Values: flagIs("-O")})
+			if err != nil || !v.Known || v.Passed ||
 				v.Message != "It is -O." {
 				t.Errorf("%+v, %v", v, err)
 			}

@@ -53,7 +53,8 @@ func FuzzBuild(f *testing.F) {
 				for _, o := range n.AwaitValues {
 					values[o] = []byte(`{"a": ["b", 1, null]}`)
 				}
-				if got, err := x.ExtendInstance(n.At, plan.Known{Values: values}); err == nil && got.At != n.At {
+				got, err := x.ExtendInstance(n.At, plan.ResolvedInputs{Values: values})
+				if err == nil && got.At != n.At {
 					t.Errorf("%s is extended to %s", n.At, got.At)
 				}
 			}

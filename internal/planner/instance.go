@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// class returns the class of an output, 0 when there is no such output.
+// class returns the class of an output, 0 if it does not exist.
 func (p *planner) class(o addrs.Output) action.Class {
 	if in := p.instance(o.Instance); in != nil {
 		return outputClass(in.outputs, o.Name)
@@ -26,7 +26,7 @@ func (p *planner) class(o addrs.Output) action.Class {
 	return 0
 }
 
-// useToolchain adds the toolchain that a frame means by a name.
+// useToolchain adds the toolchain with a name in the frame.
 func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name string) {
 	s := f.step(addrs.Step{Kind: addrs.Toolchain, Name: name})
 	if s == nil || len(s.instances) == 0 || s.instances[0].plan == nil {
@@ -35,8 +35,8 @@ func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name stri
 	to[name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
 }
 
-// dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a
-// step with for_each only the copies that were used count then; before that, all of them. Used may have duplicates.
+// dependencies returns the instances an object may need in a frame. If all values are known, marks are exact: then only
+// the used instances of a step with for_each count, otherwise all of them. used may have duplicates.
 func (p *planner) dependencies(n *placed, used []addrs.Instance, known bool) []addrs.Instance {
 	deps := p.staticDependencies(n, known)
 	for _, at := range used {
@@ -47,7 +47,7 @@ func (p *planner) dependencies(n *placed, used []addrs.Instance, known bool) []a
 	return slices.Clip(addrs.SortInstances(deps))
 }
 
-// staticDependencies are those that follow from an object's references, whatever their values are.
+// staticDependencies returns the dependencies that follow from an object's references, whatever their values are.
 func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
 	deps := make([]addrs.Instance, 0, len(n.object.refs))
 	add := func(in *instance) {
@@ -57,14 +57,14 @@ func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
 	}
 	p.eachRef(n.object, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
 		if r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" {
-			return // known now: nothing to wait for
+			return // its value is known: no wait
 		}
 		s := f.step(r.Step)
 		switch {
 		case s == nil:
 		case r.Keyed:
 			add(s.copy(r.Key))
-		case s.block.ForEach != nil && known: // those that count are used
+		case s.block.ForEach != nil && known: // used has the ones that count
 		default:
 			for _, in := range s.instances {
 				add(in)
@@ -74,7 +74,7 @@ func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
 	return deps
 }
 
-// instance returns the instance of that address, or nil.
+// instance returns the instance with the address, or nil.
 func (p *planner) instance(at addrs.Instance) *instance {
 	f := p.frames[at.Module]
 	if f == nil {
@@ -86,9 +86,8 @@ func (p *planner) instance(at addrs.Instance) *instance {
 	return nil
 }
 
-// eachRef calls do for the references of an object to steps and toolchains, also for those by way of locals,
-// variables and outputs of modules, each with the frame in which it stands. f is the frame in which the object is
-// evaluated.
+// eachRef calls do for each reference of an object to a step or toolchain, with the frame of the reference. It follows
+// locals, variables and outputs of modules. f is the frame in which the object is evaluated.
 func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*frame, lang.Ref)) {
 	if seen[place{o, f}] {
 		return
@@ -115,7 +114,7 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 	}
 }
 
-// awaited are the value outputs that an object may depend on in a frame, those among marked too.
+// awaited returns the value outputs that an object may depend on in a frame, including those among marked.
 func (p *planner) awaited(n *placed, marked []addrs.Output) []addrs.Output {
 	out := slices.DeleteFunc(slices.Clone(marked), func(o addrs.Output) bool { return p.class(o) != action.Value })
 	add := func(in *instance, r lang.Ref) {
@@ -143,8 +142,8 @@ func (p *planner) awaited(n *placed, marked []addrs.Output) []addrs.Output {
 	return slices.Clip(addrs.SortOutputs(out))
 }
 
-// asDeferred makes the instance one that waits for values. Its specs are a preview, made with the names of the values
-// in their place, when the kind accepts that.
+// asDeferred makes the instance wait for values. Its specs are a preview with the names of the values, if the kind
+// accepts them.
 func (e *evaluator) asDeferred(req step.Request, args []*argument, env, files *argument) {
 	p, n := e.p, e.in.plan
 	var marks []addrs.Output
@@ -167,7 +166,7 @@ func (e *evaluator) asDeferred(req step.Request, args []*argument, env, files *a
 	}
 }
 
-// previews are the arguments, with the names of values that are not known yet in their place.
+// previews returns the arguments, with the names of values in place of unknown values.
 func (e *evaluator) previews(args []*argument) map[string]cty.Value {
 	vals := make(map[string]cty.Value, len(args))
 	for _, a := range args {
@@ -181,8 +180,8 @@ func (e *evaluator) previews(args []*argument) map[string]cty.Value {
 	return vals
 }
 
-// previewEnv is the environment, with the names of values that are not known yet in their place. Of what is known it
-// has only what is shown.
+// previewEnv returns the environment, with the names of values in place of unknown values. Known values appear only if
+// they are in shown.
 func previewEnv(env *argument, shown map[string]string) map[string]string {
 	vars := maps.Clone(shown)
 	if env.val == cty.NilVal {
@@ -199,7 +198,7 @@ func previewEnv(env *argument, shown map[string]string) map[string]string {
 	return vars
 }
 
-// preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it
+// preview returns the value of an expression with its known parts: a script, for example, without the value that it
 // waits for.
 func (e *evaluator) preview(x hcl.Expression) cty.Value {
 	inner := x
@@ -252,10 +251,10 @@ func (e *evaluator) previewAll(xs []hclsyntax.Expression) []cty.Value {
 	return vals
 }
 
-// notKnown stands for what is not known yet, and of which nothing tells where it comes from.
+// notKnown replaces an unknown value of unknown origin.
 const notKnown = "<not known yet>"
 
-// placeholders puts "<address>" where a value is not known yet.
+// placeholders replaces unknown values by "<address>".
 func placeholders(v cty.Value) cty.Value {
 	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
 		plain, _ := v.Unmark()
@@ -282,7 +281,7 @@ func placeholders(v cty.Value) cty.Value {
 	return out
 }
 
-// fill puts what the kind planned into an instance, with the meta-arguments applied to each spec.
+// fill copies the kind's answer into an instance, and applies the meta-arguments to each spec.
 func fill(n *plan.Instance, planned step.Planned) {
 	n.Explains, n.Missing, n.Programs = planned.Explain != nil, planned.Missing, planned.Programs
 	n.OutputBytes = planned.OutputBytes
@@ -303,7 +302,7 @@ func fill(n *plan.Instance, planned step.Planned) {
 			names = append(names, in.Host.Path)
 		}
 	}
-	n.Deferred = "its actions follow from the files in " + strings.Join(names, ", ")
+	n.Deferred = "actions depend on the files in " + strings.Join(names, ", ")
 }
 
 func withMeta(n *plan.Instance, specs []action.Spec) []action.Spec {
@@ -322,26 +321,18 @@ func withMeta(n *plan.Instance, specs []action.Spec) []action.Spec {
 	return out
 }
 
-// spare leaves out of an instance's Deps what its parts say by themselves, and those of its kind's toolchains that no
-// action of it takes: what a step does with them depends on its arguments, and nobody installs gigabytes that this
-// one leaves alone.
+// spare removes from Deps the kind's toolchains that no action of the instance uses. The choice depends on the step's
+// arguments, and hexmage should not install gigabytes for nothing.
 func spare(n *plan.Instance, toolchains []string) {
-	deps := n.Deps
+	deps, taken := n.Deps, make(map[addrs.Instance]bool)
 	n.Deps = nil
-	said := make([]bool, len(deps))
-	n.EachNeed(func(at addrs.Instance) {
-		if i, found := slices.BinarySearchFunc(deps, at, addrs.Compare); found {
-			said[i] = true
-		}
+	n.EachNeed(func(at addrs.Instance) { taken[at] = true })
+	n.Deps = slices.DeleteFunc(deps, func(at addrs.Instance) bool {
+		return at.Kind == addrs.Toolchain && slices.Contains(toolchains, at.Name) && !taken[at]
 	})
-	for i, at := range deps {
-		if !said[i] && (at.Kind != addrs.Toolchain || !slices.Contains(toolchains, at.Name)) {
-			n.Deps = append(n.Deps, at)
-		}
-	}
 }
 
-// lacks tells whether the kind planned the step without an optional output.
+// lacks reports whether the kind planned the step without an optional output.
 func (in *instance) lacks(output string) bool {
 	if in.answer.Outputs == nil || !in.s.optional(output) { // not planned yet, or only when files are known
 		return false
@@ -350,13 +341,13 @@ func (in *instance) lacks(output string) bool {
 	return !planned
 }
 
-// check finds mistakes of a kind before they become puzzling failures.
+// check reports mistakes of a kind before they become confusing failures.
 func (in *instance) check() hcl.Diagnostics {
 	b := in.s.block
 	var diags hcl.Diagnostics
 	bug := func(detail string, args ...any) {
-		diags = append(diags, errorf(b.Range, "A kind does not keep its promise",
-			"This is a mistake in hexmage, not in the pipeline. Kind %s, planning %s: %s.",
+		diags = append(diags, errorf(b.Range, "Internal error in a step kind",
+			"This is a bug in hexmage, not in your pipeline; please report it. Kind %s planned %s incorrectly: %s.",
 			b.At.Kind, in.at, fmt.Sprintf(detail, args...))...)
 	}
 	if in.answer.Expand == nil {
@@ -366,7 +357,7 @@ func (in *instance) check() hcl.Diagnostics {
 			} else if !ok {
 				continue
 			} else if a.Class != o.Class {
-				bug("output %s is a %s, declared as a %s", o.Name, a.Class, o.Class)
+				bug("output %s is a %s, but the kind declares a %s", o.Name, a.Class, o.Class)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// referMatrix checks where a step refers to axes of its matrix, and notes on its object which references are right.
-// Whether there are such axes is known when the matrix is: checkAxes.
+// referMatrix checks the references of a step to axes of its matrix, and records on its object which are valid.
+// checkAxes checks that the axes exist, once the matrix is known.
 func (p *planner) referMatrix(s *object) hcl.Diagnostics {
 	if s.schema.Matrix == "" || s.content == nil {
 		return nil
@@ -27,39 +27,38 @@ func (p *planner) referMatrix(s *object) hcl.Diagnostics {
 		whole, others := lang.MatrixRefs(e)
 		for _, r := range others {
 			s.axes[r] = false
-			diags = append(diags, errorf(r, "An axis has no value while planning",
-				"matrix.AXIS is used as it is or as a part of a text, list or object, where each variant gets its "+
-					"value afterwards; so nothing can be chosen or worked out by it here. Write a step with "+
-					"for_each for that.")...)
+			diags = append(diags, errorf(r, "Unsupported use of a matrix axis",
+				"matrix.AXIS has no value during planning, so it works only alone or inside a string, list or object. "+
+					"To compute with the value, use a step with for_each.")...)
 		}
 		for _, r := range whole {
 			s.axes[r] = true
 			if s.content.Attributes[s.schema.Matrix] == nil {
 				s.axes[r] = false
-				diags = append(diags, errorf(r, "matrix outside of a step with a matrix",
-					"%s has no %s. Give it one: %s = { seq = [\"64\", \"256\"] }.", s.block.At, s.schema.Matrix,
-					s.schema.Matrix)...)
+				diags = append(diags, errorf(r, "Missing matrix",
+					"%s uses a matrix axis but has no argument %s. Add one, such as %s = { seq = [\"64\", \"256\"] }.",
+					s.block.At, s.schema.Matrix, s.schema.Matrix)...)
 			}
 		}
 	}
 	return diags
 }
 
-// check says whether what a reference means is declared; of an axis, as far as referMatrix knows.
+// check checks that a reference is declared; for an axis, as far as referMatrix knows.
 func (o *object) check(r lang.Ref, each bool) hcl.Diagnostics {
 	right, seen := o.axes[r.Range]
 	switch {
 	case r.Root != lang.Matrix || o.block == nil || o.schema.Matrix == "":
 		return o.scope.declared.Check(r, each)
-	case seen || o.content == nil: // what is wrong was said
+	case seen || o.content == nil: // reported earlier
 		o.failed = o.failed || !right
 		return nil
 	}
-	return errorf(r.Range, "An axis cannot be used here",
-		"%s can be used in %s.", r, strings.Join(o.schema.InVariants, ", "))
+	return errorf(r.Range, "Matrix axis not allowed",
+		"%s can be used only in %s.", r, strings.Join(o.schema.InVariants, ", "))
 }
 
-// checkAxes says which axes that the step refers to its matrix does not have.
+// checkAxes reports axes that the step refers to and its matrix lacks.
 func (e *evaluator) checkAxes(args []*argument) hcl.Diagnostics {
 	if len(e.s.axes) == 0 {
 		return nil
@@ -77,8 +76,9 @@ func (e *evaluator) checkAxes(args []*argument) hcl.Diagnostics {
 			switch {
 			case r.Root != lang.Matrix:
 			case len(have) == 0:
-				diags = append(diags, errorf(r.Range, "matrix outside of a step with a matrix",
-					"%s of %s has no axes.", a.name, fmt.Sprint(e.s.block.At))...)
+				diags = append(diags, errorf(r.Range, "Missing matrix",
+					"%s of %s has no axes. Add one, such as { seq = [\"64\", \"256\"] }.", a.name,
+					fmt.Sprint(e.s.block.At))...)
 			default:
 				diags = append(diags, lang.CheckAttr(r, r.Name, have)...)
 			}

@@ -12,20 +12,20 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
 const (
-	maxModules = 2000   // calls as written, those of modules that are called twice counted twice
-	maxFrames  = 20_000 // copies of all calls
+	maxModules = 2000   // calls as written; a module that is called twice counts twice
+	maxFrames  = 20_000 // instances of all calls
 )
 
-// module is a module as a call names it, or the pipeline: declared once, however many copies its calls make.
+// module is a module as named by one call, or the pipeline. It is declared once, however many instances the call has.
 type module struct {
 	at       addrs.Module // as written, without keys
 	cfg      *config.Module
-	parts    config.Parts
+	parts    config.ProfileBlocks
 	caller   *module // nil for the pipeline, as is call
 	call     *config.Call
 	declared lang.Declared
@@ -34,7 +34,7 @@ type module struct {
 	frames   []*frame
 }
 
-// frame is a module in one place, with what is known there.
+// frame is one instance of a module, with its values.
 type frame struct {
 	of     *module
 	at     addrs.Module // module.aot["Alpha7"]
@@ -44,16 +44,16 @@ type frame struct {
 
 	scope   lang.Scope
 	steps   map[addrs.Step]*placed // by their address in the module
-	calls   map[string][]*frame    // copies that exist
-	off     map[addrs.Module]bool  // copies that do not exist, since their when is false
+	calls   map[string][]*frame    // instances that exist
+	off     map[addrs.Module]bool  // instances that do not exist because their when is false
 	outputs map[string]cty.Value
 	checks  map[string][]plan.Check // by the block's name
-	target  cty.Value               // for kinds; the zero Value when there is none, or which one is not said
+	target  cty.Value               // for kinds; the zero Value without a single target
 	targets map[string]cty.Value    // by name
-	after   []addrs.Instance        // depends_on of the calls that lead here
+	after   []addrs.Instance        // depends_on of the calls on the way to this frame
 }
 
-// newModule makes a module of what a call names, and those that it calls in turn; callers come first in p.modules.
+// newModule creates the module of a call, and the modules it calls; callers come first in p.modules.
 func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Module) (*module, hcl.Diagnostics) {
 	m := &module{cfg: cfg, caller: caller, call: call, parts: cfg.With(p.profileName()),
 		steps: make(map[addrs.Step]*object), calls: make(map[string]*module)}
@@ -62,12 +62,12 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 		m.parts.Toolchains = slices.DeleteFunc(slices.Clone(m.parts.Toolchains), caller.replaces)
 	}
 	if p.modules = append(p.modules, m); len(p.modules) > maxModules {
-		return m, errorf(call.Range, "More than a plan may hold",
-			"The modules call each other more than %d times.", maxModules)
+		return m, errorf(call.Range, "Plan too large",
+			"The pipeline and its modules contain more than %d module calls. Remove some of the calls.", maxModules)
 	}
 	var diags hcl.Diagnostics
 	for _, c := range m.parts.Calls {
-		if c.Module == nil || m.calls[c.Name] != nil { // config has said so
+		if c.Module == nil || m.calls[c.Name] != nil { // config has reported it
 			continue
 		}
 		child, ds := p.newModule(m, c, c.Module)
@@ -79,7 +79,7 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 	return m, diags
 }
 
-// replaces tells whether the module or one of its callers declares the toolchain of a default block.
+// replaces reports whether the module or one of its callers declares the toolchain of a default block.
 func (m *module) replaces(b *config.Block) bool {
 	declares := func(own *config.Block) bool { return own.At == b.At }
 	for ; b.Default && m != nil; m = m.caller {
@@ -90,11 +90,10 @@ func (m *module) replaces(b *config.Block) bool {
 	return false
 }
 
-// name is the name of an object of the module.
+// name returns the name of an object of the module.
 func (m *module) name(address string) string { return m.at.Of(address) }
 
-// toolchain is the module that declares the toolchain which this one means by a name: itself, or the nearest of those
-// that lead to it.
+// toolchain returns the module that declares the toolchain with a name: the module itself, or its nearest caller.
 func (m *module) toolchain(name string) *module {
 	at := addrs.Step{Kind: addrs.Toolchain, Name: name}
 	for ; m != nil; m = m.caller {
@@ -105,7 +104,7 @@ func (m *module) toolchain(name string) *module {
 	return nil
 }
 
-// up is the frame of a module that leads to f.
+// up returns the frame of a calling module on the way to f.
 func (f *frame) up(to *module) *frame {
 	for f != nil && f.of != to {
 		f = f.caller
@@ -113,7 +112,7 @@ func (f *frame) up(to *module) *frame {
 	return f
 }
 
-// step is the state of a step or toolchain that a reference in the frame means.
+// step returns the step or toolchain that a reference in the frame means.
 func (f *frame) step(at addrs.Step) *placed {
 	if at.Kind == addrs.Toolchain {
 		if f = f.up(f.of.toolchain(at.Name)); f == nil {
@@ -123,7 +122,7 @@ func (f *frame) step(at addrs.Step) *placed {
 	return f.steps[at]
 }
 
-// objects names what a reference in the module leads to; order says that it stands in depends_on.
+// objects returns the objects that a reference in the module leads to; order means that the reference is in depends_on.
 func (m *module) objects(r lang.Ref, order bool) []string {
 	switch r.Root {
 	case lang.Toolchain:
@@ -132,7 +131,7 @@ func (m *module) objects(r lang.Ref, order bool) []string {
 		}
 	case lang.Target, lang.Targets:
 		if m.caller != nil {
-			return []string{string(m.at)} // with its copies it is known what each is for
+			return []string{string(m.at)} // the target of each instance is known with the instances
 		}
 		return []string{lang.Target}
 	case lang.Module:
@@ -151,7 +150,7 @@ func (m *module) objects(r lang.Ref, order bool) []string {
 	return []string{m.name(r.Object())}
 }
 
-// allOutputs names the outputs of a module.
+// allOutputs returns the names of the outputs of a module.
 func (m *module) allOutputs() (names []string) {
 	for _, out := range m.parts.Outputs {
 		names = append(names, m.name("output."+out.Name))
@@ -159,7 +158,7 @@ func (m *module) allOutputs() (names []string) {
 	return names
 }
 
-// allSteps names the copies of a module, and its steps, also in the modules that it calls.
+// allSteps returns the instances of a module and its steps, including the modules that it calls.
 func (m *module) allSteps() []string {
 	names := []string{string(m.at)}
 	for _, b := range m.parts.Steps {
@@ -171,13 +170,13 @@ func (m *module) allSteps() []string {
 	return names
 }
 
-// declareCall makes the objects of a call: its copies, and the values of the module's variables.
+// declareCall creates the objects of a call: its instances, and the values of the module's variables.
 func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	c, caller := m.call, m.caller
 	o := p.add(&object{name: string(m.at), in: caller, scope: caller, rng: c.Range,
 		eval: func(f *frame) hcl.Diagnostics { return p.evalCall(m, f) }})
 	if caller.caller == nil && len(p.targets) > 0 {
-		o.implicit = append(o.implicit, lang.Target) // which its copies are for, unless they say otherwise
+		o.implicit = append(o.implicit, lang.Target) // the default target of its instances
 	}
 	of := "module." + c.Name
 	ts := slices.Concat(
@@ -200,8 +199,8 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 			diags = append(diags, p.referEach(vo, a.Expr)...)
 		} else if v.Default == nil && !v.Optional {
 			vo.failed = true
-			diags = append(diags, errorf(c.Range, "A variable has no value",
-				"%s needs a value for %s, which is declared at %s and has no default. Write %s = … in the block.",
+			diags = append(diags, errorf(c.Range, "Missing variable value",
+				"%s does not set the variable %s (%s), which has no default. Add %s = … to the block.",
 				m.at, v.Name, config.Where(v.Range), v.Name)...)
 		}
 	}
@@ -209,17 +208,17 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		if slices.Contains(names, a.Name) {
 			continue
 		}
-		advice := fmt.Sprintf("It has: %s.", orNone(names))
-		if near := nearest.Name(a.Name, names); near != "" {
+		advice := fmt.Sprintf("Known variables: %s.", orNone(names))
+		if near := suggest.Name(a.Name, names); near != "" {
 			advice = fmt.Sprintf("Did you mean %s?", near)
 		}
-		diags = append(diags, errorf(a.NameRange, "No such variable",
-			"The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
+		diags = append(diags, errorf(a.NameRange, "Unknown variable",
+			"Module %s (%s) has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
 	}
 	return diags
 }
 
-// inside says in which copy of a module something is wrong, and by which calls that came to be.
+// inside adds to diagnostics the instance of the module and the calls that lead to it.
 func (f *frame) inside(diags hcl.Diagnostics) hcl.Diagnostics {
 	return f.of.inside(f.at, diags)
 }
@@ -231,7 +230,7 @@ func (m *module) inside(at addrs.Module, diags hcl.Diagnostics) hcl.Diagnostics 
 	out := slices.Clone(diags)
 	for i, d := range out {
 		from, at := m, at
-		if d.Subject != nil { // it may be about a call that leads here
+		if d.Subject != nil { // it may be about a call on the way here
 			for n, up := m, at; n != nil; n, up = n.caller, up.Caller() {
 				if n.cfg.Dir == path.Dir(d.Subject.Filename) {
 					from, at = n, up
@@ -245,14 +244,14 @@ func (m *module) inside(at addrs.Module, diags hcl.Diagnostics) hcl.Diagnostics 
 		}
 		if len(places) > 0 {
 			own := *d
-			own.Detail += "\nThis is in " + strings.Join(places, ",\nin ") + "."
+			own.Detail += "\nThe problem is in " + strings.Join(places, ",\nin ") + "."
 			out[i] = &own
 		}
 	}
 	return out
 }
 
-// unsaid takes away what was said of another call of the same module.
+// unsaid removes diagnostics already reported for another call of the same module.
 func (p *planner) unsaid(m *module, diags hcl.Diagnostics) hcl.Diagnostics {
 	diags = slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool {
 		if m.caller == nil || d.Subject == nil {
@@ -266,7 +265,7 @@ func (p *planner) unsaid(m *module, diags hcl.Diagnostics) hcl.Diagnostics {
 	return m.inside(m.at, diags)
 }
 
-// saying is a diagnostic, as far as it is the same for all calls of a module.
+// saying is the part of a diagnostic that is equal for all calls of a module.
 type saying struct {
 	at     hcl.Range
 	detail string

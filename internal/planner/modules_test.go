@@ -32,11 +32,11 @@ func TestModuleLimits(t *testing.T) {
 		want  string
 	}{
 		"written": {fstest.MapFS{"pipelines/x.hcl": {Data: calls("../a", 20)}, "a/a.hcl": {Data: calls("../b", 20)},
-			"b/b.hcl": {Data: calls("../c", 20)}, "c/c.hcl": {}}, "more than 2000 times"},
+			"b/b.hcl": {Data: calls("../c", 20)}, "c/c.hcl": {}}, "more than 2000 module calls"},
 		"copies": {fstest.MapFS{"pipelines/x.hcl": {Data: copies("a", 1000)}, "a/a.hcl": {Data: copies("b", 20)},
-			"b/b.hcl": {}}, "more than 20000 of all modules"},
+			"b/b.hcl": {}}, "the limit of 20000 module instances"},
 		"checks": {fstest.MapFS{"pipelines/x.hcl": {Data: copies("a", 1000)}, "a/a.hcl": {Data: checks(11)}},
-			"more than 10000 of all checks"},
+			"the limit of 10000 checks"},
 		"enough": {fstest.MapFS{"pipelines/x.hcl": {Data: copies("a", 1000)}, "a/a.hcl": {Data: copies("b", 19)},
 			"b/b.hcl": {}}, ""},
 	} {

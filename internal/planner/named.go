@@ -15,51 +15,51 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// Names is what a pipeline's files name beside the instances and outputs of its plan, and what the arguments of these
-// are.
+// Names lists the named elements of a pipeline (such as variables and locals), except the instances and outputs of the
+// plan. It also lists the arguments of instances and outputs.
 type Names struct {
-	All       []Named // those of a module after those of its caller
+	All       []Named // the names of a module follow those of its caller
 	Arguments map[addrs.Instance][]Argument
 }
 
-// Named is something with a name, in one place: a variable, a local, a target, a toolchain, a call of a module, or an
-// output of one.
+// Named is a named element of a pipeline or module: a variable, local, target, toolchain, module call, or output of a
+// module call.
 type Named struct {
 	Address     string `json:"address"` // module.aot["x"].var.model
 	Where       string `json:"where,omitempty"`
 	Description string `json:"description,omitempty"`
 	Type        string `json:"type,omitempty"`   // of a variable
 	Source      string `json:"source,omitempty"` // of a call
-	Dir         string `json:"dir,omitempty"`    // of the module's files, likewise
+	Dir         string `json:"dir,omitempty"`    // folder of the module's files, for a call
 	Value       Value  `json:"value,omitempty"`
 }
 
-// Argument is one of an instance, as it was evaluated.
+// Argument is an argument of an instance, with its evaluated value.
 type Argument struct {
 	Name  string `json:"name"`
 	Value Value  `json:"value"`
 }
 
-// Value is JSON of a value, with "<address>" for what is not known yet, and "(sensitive)" for what is not shown.
+// Value is a value as JSON. An unknown value is "<address>", and a sensitive value is "(sensitive)".
 type Value []byte
 
-// MarshalJSON returns it as it is.
+// MarshalJSON returns the value unchanged.
 func (v Value) MarshalJSON() ([]byte, error) { return v, nil }
 
 func valueOf(v cty.Value) Value {
-	if lang.TraitsOf(v).Sensitive {
+	if lang.ValueMarksOf(v).Sensitive {
 		v = cty.StringVal(secret.Hidden)
 	}
 	v = placeholders(v)
 	b, err := ctyjson.Marshal(v, v.Type())
-	if err != nil { // of a capsule, which the language does not have
+	if err != nil { // a capsule, which the language lacks
 		return Value("null")
 	}
 	return b
 }
 
-// BuildNamed is Build, and tells what the pipeline names.
-func BuildNamed(o Options) (*plan.Plan, *Extender, *Names, hcl.Diagnostics) {
+// PlanWithSymbols is like Plan, and also returns the Names of the pipeline.
+func PlanWithSymbols(o Options) (*plan.Plan, *Resolver, *Names, hcl.Diagnostics) {
 	p := newPlanner(o)
 	p.arguments = make(map[addrs.Instance][]Argument)
 	made, diags := p.build()
@@ -75,7 +75,7 @@ func BuildNamed(o Options) (*plan.Plan, *Extender, *Names, hcl.Diagnostics) {
 	return made, p.extender, n, diags
 }
 
-// namesIn are those of a frame.
+// namesIn returns the names of a frame.
 func (p *planner) namesIn(f *frame) []Named {
 	m := f.of
 	var all []Named
@@ -120,7 +120,7 @@ func (p *planner) namesIn(f *frame) []Named {
 	return all
 }
 
-// noteArguments keeps what the arguments of an instance are, those that are set.
+// noteArguments records the arguments of an instance that are set.
 func (e *evaluator) noteArguments(args []*argument) {
 	if e.p.arguments == nil {
 		return

@@ -55,7 +55,7 @@ output "three" { value = step.sometimes.three.outputs.b == null ? step.sometimes
 	o.Kinds["sometimes"] = sometimes{}
 	var diags hcl.Diagnostics
 	o.Config, diags = config.Load(os.DirFS(o.Workspace), "p", nil)
-	p, _, ds := planner.Build(o)
+	p, _, ds := planner.Plan(o)
 	if diags = append(diags, ds...); diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// evalOutput makes the outputs of the plan of a pipeline's output, or the value that a module's has for its caller.
+// evalOutput creates the plan's outputs for an output of the pipeline, or the value of a module's output for its
+// caller.
 func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagnostics {
 	val, diags := p.eval(&f.scope, out.Value)
 	if diags.HasErrors() {
@@ -41,8 +42,8 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 	return diags
 }
 
-// origin is the output of a module that an output hands on as it is, in as many modules as there are; else the output
-// itself. What is said of it need not be said again.
+// origin follows outputs that pass on an output of a called module unchanged, and returns the innermost one.
+// Errors about it are reported once, for the origin.
 func (m *module) origin(out *config.Output) *config.Output {
 	t, diags := hcl.AbsTraversalForExpr(out.Value)
 	if diags.HasErrors() {
@@ -61,29 +62,29 @@ func (m *module) origin(out *config.Output) *config.Output {
 	return out
 }
 
-// outputPlace refuses an output, or a part of one, for which there is no place of its own: nobody wants to hear of
-// that once hours of building are over.
+// outputPlace rejects an output, or a part of one, whose file name is invalid or taken. Otherwise the error would
+// appear after hours of building.
 func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 	r := out.Value.Range()
 	file, err := plan.FileName(name)
 	if err != nil {
-		return errorf(r, "An output cannot be a file", "Output %s: %s. Give the key another name.", name, err)
+		return errorf(r, "Invalid output name", "Output %s: %s. Rename the key.", name, err)
 	}
 	if other, ok := p.places[file]; ok {
-		return errorf(r, "Two outputs have the same place",
-			"Outputs %s and %s would both be the file %s. Give one of them, or its key, another name.", other, name,
+		return errorf(r, "Conflicting output paths",
+			"Outputs %s and %s would both be written to the file %s. Rename one of the outputs or keys.", other, name,
 			file)
 	}
 	p.places[file] = name
 	return nil
 }
 
-// outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
+// outputsOf returns the outputs of a value: one, or one for each part of a collection that holds artifacts.
 func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output,
 	val cty.Value) ([]plan.Output, hcl.Diagnostics) {
-	traits := lang.TraitsOf(val)
+	traits := lang.ValueMarksOf(val)
 	if !traits.Sensitive && val.IsNull() {
-		return nil, nil // of a step that does not exist with this profile
+		return nil, nil // of a step that does not exist in this profile
 	}
 	marks := lang.OutputMarks(val)
 	artifacts := slices.ContainsFunc(marks, func(m addrs.Output) bool { return p.class(m) != action.Value })
@@ -118,7 +119,7 @@ func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output,
 	return []plan.Output{base}, nil
 }
 
-// artifactOutput makes the output of a path: an output's, or one below it.
+// artifactOutput creates the output for a path: that of an artifact, or one below it.
 func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value,
 	marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
@@ -130,17 +131,17 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 			return e, nil
 		}
 	}
-	return e, errorf(out.Value.Range(), "An output is an artifact or a value",
-		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(),
-		marks[0])
+	return e, errorf(out.Value.Range(), "Invalid output value",
+		"%q contains the path of %s, but is not a path inside that output. Use the output itself, or a path below it.",
+		plain.AsString(), marks[0])
 }
 
 func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output,
 	val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
-		return nil, errorf(out.Value.Range(), "An output is an artifact or a value",
-			"The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
+		return nil, errorf(out.Value.Range(), "Invalid output value",
+			"Output %s mixes file paths with values that only the run determines. Use two outputs.", out.Name)
 	}
 	outputs := make([]plan.Output, 0, shallow.LengthInt())
 	var diags hcl.Diagnostics
@@ -162,8 +163,7 @@ func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output,
 	return outputs, diags
 }
 
-// isWhole says whether an expression of a frame is a reference to the output and nothing else, by way of modules'
-// outputs too.
+// isWhole reports whether an expression of a frame refers to the output itself, directly or through outputs of modules.
 func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 	t, diags := hcl.AbsTraversalForExpr(e)
 	if diags.HasErrors() {
@@ -190,12 +190,12 @@ func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 		r.Output == o.Name
 }
 
-// resolve evaluates the output anew, with values that were awaited.
+// resolve evaluates the output again, with the awaited values.
 func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, error) {
 	p, e := w.p, w.plan
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
-			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
+			return e, fmt.Errorf("output %s: no value for %s", e.Name, o)
 		}
 	}
 	l, diags := p.laterWith(values)
@@ -216,20 +216,20 @@ func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, er
 	case lang.IsSensitive(val):
 		e.Literal = secret.Hidden
 	case !plain.IsWhollyKnown():
-		return e, fmt.Errorf("output %s depends on a value that no step has given", e.Name)
+		return e, fmt.Errorf("output %s depends on a value that no step has produced", e.Name)
 	default:
 		e.Literal = literal(plain)
 	}
 	return e, nil
 }
 
-// literal spells a known value: text as it is, anything else as JSON.
+// literal formats a known value: a string unchanged, anything else as JSON.
 func literal(v cty.Value) string {
 	if v.Type() == cty.String && !v.IsNull() {
 		return v.AsString()
 	}
 	b, err := ctyjson.Marshal(v, v.Type())
-	if err != nil { // capsules, which the language does not have
+	if err != nil { // capsules, which the language lacks
 		return fmt.Sprintf("%#v", v)
 	}
 	return string(b)

@@ -181,7 +181,7 @@ func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 }
 
 func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
-	cores := map[string]string{"Alpha7": "v15", "Beta7": "v16"}
+	cores := map[string]string{"Alpha7": "v15", "Beta7": "v16", "8a": "v15", "8b": "v16"}
 	if cores[name] == "" {
 		return cty.UnknownVal(cty.DynamicPseudoType),
 			hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown board",
@@ -196,7 +196,7 @@ func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnost
 
 // load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1"
 // lines.
-func load(t testing.TB, a *txtar.Archive) (*plan.Plan, *planner.Extender, hcl.Diagnostics, *config.Pipeline) {
+func load(t testing.TB, a *txtar.Archive) (*plan.Plan, *planner.Resolver, hcl.Diagnostics, *config.Pipeline) {
 	t.Helper()
 	o := unpack(t, a)
 	cfg, diags := config.Load(os.DirFS(o.Workspace), "p", nil)
@@ -204,7 +204,7 @@ func load(t testing.TB, a *txtar.Archive) (*plan.Plan, *planner.Extender, hcl.Di
 		return nil, nil, diags, cfg
 	}
 	o.Config = cfg
-	p, x, ds := planner.Build(o)
+	p, x, ds := planner.Plan(o)
 	return p, x, append(diags, ds...), cfg
 }
 
@@ -282,13 +282,13 @@ func TestGolden(t *testing.T) {
 
 // loadAndBuild plans a pipeline that is not read yet.
 func loadAndBuild(workspace fs.FS, name string,
-	o planner.Options) (*plan.Plan, *planner.Extender, *config.Pipeline, hcl.Diagnostics) {
+	o planner.Options) (*plan.Plan, *planner.Resolver, *config.Pipeline, hcl.Diagnostics) {
 	cfg, diags := config.Load(workspace, name, nil)
 	if diags.HasErrors() {
 		return nil, nil, cfg, diags
 	}
 	o.Config = cfg
-	p, x, ds := planner.Build(o)
+	p, x, ds := planner.Plan(o)
 	return p, x, cfg, append(diags, ds...)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 )
 
-func golden(t *testing.T, name string) (*plan.Plan, *planner.Extender) {
+func golden(t *testing.T, name string) (*plan.Plan, *planner.Resolver) {
 	t.Helper()
 	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestResolve(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			v := fmt.Sprintf("%d.0-beta", i)
-			got, err := x.ExtendInstance(n.At, plan.Known{Values: map[addrs.Output][]byte{
+			got, err := x.ExtendInstance(n.At, plan.ResolvedInputs{Values: map[addrs.Output][]byte{
 				version: []byte(v + "\n"), info: []byte(`{"name": "x", "list": ["a", "b"]}`)}})
 			if err != nil {
 				t.Error(err)
@@ -67,12 +67,13 @@ func TestResolve(t *testing.T) {
 	}
 	wg.Wait()
 	if _, err := x.ExtendInstance(n.At,
-		plan.Known{Values: map[addrs.Output][]byte{version: []byte("1")}}); err == nil ||
-		!strings.Contains(err.Error(), "step.exec.probe.outputs.info is not there") {
+		plan.ResolvedInputs{Values: map[addrs.Output][]byte{version: []byte("1")}}); err == nil ||
+		!strings.Contains(err.Error(), "missing value of step.exec.probe.outputs.info") {
 		t.Errorf("a value is missing: %v", err)
 	}
 	if _, err := x.ExtendInstance(n.At,
-		plan.Known{Values: map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}}); err == nil ||
+		plan.ResolvedInputs{Values: map[addrs.Output][]byte{version: []byte("1"),
+			info: []byte("no object")}}); err == nil ||
 		!strings.Contains(err.Error(), "p.hcl") {
 		t.Errorf("a value of the wrong type: %v", err)
 	}
@@ -80,7 +81,8 @@ func TestResolve(t *testing.T) {
 		if e.Name != "text" {
 			continue
 		}
-		got, err := x.ExtendOutput(e.Name, plan.Known{Values: map[addrs.Output][]byte{version: []byte("7\r\n")}})
+		got, err := x.ExtendOutput(e.Name,
+			plan.ResolvedInputs{Values: map[addrs.Output][]byte{version: []byte("7\r\n")}})
 		if err != nil || got.Literal != "it is 7" || got.Waits != plan.ForNothing {
 			t.Errorf("output text: %+v, %v", got, err)
 		}
@@ -93,7 +95,7 @@ func TestExpand(t *testing.T) {
 	if len(n.Await) != 1 || n.Await[0].Artifact.String() != "step.patch.ops.outputs.dir" {
 		t.Fatalf("awaits %v", n.Await)
 	}
-	got, err := x.ExtendInstance(n.At, plan.Known{Listing: action.Listing{"src": {"a.cpp", "b.cpp"}}})
+	got, err := x.ExtendInstance(n.At, plan.ResolvedInputs{Listing: action.Listing{"src": {"a.cpp", "b.cpp"}}})
 	if err != nil || len(got.Specs) != 4 || got.Outputs["app_v15"].Class != action.File {
 		t.Errorf("expanded to %+v, %v", got, err)
 	}
@@ -139,7 +141,7 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	_, err := p.Select(addrs.Step{Kind: "patch", Name: "opz"})
-	if err == nil || err.Error() != "pipeline p has no step patch.opz: did you mean patch.ops?" {
+	if err == nil || err.Error() != "pipeline p has no step patch.opz; did you mean patch.ops?" {
 		t.Errorf("an unknown step: %v", err)
 	}
 }
@@ -204,7 +206,7 @@ func TestResolveInModules(t *testing.T) {
 	for board, core := range map[string]string{"Alpha7": "v15", "Beta7": "v16"} {
 		m := addrs.Module("").Copy("aot", board)
 		n := p.Instance(addrs.Instance{Step: addrs.Step{Module: m, Kind: "exec", Name: "compile"}})
-		got, err := x.ExtendInstance(n.At, plan.Known{Values: values})
+		got, err := x.ExtendInstance(n.At, plan.ResolvedInputs{Values: values})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +229,7 @@ func TestResolveInModules(t *testing.T) {
 		if want == "" {
 			continue
 		}
-		got, err := x.ExtendOutput(o.Name, plan.Known{Values: values})
+		got, err := x.ExtendOutput(o.Name, plan.ResolvedInputs{Values: values})
 		if err != nil || got.Literal != want {
 			t.Errorf("output %s: %q, %v", o.Name, got.Literal, err)
 		}

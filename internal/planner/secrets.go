@@ -17,11 +17,11 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// A plan holds references to sensitive values, and never the values. What an expression makes of them is found out by
-// evaluating it twice: as it is, and with a dummy for each value, which shows where in the text the value is. That
-// this holds is checked: with the values put in, it must be the same text.
+// A plan holds references to sensitive values, never the values. To find the references in an expression, the planner
+// evaluates it twice: with the values, and with a dummy for each value that shows its position in the string. As a
+// check, inserting the values for the dummies must give the first string.
 
-// Secrets returns what the references of a plan's secrets stand for.
+// Secrets returns the secret values that a plan refers to.
 func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
 	p := newPlanner(o)
 	diags := p.chooseProfile()
@@ -34,17 +34,17 @@ func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
 	return p.dummies.values, diags
 }
 
-// dummies are texts that stand for those in sensitive variables.
+// dummies are strings that replace those in sensitive variables.
 type dummies struct {
-	vars   map[string]cty.Value // sensitive variables, with dummies in them
+	vars   map[string]cty.Value // sensitive variables, with dummies for their values
 	refs   []string             // by the dummies' numbers
 	values secret.Values        // by reference
 	ranges map[string]hcl.Range // of variables
-	warned map[string]bool      // variables of which it was said that they are short
+	warned map[string]bool      // variables with a warning that they are short
 }
 
-// A dummy is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets
-// an error.
+// A dummy is a placeholder for a secret value. Functions do not change a dummy. Pipelines do not contain a dummy by
+// chance, so planning rejects a pipeline that contains one.
 const (
 	dummyBegin = "hexmageDummy7c1e9a53n"
 	dummyEnd   = "e"
@@ -65,7 +65,7 @@ func newDummies(cfg *config.Pipeline, vars map[string]cty.Value) *dummies {
 	return s
 }
 
-// in returns the value with dummies for the texts, numbers and truth values in it.
+// in returns the value with dummies for its strings, numbers and bools.
 func (s *dummies) in(ref string, v cty.Value) cty.Value {
 	ty := v.Type()
 	switch {
@@ -75,7 +75,7 @@ func (s *dummies) in(ref string, v cty.Value) cty.Value {
 		return v.Mark(lang.Sensitive)
 	case ty.IsPrimitiveType():
 		text, err := convert.Convert(v, cty.String)
-		if err != nil || text.AsString() == "" { // it is nothing to hide, and expressions ask for it
+		if err != nil || text.AsString() == "" { // not a secret, and expressions test for it
 			return v.Mark(lang.Sensitive)
 		}
 		s.refs = append(s.refs, ref)
@@ -105,7 +105,7 @@ func (s *dummies) in(ref string, v cty.Value) cty.Value {
 	return cty.TupleVal(parts)
 }
 
-// text is what a text with dummies is made of.
+// text splits a string with dummies into literal parts and references.
 func (s *dummies) text(with string) secret.Text {
 	var t secret.Text
 	at := 0
@@ -126,14 +126,14 @@ func (s *dummies) text(with string) secret.Text {
 	return t
 }
 
-// commandEnv is what commands get that is not among the arguments of the kind.
+// commandEnv is the environment of commands, without the arguments of the kind.
 type commandEnv struct {
-	env     map[string]string // variables of the environment
+	env     map[string]string // environment variables
 	secrets map[string]string // properties of an action's platform: see action.PropertySecret
 	refs    []string          // in them
 }
 
-// commandEnv takes env and the secret files apart: what a plan shows, and what it refers to.
+// commandEnv splits env and the secret files into values that a plan shows, and references.
 func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostics) {
 	if !env.Sensitive && len(e.s.block.SecretFiles) == 0 {
 		return commandEnv{env: textsOf(env.plain)}, nil
@@ -144,9 +144,9 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 		if len(e.s.block.SecretFiles) > 0 {
 			r = e.s.block.SecretFiles[0].Range
 		}
-		return g, errorf(r, "A sensitive value cannot be used here",
-			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a "+
-				"variable that is not sensitive.", e.s.block.At.Kind)
+		return g, errorf(r, "Sensitive value not allowed",
+			"Steps of kind %s cannot use sensitive values. Use a step of kind exec, or a variable that is not "+
+				"sensitive.", e.s.block.At.Kind)
 	}
 	if e.dummies == nil {
 		scope, ds := e.later.withDummies().settle(e.s.object, e.s.frame)
@@ -171,9 +171,9 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 	})...)
 	for _, f := range e.s.block.SecretFiles {
 		if textsOf(env.plain)[f.Name] != "" {
-			diags = append(diags, errorf(f.Range, "A variable of the environment has two values",
-				"%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name,
-				e.s.block.At)...)
+			diags = append(diags, errorf(f.Range, "Duplicate environment variable",
+				"In %s, both env and this secret_file block set the variable %s. Rename one of them.", e.s.block.At,
+				f.Name)...)
 		}
 		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.dummy(f.Content, cty.String, ctx)})
 		plain := cty.ObjectVal(map[string]cty.Value{f.Name: files.plain.GetAttr(f.Name)})
@@ -196,7 +196,7 @@ func (e *evaluator) dummy(x hcl.Expression, ty cty.Type, ctx *hcl.EvalContext) c
 	return cty.UnknownVal(ty).Mark(lang.Sensitive)
 }
 
-// textsOf are the texts of a map, or of an object of texts, that are known.
+// textsOf returns the known strings of a map or object.
 func textsOf(v cty.Value) map[string]string {
 	out := make(map[string]string)
 	if v == cty.NilVal || !v.IsKnown() || v.IsNull() {
@@ -210,7 +210,7 @@ func textsOf(v cty.Value) map[string]string {
 	return out
 }
 
-// follow finds out what each text of plain is made of, by the same with dummies.
+// follow finds the parts of each string of plain, by comparing it with the string that has dummies.
 func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name string, t secret.Text)) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	with, marks := with.Unmark()
@@ -234,11 +234,10 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 			ok = err == nil && filled == texts[name] && (len(t.Refs()) > 0 || filled == "" || !sensitive && !all)
 		}
 		if !ok {
-			diags = append(diags, errorf(r, "A sensitive value cannot be used like this",
-				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer "+
-					"${var.token}\". "+
-					"Plans have no values, so this cannot be done again when the command starts: let the command do "+
-					"it, or make a variable of it.", name, e.s.block.At)...)
+			diags = append(diags, errorf(r, "Unsupported use of a sensitive value",
+				"%s of %s transforms a sensitive value. hexmage can only insert sensitive values into strings, such "+
+					"as \"Bearer ${var.token}\". Transform the value in the command, or define a variable with "+
+					"the result.", name, e.s.block.At)...)
 			continue
 		}
 		use(name, t)
@@ -246,7 +245,7 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 	return diags
 }
 
-// tooShort warns, once of each variable, of values that nobody can find in what a command writes.
+// tooShort warns, once for each variable, about values too short to be found in a command's output.
 func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, ref := range refs {
@@ -258,9 +257,9 @@ func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
 		s.warned[name] = true
 		r := s.ranges[name]
 		diags = append(diags, &hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r,
-			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, "+
-				"and not looked for in their outputs.", ref, secret.MinLength),
+			Severity: hcl.DiagWarning, Summary: "Secret too short to hide", Subject: &r,
+			Detail: fmt.Sprintf("%s has fewer than %d bytes, so hexmage does not hide the value in logs "+
+				"or search for it in outputs. Use a longer value.", ref, secret.MinLength),
 		})
 	}
 	return diags

@@ -13,9 +13,9 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// ask has the step's kind plan an instance. The step of a module sees outputs at the paths that they would have if
-// the module were the pipeline: copies of a module that do the same have the same keys, and their actions run once.
-// So the kind gets addresses and paths relative to the module, and ask makes the addresses in its answer whole.
+// ask has the step's kind plan an instance. The step of a module sees outputs at the paths that they would have if the
+// module were the pipeline. Then instances of a module that do the same work have the same keys, and their actions run
+// once. So the kind gets addresses and paths relative to the module, and ask makes the addresses in its answer whole.
 func (p *planner) ask(s *placed, req step.Request) (step.Planned, hcl.Diagnostics) {
 	f := s.frame
 	if f.caller == nil {
@@ -37,7 +37,7 @@ func (p *planner) ask(s *placed, req step.Request) (step.Planned, hcl.Diagnostic
 	return planned, diags
 }
 
-// relative is an output as the frame sees it: a toolchain that the frame means by its name is like one of its own.
+// relative returns the address of an output in the frame: a toolchain of a caller looks like one of the frame's own.
 func (f *frame) relative(o addrs.Output) addrs.Output {
 	if o.Kind == addrs.Toolchain {
 		if s := f.step(addrs.Step{Kind: o.Kind, Name: o.Step.Name}); s != nil && s.at == o.Step {
@@ -62,7 +62,7 @@ func (f *frame) whole(o addrs.Output) addrs.Output {
 }
 
 func (f *frame) relativeRequest(r step.Request) step.Request {
-	paths := make(map[string]string) // relative ones by whole ones
+	paths := make(map[string]string) // whole path → relative path
 	relative := func(o addrs.Output) addrs.Output {
 		rel := f.relative(o)
 		paths[o.Path()] = rel.Path()
@@ -71,16 +71,16 @@ func (f *frame) relativeRequest(r step.Request) step.Request {
 	r.At.Module = ""
 	r.Uses = slices.Clone(r.Uses)
 	for i, u := range r.Uses {
-		r.Uses[i] = step.UseOf(u.Path, relative(*u.Output))
+		r.Uses[i] = step.OutputRefOf(u.Path, relative(*u.Output))
 	}
 	for name, t := range r.Toolchains {
 		r.Toolchains[name] = step.Toolchain{Output: relative(t.Output), Attrs: t.Attrs}
 	}
 	var pairs []string
-	for _, path := range slices.Backward(sortedKeys(paths)) { // one that begins as another does comes first
+	for _, path := range slices.Backward(sortedKeys(paths)) { // a path comes before its own prefixes
 		pairs = append(pairs, path, paths[path])
 	}
-	text := strings.NewReplacer(pairs...) // one text may hold several paths
+	text := strings.NewReplacer(pairs...) // one string may contain several paths
 	for name, v := range r.Args {
 		r.Args[name], _ = cty.Transform(v, func(_ cty.Path, x cty.Value) (cty.Value, error) {
 			if x.Type() != cty.String || !x.IsKnown() || x.IsNull() {
@@ -97,7 +97,7 @@ func (f *frame) relativeRequest(r step.Request) step.Request {
 	return r
 }
 
-// wholePlan makes the addresses in what a kind planned whole.
+// wholePlan makes the addresses in a kind's answer whole.
 func (f *frame) wholePlan(
 	specs []action.Spec, outs map[string]action.Artifact,
 ) ([]action.Spec, map[string]action.Artifact) {

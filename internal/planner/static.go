@@ -12,21 +12,21 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// static is an argument of an object that must be known before any step runs.
+// static is an expression of an object that must be known before any step runs.
 type static struct {
 	what string
 	refs []hcl.Traversal
 }
 
-// addStatic adds an argument that must be known before any step runs; of says whose it is. It returns its references.
+// addStatic adds an expression that must be known before any step runs, and returns its references; of names its owner.
 func (o *object) addStatic(name, of string, x hcl.Expression) []hcl.Traversal {
 	ts := variables(x)
 	o.static = append(o.static, static{name + " of " + of, ts})
 	return ts
 }
 
-// checkStatic reports expressions of a module's objects that must be known before any step is planned but depend on a
-// step, with the chain that makes them so.
+// checkStatic reports expressions of a module that must be known before any step is planned but depend on a step, with
+// the chain of references.
 func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range p.order {
@@ -35,7 +35,7 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 			continue
 		}
 		for _, s := range o.static {
-			refs, _ := lang.Refs(s.refs) // refer has reported what is wrong with them
+			refs, _ := lang.Refs(s.refs) // refer has reported invalid ones
 			chain := p.dynamic(o.scope, refs, nil)
 			if chain == nil {
 				continue
@@ -45,7 +45,7 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 				names = append(names, r.String())
 			}
 			o.failed = true
-			diags = append(diags, errorf(chain[0].Range, "Not known while planning",
+			diags = append(diags, errorf(chain[0].Range, "Value not known during planning",
 				"%s must be known before any step runs, but it depends on %s. "+
 					"Use only var, local, path, profile, target and toolchain here.",
 				s.what, strings.Join(names, ", which depends on "))...)
@@ -54,7 +54,7 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 	return diags
 }
 
-// dynamic returns the chain of references that leads to a step, or nil; m is the module whose names they are.
+// dynamic returns the chain of references that leads to a step, or nil; m is the module of the names.
 func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []lang.Ref {
 	if seen == nil {
 		seen = make(map[string]bool)
@@ -76,14 +76,14 @@ func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []la
 	return nil
 }
 
-// leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a
+// leadsTo returns the objects whose references count as those of r: a local, a variable of a module, the targets, a
 // toolchain, outputs of a module.
 func (p *planner) leadsTo(m *module, r lang.Ref) (all []*object) {
 	if r.Copies {
 		return nil // a call's for_each and when are static
 	}
 	if (r.Root == lang.Target || r.Root == lang.Targets) && m.caller != nil {
-		m = p.root // a call's target is static, as are the pipeline's
+		m = p.root // a call's target is static, like the pipeline's targets
 	}
 	names := m.objects(r, false)
 	if r.Root == lang.Module && r.Attr == "" && m.calls[r.Name] != nil {
@@ -97,13 +97,13 @@ func (p *planner) leadsTo(m *module, r lang.Ref) (all []*object) {
 	return all
 }
 
-// awaitsStep reports whether an object refers to a step, also by way of other objects.
+// awaitsStep reports whether an object refers to a step, directly or through other objects.
 func (p *planner) awaitsStep(o *object) bool {
 	return p.dynamic(o.scope, o.refs, nil) != nil
 }
 
-// checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is
-// written out is of the right type there, too.
+// checkAbsent checks the arguments of steps that have no instance at all: literal values must have the right type
+// there, too.
 func (p *planner) checkAbsent() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, m := range p.modules {
@@ -134,7 +134,7 @@ func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 			continue
 		}
 		if _, ds := p.budget.Value(attr.Expr, nil); ds.HasErrors() {
-			continue // functions may be of files, which need not be there
+			continue // functions may read files, which may be missing
 		}
 		_, ds := e.decode(&argument{name: name, attr: attr, ty: spec.Type})
 		diags = append(diags, ds...)

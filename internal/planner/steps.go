@@ -17,14 +17,15 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// maxCopies is how many instances all steps with for_each may have together.
+// maxCopies is the maximum number of instances of all steps with for_each together.
 const maxCopies = 200_000
 
-// evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others
-// see.
+// evalStep expands a step or toolchain into its instances in a frame, plans each, and creates the value for references
+// to it.
 func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	b := o.block
-	s := &placed{p: p, object: o, frame: f, at: b.At, off: make(map[string]bool)}
+	s := &placed{p: p, object: o, frame: f, at: b.At, byAddress: make(map[addrs.Instance]*instance),
+		off: make(map[string]bool)}
 	s.at.Module = f.at
 	keys, values, diags := p.keys(f, b.ForEach)
 	if diags.HasErrors() {
@@ -36,9 +37,9 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 			if b.ForEach != nil {
 				r = b.ForEach.Range()
 			}
-			return errorf(r, "More than a plan may hold",
-				"With the %d copies of %s there are more than %d of all steps. "+
-					"Make fewer steps of them, which take lists.", len(keys), s.at, maxCopies)
+			return errorf(r, "Plan too large",
+				"The %d instances of %s exceed the limit of %d step instances in a plan. "+
+					"Use fewer steps, and pass lists to them.", len(keys), s.at, maxCopies)
 		}
 	}
 	e := p.evaluator(s, &f.scope, &later{p: p})
@@ -47,7 +48,7 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 		e.enter(in)
 		exists, attrs, ds := e.planFirst()
 		if diags = append(diags, ds...); ds.HasErrors() {
-			return diags // the other copies would say the same
+			return diags // the other instances would fail in the same way
 		}
 		if !exists {
 			s.off[k] = true
@@ -66,8 +67,7 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// planFirst evaluates whether the instance exists, and plans it if so. It returns false for a copy of which when is
-// false, and for a toolchain what is known of it.
+// planFirst evaluates when, and plans the instance unless it is false. For a toolchain it also returns the attributes.
 func (e *evaluator) planFirst() (exists bool, attrs map[string]cty.Value, diags hcl.Diagnostics) {
 	in, b := e.in, e.s.block
 	planned := true
@@ -89,7 +89,7 @@ func (e *evaluator) planFirst() (exists bool, attrs map[string]cty.Value, diags 
 	return true, in.answer.Attrs, diags
 }
 
-// toolchainValue is what expressions see of a toolchain: what is known of it, and dir, the path of its tree.
+// toolchainValue returns the value of a toolchain in expressions: its attributes, and dir, the path of its tree.
 func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	obj := make(map[string]cty.Value, len(attrs)+1)
 	for name, v := range attrs {
@@ -103,13 +103,13 @@ func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	return cty.ObjectVal(obj)
 }
 
-// located puts the paths of outputs in front of what is marked as relative to one.
+// located prepends the path of an output to strings marked as relative to it.
 func located(at addrs.Instance, v cty.Value) cty.Value {
 	if !v.ContainsMarked() {
 		return v
 	}
 	v, err := cty.Transform(v, func(_ cty.Path, x cty.Value) (cty.Value, error) {
-		for in := range cty.ValueMarksOfType[step.InTree](x) {
+		for in := range cty.ValueMarksOfType[step.TreePath](x) {
 			rel, _ := x.Unmark()
 			out := addrs.Output{Instance: at, Name: string(in)}
 			return cty.StringVal(out.Path() + "/" + rel.AsString()).Mark(out), nil
@@ -117,19 +117,19 @@ func located(at addrs.Instance, v cty.Value) cty.Value {
 		return x, nil
 	})
 	if err != nil {
-		panic(err) // the function gives none
+		panic(err) // the function returns no error
 	}
 	return v
 }
 
-// plainAttrs is what kinds see of a toolchain's value: all but paths.
+// plainAttrs returns a toolchain's value for kinds: all attributes but paths.
 func plainAttrs(v cty.Value) cty.Value {
 	attrs := v.AsValueMap()
 	maps.DeleteFunc(attrs, func(_ string, v cty.Value) bool { return v.ContainsMarked() })
 	return cty.ObjectVal(attrs)
 }
 
-// outputs lists what the instance gives: the kind's outputs, those named by an argument, its own.
+// outputs lists the outputs of the instance: those of the kind, those named by an argument, and its own.
 func (e *evaluator) outputs() hcl.Diagnostics {
 	in, s := e.in, e.s
 	for _, o := range s.schema.Outputs {
@@ -163,8 +163,10 @@ func (e *evaluator) outputs() hcl.Diagnostics {
 		clean := path.Clean(name)
 		out := clean == "." || clean == ".." || strings.HasPrefix(clean, "../")
 		if name == "" || path.IsAbs(name) || out || strings.ContainsAny(name, "\\\x00") {
-			diags = append(diags, errorf(o.Path.Range(), "Not the path of an output",
-				"%q must be a relative path, with /, below the folder in which the command starts.", name)...)
+			diags = append(diags, errorf(o.Path.Range(), "Invalid output path",
+				"The output path %q must be relative, use / as the separator, and stay below the command's "+
+					"working folder.",
+				name)...)
 			continue
 		}
 		in.outputs = append(in.outputs, step.DeclaredOutput{Name: o.Name, Class: o.Class, Path: clean})
@@ -172,7 +174,7 @@ func (e *evaluator) outputs() hcl.Diagnostics {
 	return diags
 }
 
-// resolve returns the instance as it is planned anew, with values that were awaited.
+// resolve returns the instance planned again, with the awaited values.
 func (in *instance) resolve(values map[addrs.Output][]byte) (*instance, hcl.Diagnostics) {
 	s := in.s
 	l, diags := s.p.laterWith(values)
@@ -189,8 +191,8 @@ func (in *instance) resolve(values map[addrs.Output][]byte) (*instance, hcl.Diag
 	return &again, append(diags, s.frame.inside(e.plan(true))...)
 }
 
-// plan plans the instance, while planning or to resolve a deferred one. The instance also gets the kind's answer, if
-// the kind was asked.
+// plan plans the instance, during planning or to resolve a deferred one. It sets the kind's answer, if the kind was
+// asked.
 func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 	p, s, b, in := e.p, e.s, e.s.block, e.in
 	n := &plan.Instance{
@@ -214,20 +216,20 @@ func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 	if ds = append(ds, more...); ds.HasErrors() {
 		return append(diags, ds...)
 	}
-	if !resolving { // else it was said while planning
+	if !resolving { // reported during planning otherwise
 		diags = append(diags, p.dummies.tooShort(ce.refs)...)
 		e.noteArguments(args)
 	}
 	req, known := e.request(args, env, files, ce)
 	if !known {
 		if resolving {
-			return append(diags, errorf(b.Range, "A value is still not known",
-				"%s depends on a value that no step has given.", b.At)...)
+			return append(diags, errorf(b.Range, "Missing value",
+				"%s depends on a value that no step has produced.", b.At)...)
 		}
 		e.asDeferred(req, args, env, files)
 		return diags
 	}
-	if len(p.targets) > 0 && s.frame.scope.Target == cty.NilVal { // what is wrong with the target was said there
+	if len(p.targets) > 0 && s.frame.scope.Target == cty.NilVal { // errors of the target were reported there
 		return diags
 	}
 	req.Target, ds = e.targetOf()
@@ -235,9 +237,7 @@ func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 		return diags
 	}
 	in.answer, ds = p.ask(s, req)
-	if !resolving {
-		p.noteReads(in.answer.Reads)
-	}
+	p.noteReads(in.answer.Reads)
 	for _, d := range ds {
 		if d.Subject == nil {
 			d.Subject = b.Range.Ptr()
@@ -256,17 +256,17 @@ func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 	return diags
 }
 
-// withKind says of arguments that do not fit the kind where it is told what fits.
+// withKind adds to errors about arguments the command that describes the kind.
 func withKind(kind string, diags hcl.Diagnostics) hcl.Diagnostics {
 	for _, d := range diags {
 		if d.Summary == "Missing required argument" || d.Summary == "Incorrect attribute value type" {
-			d.Detail += fmt.Sprintf(" `hexmage show kind %s` shows what it takes.", kind)
+			d.Detail += fmt.Sprintf(" For all arguments, run `hexmage show kind %s`.", kind)
 		}
 	}
 	return diags
 }
 
-// checkArguments refuses sensitive values, and null for what is required.
+// checkArguments rejects sensitive values, and null for required arguments.
 func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, a := range args {
@@ -275,10 +275,10 @@ func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 		}
 		r, instead := e.argRange(a.name), "Use a variable that is not sensitive."
 		if e.s.schema.Secrets {
-			instead = "Give the command the value in env, or in a secret_file block."
+			instead = "Pass the value in env or in a secret_file block."
 		}
-		diags = append(diags, errorf(r, "A sensitive value cannot be used here",
-			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", a.name, e.s.block.At,
+		diags = append(diags, errorf(r, "Sensitive value not allowed",
+			"%s of %s becomes part of a command, and hexmage shows and logs commands. %s", a.name, e.s.block.At,
 			instead)...)
 	}
 	for _, a := range args {
@@ -287,10 +287,10 @@ func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 		}
 		detail := fmt.Sprintf("%s of %s is null.", a.name, e.s.block.At)
 		if len(a.uses) == 0 {
-			detail += " The outputs of a step or module whose when is false are null: " +
-				"use coalesce(…), or give this step the same when."
+			detail += " Outputs of a step or module are null if its when is false. " +
+				"Use coalesce(…), or the same when in this step."
 		}
-		diags = append(diags, errorf(e.argRange(a.name), "A required argument is null", "%s", detail)...)
+		diags = append(diags, errorf(e.argRange(a.name), "Null required argument", "%s", detail)...)
 	}
 	return diags
 }
@@ -302,9 +302,9 @@ func (e *evaluator) argRange(name string) hcl.Range {
 	return e.s.block.Range
 }
 
-// argRange is where an argument or block of a step is, if it is there.
+// argRange returns the range of an argument or block of a step, if the step has it.
 func argRange(b *config.Block, name string) (hcl.Range, bool) {
-	for _, n := range slices.Backward(b.Names) { // the profile's come last
+	for _, n := range slices.Backward(b.Names) { // the profile's names come last
 		if n.Name == name {
 			return n.Range, true
 		}
@@ -318,7 +318,8 @@ func argRange(b *config.Block, name string) (hcl.Range, bool) {
 	return hcl.Range{}, false
 }
 
-// request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
+// request creates the request for the kind, and the instance's dependencies. It reports whether all arguments are
+// known.
 func (e *evaluator) request(args []*argument, env, files *argument, ce commandEnv) (step.Request, bool) {
 	p, s, in := e.p, e.s, e.in
 	req := step.Request{
@@ -351,7 +352,7 @@ func (e *evaluator) request(args []*argument, env, files *argument, ce commandEn
 				p.useToolchain(req.Toolchains, s.frame, u.output.Step.Name)
 			}
 			if p.class(*u.output) != action.Value {
-				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: u.output})
+				req.Uses = append(req.Uses, step.OutputRef{Path: u.at, Output: u.output})
 			}
 		}
 	}
@@ -365,7 +366,7 @@ func (e *evaluator) request(args []*argument, env, files *argument, ce commandEn
 	return req, known
 }
 
-// targetOf is what an instance is built for, null when there is none, or when it is not said which.
+// targetOf returns the target of an instance, or null without a single target.
 func (e *evaluator) targetOf() (cty.Value, hcl.Diagnostics) {
 	x := e.s.block.Target
 	if x == nil {

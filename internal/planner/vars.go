@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -12,18 +11,18 @@ import (
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// inputValue is a value for a variable and where it comes from.
+// inputValue is a value for a variable with its source.
 type inputValue struct {
 	val  cty.Value
 	from string // "profile simulated", "--var", …
 	rng  hcl.Range
-	text bool // val is a string from outside that has yet to be read as the variable's type
+	text bool // val is a string from outside that is not yet converted to the variable's type
 }
 
-// variables settles the value of each variable: default < profile < *.hexvars.hcl < environment < command line.
+// variables sets the value of each variable: default < profile < *.hexvars.hcl < environment < command line.
 func (p *planner) variables(f *frame) (map[string]cty.Value, hcl.Diagnostics) {
 	values, diags := p.givenValues(f)
 	out := make(map[string]cty.Value, len(p.cfg.Variables))
@@ -31,14 +30,14 @@ func (p *planner) variables(f *frame) (map[string]cty.Value, hcl.Diagnostics) {
 		val, ds := p.variable(v, values[v.Name])
 		diags = append(diags, markOptions(ds, values[v.Name].text)...)
 		if ds.HasErrors() {
-			val = cty.UnknownVal(v.Type) // what depends on it is still checked, but nothing is planned
+			val = cty.UnknownVal(v.Type) // its dependents are still checked, but nothing is planned
 		}
 		out[v.Name] = val
 	}
 	return out, diags
 }
 
-// ofOptions marks diagnostics, as their Extra, that are about Options and not about files.
+// ofOptions is the Extra of diagnostics about Options, not about files.
 type ofOptions struct{}
 
 func markOptions(diags hcl.Diagnostics, yes bool) hcl.Diagnostics {
@@ -50,14 +49,14 @@ func markOptions(diags hcl.Diagnostics, yes bool) hcl.Diagnostics {
 	return diags
 }
 
-// OfOptions tells whether what is wrong is a profile, or the value of a variable, that Options name: no change of a
-// file is needed to make it right.
-func OfOptions(diags hcl.Diagnostics) bool {
+// IsOptionError reports whether an error is about a profile or a variable in Options. Editing a file cannot fix such an
+// error.
+func IsOptionError(diags hcl.Diagnostics) bool {
 	return slices.ContainsFunc(diags,
 		func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }
 
-// givenValues are the values that somebody gives; a later source wins.
+// givenValues returns the values that override defaults; a later source wins.
 func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics) {
 	values := make(map[string]inputValue)
 	var names []string
@@ -70,11 +69,11 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 			return true
 		}
 		if must {
-			advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
-			if near := nearest.Name(name, names); near != "" {
+			advice := fmt.Sprintf("Add a declaration: variable %q { … }.", name)
+			if near := suggest.Name(name, names); near != "" {
 				advice = fmt.Sprintf("Did you mean %s?", near)
 			}
-			more := errorf(at, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s",
+			more := errorf(at, "Unknown variable", "%s sets %s, but pipeline %s has no such variable. %s",
 				from, name, p.cfg.Name, advice)
 			diags = append(diags, markOptions(more, at == hcl.Range{})...)
 		}
@@ -95,8 +94,8 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 		for _, kv := range pairs {
 			k, ds := p.budget.Value(kv.Key, ctx)
 			if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
-				diags = append(diags, errorf(kv.Key.Range(), "Not the name of a variable",
-					"Write variables = { name = value }.")...)
+				diags = append(diags, errorf(kv.Key.Range(), "Invalid variable name",
+					"Names of variables must be constant strings. Write variables = { name = value }.")...)
 				continue
 			}
 			if name := k.AsString(); known(name, from, kv.Key.Range(), true) {
@@ -114,8 +113,8 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 	text := func(s, from string) inputValue { return inputValue{val: cty.StringVal(s), from: from, text: true} }
 	for _, name := range sortedKeys(p.o.EnvVars) {
 		from := "HEXMAGE_VAR_" + name
-		// others are for other pipelines
-		mistake := slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != ""
+		// others belong to other pipelines
+		mistake := slices.Contains(p.o.Strays, name) && suggest.Name(name, names) != ""
 		if known(name, from, hcl.Range{}, mistake) {
 			values[name] = text(p.o.EnvVars[name], from)
 		}
@@ -128,13 +127,13 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 	return values, diags
 }
 
-// unused warns of variables that the command line sets and that lead to nothing, as one that another profile uses.
+// unused warns about variables on the command line that have no effect, such as those of another profile.
 func (p *planner) unused() (diags hcl.Diagnostics) {
 	if len(p.o.FlagVars) == 0 {
 		return nil
 	}
 	leads, used := map[string]bool{}, map[string]bool{}
-	for i := len(p.order) - 1; i >= 0; i-- { // who refers comes after
+	for i := len(p.order) - 1; i >= 0; i-- { // references come later in the order
 		o := p.objects[p.order[i]]
 		if (o.local != nil || o.variable) && !leads[o.name] {
 			continue
@@ -150,13 +149,15 @@ func (p *planner) unused() (diags hcl.Diagnostics) {
 	}
 	for _, v := range p.cfg.Variables {
 		if _, set := p.o.FlagVars[v.Name]; set && !used[v.Name] {
-			where := "Nothing uses it"
+			where := "nothing uses this variable. Remove the flag."
 			if p.profile != nil {
-				where = fmt.Sprintf("Nothing in profile %s uses it", p.profile.Name)
+				where = fmt.Sprintf("nothing in profile %s uses this variable. Remove the flag, or "+
+					"choose another profile.",
+					p.profile.Name)
 			}
-			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A variable without effect",
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Unused variable",
 				Subject: v.Range.Ptr(),
-				Detail:  fmt.Sprintf("--var sets %s. %s: leave it out, or choose a profile that does.", v.Name, where)})
+				Detail:  fmt.Sprintf("--var sets %s, but %s", v.Name, where)})
 		}
 	}
 	return diags
@@ -177,11 +178,11 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	case v.Optional:
 		g = inputValue{from: "its type", val: cty.NullVal(v.Type)}
 	default:
-		return cty.NilVal, errorf(v.Range, "A variable has no value",
-			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or "+
+		return cty.NilVal, errorf(v.Range, "Missing variable value",
+			"var.%s has no value and no default. Set it with --var %s=…, HEXMAGE_VAR_%s, a profile, or "+
 				"pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)
 	}
-	if g.rng == (hcl.Range{}) || v.Sensitive { // the line where a value stands is shown
+	if g.rng == (hcl.Range{}) || v.Sensitive { // messages show the line of a value
 		g.rng = v.Range
 	}
 	if g.text {
@@ -194,16 +195,16 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	if v.Defaults != nil && !g.val.IsNull() {
 		g.val = v.Defaults.Apply(g.val)
 	}
-	if err := p.budget.Take(g.val); err != nil { // before it is converted
-		return cty.NilVal, append(diags, lang.TooMuch(g.rng, err)...)
+	if err := p.budget.Take(g.val); err != nil { // before conversion
+		return cty.NilVal, append(diags, lang.LimitError(g.rng, err)...)
 	}
 	val, err := convertTo(g.val, v.Type)
 	if err == nil {
-		err = p.budget.Take(val) // a text may be a number that is too large
+		err = p.budget.Take(val) // a string may be a number that is too large
 	}
 	if err != nil {
 		return cty.NilVal, append(diags,
-			errorf(g.rng, "A value has the wrong type", "The value of var.%s from %s does not fit: %s.", v.Name,
+			errorf(g.rng, "Wrong type", "The value of var.%s (from %s) has the wrong type: %s.", v.Name,
 				g.from, err)...)
 	}
 	if v.Sensitive {
@@ -212,8 +213,8 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	return val, append(diags, p.validate(v, val, g)...)
 }
 
-// fromText reads a value from the environment or the command line: a variable of type string takes it as it is, any
-// other type as an expression.
+// fromText parses a value from the environment or the command line: a string for a variable of type string, else an
+// expression.
 func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Diagnostics) {
 	ty := v.Type
 	if ty == cty.String {
@@ -227,15 +228,15 @@ func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 			return val, nil
 		}
 	}
-	if ty == cty.DynamicPseudoType || ty.IsPrimitiveType() { // convert says what is wrong
+	if ty == cty.DynamicPseudoType || ty.IsPrimitiveType() { // the error of convert is clear
 		return g.val, nil
 	}
-	why := ": " + strings.TrimSuffix(diags[0].Detail, ".")
+	why := " HCL reports: " + diags[0].Detail
 	if v.Sensitive {
-		why = "" // it could show the value
+		why = "" // it could contain the value
 	}
-	return cty.NilVal, errorf(g.rng, "A value cannot be read",
-		"%s must be %s, written as in a pipeline file, such as [\"a\", \"b\"]%s.",
+	return cty.NilVal, errorf(g.rng, "Invalid variable value",
+		"%s needs a value of type %s in the syntax of pipeline files, such as [\"a\", \"b\"].%s",
 		g.from, ty.FriendlyName(), why)
 }
 
@@ -246,8 +247,8 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		diags = append(diags, ds...)
 		for _, r := range refs {
 			if r.Object() != "var."+v.Name {
-				diags = append(diags, errorf(r.Range, "A validation sees only its variable",
-					"Use var.%s here, not %s.", v.Name, r)...)
+				diags = append(diags, errorf(r.Range, "Invalid reference in a validation",
+					"A validation can use only its own variable. Replace %s by var.%s.", r, v.Name)...)
 			}
 		}
 		if diags.HasErrors() {
@@ -262,12 +263,12 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		}
 		ok, _ = ok.Unmark()
 		if !ok.IsKnown() && !val.IsWhollyKnown() {
-			continue // of a module: it is checked when the value is there
+			continue // of a module: it is checked when the value is known
 		}
 		cond, err := convert.Convert(ok, cty.Bool)
 		if err != nil || cond.IsNull() || !cond.IsKnown() {
-			diags = append(diags, errorf(check.Condition.Range(), "A condition is not true or false",
-				"The condition of a validation has to be true or false, as a comparison is, such as var.x > 1.")...)
+			diags = append(diags, errorf(check.Condition.Range(), "Invalid condition",
+				"The condition of a validation must be true or false, such as var.x > 1.")...)
 			continue
 		}
 		if cond.True() {
@@ -280,8 +281,8 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		if _, secret := marks[lang.Sensitive]; !secret && !msg.IsNull() && msg.IsKnown() && msg.Type() == cty.String {
 			text = msg.AsString()
 		}
-		diags = append(diags, errorf(g.rng, "A variable is not valid",
-			"%s\nGive var.%s another value: this one comes from %s, and the rule is at %s.", text, v.Name, g.from,
+		diags = append(diags, errorf(g.rng, "Invalid variable value",
+			"%s\nChange the value of var.%s, which comes from %s. The rule is at %s.", text, v.Name, g.from,
 			config.Where(check.Range))...)
 	}
 	return diags

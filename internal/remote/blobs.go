@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -18,28 +17,29 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Blobs are those of this machine and of a remote: what only the remote has counts as there, and is fetched into next
-// when somebody reads it. Each blob is checked on the way. It is a store.Local over a store.Local.
+// Blobs combines the local store (next) with the blobs of a remote. A blob that the remote has counts as present. When
+// a blob is first read, Blobs downloads it into next and checks the digest. Blobs implements store.Local if next does.
 type Blobs struct {
 	next store.Blobs
 	c    *Client
 	find *finder
-	here func(digest.Digest) bool // who is over this one has it
+	here func(digest.Digest) bool // reports blobs that the caller has elsewhere on this machine
 
 	mu       sync.Mutex
-	said     map[digest.Digest]bool     // blobs that the remote said it has
-	fetching map[digest.Digest]*fetched // those that are on their way
-	lost     map[digest.Digest]error    // what became of those that it said it has, and did not give
+	said     map[digest.Digest]bool     // blobs that the remote reported as present
+	fetching map[digest.Digest]*fetched // downloads in progress
+	lost     map[digest.Digest]error    // errors of blobs that the remote reported and did not send
 }
 
-// fetched is what came of fetching a blob, once done is closed.
+// fetched is the outcome of a download, valid once done is closed.
 type fetched struct {
 	done chan struct{}
 	err  error
 }
 
-// NewBlobs returns the blobs of next and of the remote. What here, which may be nil, says is elsewhere on this
-// machine the remote is not asked for: who is over these Blobs has it.
+// NewBlobs returns the blobs of the local store next, combined with the blobs of the remote. The function here, which
+// may be nil, reports whether the caller has a blob elsewhere on this machine. Blobs does not request such blobs from
+// the remote.
 func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs {
 	if here == nil {
 		here = func(digest.Digest) bool { return false }
@@ -60,7 +60,7 @@ func (b *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 	return b.next.Open(ctx, d)
 }
 
-// missed is the error for a blob that is not here, and of which fetching gave an error, too.
+// missed combines the errors of this machine's store and of the download of a blob.
 func missed(here, there error) error {
 	var lost *LostError
 	switch {
@@ -69,10 +69,10 @@ func missed(here, there error) error {
 	case errors.Is(there, store.ErrNotFound):
 		return here
 	}
-	return there // of this machine, or the context's
+	return there // of this machine's store or of the context
 }
 
-// Put implements store.Blobs: what is put stays here.
+// Put implements store.Blobs. It stores the blob only on this machine.
 func (b *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	return b.next.Put(ctx, d, r)
 }
@@ -106,7 +106,7 @@ func (b *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	return slices.DeleteFunc(missing, func(d digest.Digest) bool { return b.said[d] }), nil
 }
 
-// atOnce is how many blobs are fetched at the same time, of many that are wanted.
+// atOnce is the largest number of parallel downloads for one call.
 const atOnce = 16
 
 // Fetch implements store.Fetcher.
@@ -124,11 +124,11 @@ func (b *Blobs) Fetch(ctx context.Context, ds iter.Seq[digest.Digest]) {
 	b.mu.Unlock()
 	missing, err := b.next.Missing(ctx, want)
 	if missing = slices.DeleteFunc(missing, b.here); err == nil && len(missing) > 0 {
-		_ = b.fetchAll(ctx, missing) // who opens one gets to know what is wrong with it
+		_ = b.fetchAll(ctx, missing) // Open reports the error of a blob
 	}
 }
 
-// fetchAll fetches blobs that are not here: small ones together.
+// fetchAll downloads missing blobs, small ones in batches.
 func (b *Blobs) fetchAll(ctx context.Context, ds []digest.Digest) error {
 	is, err := b.c.able(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (b *Blobs) fetchAll(ctx context.Context, ds []digest.Digest) error {
 		return store.ErrNotFound
 	}
 	small, rest := b.claim(ds, is)
-	var g errgroup.Group // without a context that ends with the first error: somebody else may wait for the next blob
+	var g errgroup.Group // no context that ends with the first error: another goroutine may wait for the next blob
 	g.SetLimit(atOnce)
 	for _, batch := range is.batches(slices.Collect(maps.Keys(small))) {
 		g.Go(func() error { return b.fetchTogether(ctx, is, batch, small) })
@@ -149,7 +149,7 @@ func (b *Blobs) fetchAll(ctx context.Context, ds []digest.Digest) error {
 	return g.Wait()
 }
 
-// claim takes those blobs that may be read together and that nobody else fetches.
+// claim reserves small blobs that no other goroutine downloads. rest are the other blobs.
 func (b *Blobs) claim(ds []digest.Digest, is *capabilities) (mine map[digest.Digest]*fetched, rest []digest.Digest) {
 	mine = map[digest.Digest]*fetched{}
 	for _, d := range ds {
@@ -171,7 +171,7 @@ func (b *Blobs) claim(ds []digest.Digest, is *capabilities) (mine map[digest.Dig
 	return mine, rest
 }
 
-// fetchTogether fetches blobs in one message, and says of each in mine what came of it. The error is one of theirs.
+// fetchTogether downloads blobs in one message and sets the outcome of each in mine. It returns the first error.
 func (b *Blobs) fetchTogether(ctx context.Context, is *capabilities, ds []digest.Digest,
 	mine map[digest.Digest]*fetched) (first error) {
 	all, err := b.c.readTogether(ctx, is, ds)
@@ -195,7 +195,7 @@ func (b *Blobs) fetchTogether(ctx context.Context, is *capabilities, ds []digest
 	return first
 }
 
-// take has next have the blobs, of which the server has just made some.
+// take downloads outputs of an action that the server just ran. Blobs that it once lacked are requested again.
 func (b *Blobs) take(ctx context.Context, ds []digest.Digest) error {
 	missing, err := b.next.Missing(ctx, ds)
 	if err != nil {
@@ -210,14 +210,14 @@ func (b *Blobs) take(ctx context.Context, ds []digest.Digest) error {
 	return b.fetchAll(ctx, missing)
 }
 
-// fetch has next have the blob. Of many who want it one fetches it. The error is a store.ErrNotFound where that is
-// the remote's doing.
+// fetch downloads the blob into next. Concurrent callers share one download. The error wraps store.ErrNotFound if the
+// remote is the cause.
 func (b *Blobs) fetch(ctx context.Context, d digest.Digest) error {
 	for {
 		if b.c.lacks(d) || b.here(d) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			if err := b.lost[d]; err != nil { // it was fetched with others, for nobody who could be told
+			if err := b.lost[d]; err != nil { // the batch that downloaded it had no caller for this blob's error
 				return err
 			}
 			return store.ErrNotFound
@@ -244,13 +244,13 @@ func (b *Blobs) fetch(ctx context.Context, d digest.Digest) error {
 		}
 		if f.err == nil || errors.Is(f.err, store.ErrNotFound) {
 			return f.err
-		} // that one may have been stopped: who still wants it tries
+		} // the other caller's context may have ended: try again
 	}
 }
 
 func (b *Blobs) fetchNow(ctx context.Context, d digest.Digest) error {
 	var err error
-	if d.Size() == 0 { // of which servers need not know
+	if d.Size() == 0 { // servers need not know the empty blob
 		err = b.next.Put(ctx, d, bytes.NewReader(nil))
 		if err == nil || !errors.Is(err, store.ErrCorrupt) {
 			return err
@@ -259,13 +259,13 @@ func (b *Blobs) fetchNow(ctx context.Context, d digest.Digest) error {
 		from, to := io.Pipe()
 		go func() { to.CloseWithError(b.c.read(ctx, d, to)) }()
 		err = b.next.Put(ctx, d, &remoteReader{r: from})
-		from.CloseWithError(errors.New("it is stored, or cannot be"))
+		from.CloseWithError(errors.New("the store needs no more data"))
 	}
 	var theirs *remoteError
 	return b.judge(ctx, d, err, errors.As(err, &theirs))
 }
 
-// judge is the error of fetching a blob, which ended with err: theirs, or that of who stores it.
+// judge returns the error of a download that ended with err. theirs: the remote caused err, not this machine's store.
 func (b *Blobs) judge(ctx context.Context, d digest.Digest, err error, theirs bool) error {
 	switch {
 	case err == nil:
@@ -273,17 +273,17 @@ func (b *Blobs) judge(ctx context.Context, d digest.Digest, err error, theirs bo
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !theirs && !errors.Is(err, store.ErrCorrupt):
-		return err // no room here, say
+		return err // such as a full disk
 	}
 	return b.lose(d, err)
 }
 
-// remoteError is what reading from the remote ended with.
+// remoteError is an error of reading from the remote.
 type remoteError struct{ error }
 
 func (e *remoteError) Unwrap() error { return e.error }
 
-// remoteReader tells the remote's errors from those of who reads.
+// remoteReader marks errors of the remote, to distinguish them from errors of the store that reads.
 type remoteReader struct{ r io.Reader }
 
 func (r *remoteReader) Read(p []byte) (int, error) {
@@ -294,14 +294,14 @@ func (r *remoteReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lacks tells whether the server did not give the blob.
+// lacks reports whether the server failed to send the blob earlier.
 func (c *Client) lacks(d digest.Digest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.absent[d]
 }
 
-// lose notes that the remote does not give the blob, and returns the error that says so.
+// lose records that the remote does not send the blob, and returns the error.
 func (b *Blobs) lose(d digest.Digest, err error) (lost error) {
 	defer func() {
 		b.mu.Lock()
@@ -315,43 +315,43 @@ func (b *Blobs) lose(d digest.Digest, err error) (lost error) {
 	b.c.mu.Lock()
 	b.c.absent[d] = true
 	b.c.mu.Unlock()
-	if errors.Is(err, ErrOut) || !said && !errors.Is(err, store.ErrCorrupt) {
+	if errors.Is(err, ErrDisabled) || !said && !errors.Is(err, store.ErrCorrupt) {
 		if said {
 			return &LostError{Name: b.c.o.Name, Digest: d, Err: fmt.Errorf("%w: %w", err, store.ErrNotFound)}
 		}
-		return store.ErrNotFound // it never said that it has it
+		return store.ErrNotFound // the remote never reported it as present
 	}
 	why := reason(err, b.c.o)
 	if errors.Is(err, store.ErrCorrupt) {
-		why = errors.New("what comes is not what it is called")
+		why = errors.New("the content does not match its digest")
 	}
 	b.c.mu.Lock()
 	b.c.lost++
 	often := b.c.lost >= maxLost
 	b.c.mu.Unlock()
 	if often {
-		_ = b.c.leave(fmt.Errorf("it does not give what it says it has, %d times: %w", maxLost, why))
+		_ = b.c.leave(fmt.Errorf("the server failed to send %d blobs that it reported: %w", maxLost, why))
 	}
 	return &LostError{Name: b.c.o.Name, Digest: d, Err: fmt.Errorf("%w: %w", why, store.ErrNotFound)}
 }
 
-// Link implements store.Local, if the next store does.
-func (b *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
+// Link implements store.Local if the local store does.
+func (b *Blobs) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	l, ok := b.next.(store.Local)
 	if !ok {
 		return fmt.Errorf("link %s: %w", d, errors.ErrUnsupported)
 	}
-	err := l.Link(ctx, d, path, perm)
+	err := l.Link(ctx, d, path, executable)
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	if ferr := b.fetch(ctx, d); ferr != nil {
 		return missed(err, ferr)
 	}
-	return l.Link(ctx, d, path, perm)
+	return l.Link(ctx, d, path, executable)
 }
 
-// Adopt implements store.Local, if the next store does.
+// Adopt implements store.Local if the local store does.
 func (b *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	l, ok := b.next.(store.Local)
 	if !ok {

@@ -22,7 +22,7 @@ func function(fn digest.Function) repb.DigestFunction_Value {
 	return repb.DigestFunction_BLAKE3
 }
 
-// byFunction calls f with those of ds of each function, at most n at a time: no message of the API has several.
+// byFunction groups ds by digest function, since a message of the API has one, and calls f with at most n digests.
 func byFunction(ds []digest.Digest, n int, f func(fn digest.Function, ds []digest.Digest) error) error {
 	of := map[digest.Function][]digest.Digest{}
 	for _, d := range ds {
@@ -40,7 +40,7 @@ func byFunction(ds []digest.Digest, n int, f func(fn digest.Function, ds []diges
 	return nil
 }
 
-// maxFind is how many digests one message asks for.
+// maxFind is the largest number of digests in one request.
 const maxFind = 10_000
 
 // missing returns those of ds that the server does not have.
@@ -55,7 +55,7 @@ func (c *Client) missing(ctx context.Context, ds []digest.Digest) (map[digest.Di
 			asked.BlobDigests = append(asked.BlobDigests, message(d))
 		}
 		var got *repb.FindMissingBlobsResponse
-		err := c.call(ctx, "ask what it has", func(ctx context.Context) (err error) {
+		err := c.call(ctx, "find missing blobs", func(ctx context.Context) (err error) {
 			got, err = repb.NewContentAddressableStorageClient(c.conn).FindMissingBlobs(ctx, asked)
 			return err
 		})
@@ -70,7 +70,7 @@ func (c *Client) missing(ctx context.Context, ds []digest.Digest) (map[digest.Di
 			}
 			says[d] = true
 		}
-		for _, d := range ds { // no other: it is not for the server to say what is sent there
+		for _, d := range ds { // the server may not add digests to the request
 			if says[d] {
 				lacks[d] = true
 			}
@@ -80,10 +80,10 @@ func (c *Client) missing(ctx context.Context, ds []digest.Digest) (map[digest.Di
 	return lacks, err
 }
 
-// small is the size in bytes up to which a blob is read or written in one message.
+// small reports whether one message can carry the blob.
 func (is *capabilities) small(d digest.Digest) bool { return d.Size()+perBlob <= min(is.Batch, 1<<20) }
 
-// read writes the blob to w, as the server gives it. After an error a part may be written.
+// read writes the blob to w as the server sends it. After an error, w may have a part.
 func (c *Client) read(ctx context.Context, d digest.Digest, w io.Writer) error {
 	is, err := c.able(ctx)
 	if err != nil {
@@ -107,13 +107,13 @@ func (c *Client) readSmall(ctx context.Context, is *capabilities, d digest.Diges
 	return err
 }
 
-// answered is what the server says of a blob that it was asked for.
+// answered is the server's answer for one blob.
 type answered struct {
 	content []byte
 	err     error
 }
 
-// readTogether reads blobs of one function in one message; it answers for each of them.
+// readTogether reads blobs of one function in one message. It returns an answer for each.
 func (c *Client) readTogether(ctx context.Context, is *capabilities,
 	ds []digest.Digest) (map[digest.Digest]answered, error) {
 	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(ds[0].Function())}
@@ -125,7 +125,7 @@ func (c *Client) readTogether(ctx context.Context, is *capabilities,
 			asked.AcceptableCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
 		}
 		hashes[d.Hex()] = d
-		of[d] = answered{err: status.Error(codes.NotFound, "it is not in the answer")}
+		of[d] = answered{err: status.Error(codes.NotFound, "the response lacks this blob")}
 	}
 	err := c.call(ctx, "read", func(ctx context.Context) error {
 		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchReadBlobs(ctx, asked)
@@ -148,7 +148,7 @@ func (c *Client) readTogether(ctx context.Context, is *capabilities,
 	return of, err
 }
 
-// write has the server have the blobs, which blobs has, and which it lacks.
+// write uploads the blobs. It reads them from blobs.
 func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Digest) error {
 	is, err := c.able(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Diges
 	return flush()
 }
 
-// ownError is about this machine's store, and nothing that a server did.
+// ownError is an error of this machine's store, not of the server.
 type ownError struct{ error }
 
 func (e *ownError) Unwrap() error { return e.error }
@@ -209,38 +209,37 @@ func (c *Client) writeBatch(ctx context.Context, fn digest.Function,
 	})
 }
 
-// siloed is what the server knows the key as: itself, or in a silo the digest of silo's message.
-func (c *Client) siloed(key digest.Digest) digest.Digest {
-	if m := c.silo(key); m != nil {
+// namespaced returns the key on the server: the key itself, or the digest of the namespace's message.
+func (c *Client) namespaced(key digest.Digest) digest.Digest {
+	if m := c.namespace(key); m != nil {
 		return key.Function().Bytes(m)
 	}
 	return key
 }
 
-// silo is the Action that stands for the one with the key in the client's silo, nil if that has no name. What is
-// known here keeps its key, so that a build without the remote, or with another one, finds it; and a key is all that
-// somebody has who asks.
-func (c *Client) silo(key digest.Digest) []byte {
-	if c.o.Silo == "" {
+// namespace returns the Action message that stands for key in the client's namespace, or nil if the namespace is empty.
+// The local cache keeps results under their own keys, so that builds without this remote find them.
+func (c *Client) namespace(key digest.Digest) []byte {
+	if c.o.Namespace == "" {
 		return nil
 	}
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(&repb.Action{CommandDigest: message(key),
-		InputRootDigest: message(key.Function().Bytes(nil)), Salt: []byte(c.o.Silo)})
+		InputRootDigest: message(key.Function().Bytes(nil)), Salt: []byte(c.o.Namespace)})
 	if err != nil {
-		panic(err) // no field of it can be wrong
+		panic(err) // every field is valid
 	}
 	return b
 }
 
-// result returns what the server has under the key.
+// result returns the server's result for the key.
 func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionResult, error) {
 	if _, err := c.able(ctx); err != nil {
 		return nil, err
 	}
 	var got *repb.ActionResult
-	err := c.call(ctx, "ask for a result", func(ctx context.Context) (err error) {
+	err := c.call(ctx, "get a result", func(ctx context.Context) (err error) {
 		got, err = repb.NewActionCacheClient(c.conn).GetActionResult(ctx, &repb.GetActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)),
+			InstanceName: c.o.Instance, ActionDigest: message(c.namespaced(key)),
 			DigestFunction: function(key.Function()), InlineStdout: true, InlineStderr: true,
 		})
 		return err
@@ -248,11 +247,11 @@ func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionRes
 	return got, err
 }
 
-// update puts a result.
+// update uploads a result.
 func (c *Client) update(ctx context.Context, key digest.Digest, r *repb.ActionResult) error {
 	return c.call(ctx, "send a result", func(ctx context.Context) error {
 		_, err := repb.NewActionCacheClient(c.conn).UpdateActionResult(ctx, &repb.UpdateActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)), ActionResult: r,
+			InstanceName: c.o.Instance, ActionDigest: message(c.namespaced(key)), ActionResult: r,
 			DigestFunction: function(key.Function()),
 		})
 		return err

@@ -16,27 +16,27 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// encode is the result as a server takes it.
+// encode converts the result to the API's message.
 func encode(r *action.Result) (*repb.ActionResult, error) {
 	m := new(repb.ActionResult)
 	return m, proto.Unmarshal(r.Encode(), m)
 }
 
-// errUnusable is of a result that says what ours do not.
-var errUnusable = errors.New("it is no result of hexmage's")
+// errUnusable marks a result that hexmage could not have produced.
+var errUnusable = errors.New("invalid result")
 
-// decode is what a server says of a result, however it spells it: what was printed may be in blobs, a folder without
-// its root, a file's content in place. blobs has them, and takes what comes in place. Links among outputs are
-// refused.
+// decode converts a server's result. Printed text may be in blobs, a folder may lack its root message, and a file may
+// carry its content inline. decode reads these from blobs and stores inline content there. It rejects links among
+// outputs.
 func decode(ctx context.Context, blobs store.Blobs, m *repb.ActionResult, fn digest.Function) (*action.Result, error) {
 	//lint:ignore SA1019 Older servers have links here.
 	if len(m.GetOutputSymlinks())+len(m.GetOutputFileSymlinks())+len(m.GetOutputDirectorySymlinks()) > 0 {
-		return nil, fmt.Errorf("an output is a link: %w", errUnusable)
+		return nil, fmt.Errorf("%w: an output is a link", errUnusable)
 	}
 	meta := m.GetExecutionMetadata()
 	r := &action.Result{ExitCode: int(m.GetExitCode()), Worker: meta.GetWorker(),
 		Duration: meta.GetVirtualExecutionDuration().AsDuration()}
-	// a server that says when, not how long
+	// the server reports timestamps and no duration
 	if began, ended := meta.GetExecutionStartTimestamp(), meta.GetExecutionCompletedTimestamp(); r.Duration == 0 &&
 		began != nil && ended != nil {
 		r.Duration = max(0, ended.AsTime().Sub(began.AsTime()))
@@ -76,10 +76,10 @@ func parse(d *repb.Digest, fn digest.Function) (digest.Digest, error) {
 	return digest.New(fn, d.GetHash(), d.GetSizeBytes())
 }
 
-// checkPath refuses what is no slash path below the exec root.
+// checkPath rejects paths that are not slash-separated and below the exec root.
 func checkPath(p string) error {
 	if p == "" || path.IsAbs(p) || path.Clean(p) != p || p == ".." || len(p) > 2 && p[:3] == "../" {
-		return fmt.Errorf("%q is no path of an output: %w", p, errUnusable)
+		return fmt.Errorf("%w: invalid output path %q", errUnusable, p)
 	}
 	return nil
 }
@@ -100,21 +100,21 @@ func decodeFolder(ctx context.Context, blobs store.Blobs, f *repb.OutputDirector
 		return out, err
 	}
 	if out.Tree.IsZero() {
-		return out, fmt.Errorf("neither its tree nor its root is named: %w", errUnusable)
+		return out, fmt.Errorf("%w: an output folder has neither a tree nor a root", errUnusable)
 	}
 	dir, err := merkle.LoadTree(ctx, blobs, out.Tree)
 	if err != nil {
 		return out, err
 	}
-	out.Root, err = dir.Put(ctx, blobs, fn) // such a server need not have the messages one by one
+	out.Root, err = dir.Put(ctx, blobs, fn) // such a server may lack the messages as separate blobs
 	return out, err
 }
 
-// printed is what a command printed: as it stands in the result, or in a blob.
+// printed returns the output of a command, inline in the result or from a blob.
 func printed(ctx context.Context, blobs store.Blobs, raw []byte, at *repb.Digest, fn digest.Function) ([]byte, error) {
 	if len(raw) > 0 || at.GetSizeBytes() == 0 {
 		if len(raw) > 2*action.MaxInline {
-			return nil, fmt.Errorf("it printed %d bytes: %w", len(raw), errUnusable)
+			return nil, fmt.Errorf("%w: %d bytes of inline output", errUnusable, len(raw))
 		}
 		return raw, nil
 	}
@@ -123,7 +123,7 @@ func printed(ctx context.Context, blobs store.Blobs, raw []byte, at *repb.Digest
 		return nil, err
 	}
 	if d.Size() > 2*action.MaxInline {
-		return fmt.Appendf(nil, "(%d bytes were printed; they are too many to show)\n", d.Size()), nil
+		return fmt.Appendf(nil, "(%d bytes of output omitted)\n", d.Size()), nil
 	}
 	return store.ReadBlob(ctx, blobs, d, 2*action.MaxInline)
 }

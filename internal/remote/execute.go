@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,15 +31,15 @@ import (
 
 // ExecutorOptions configure an Executor.
 type ExecutorOptions struct {
-	Inputs *store.HostFiles // where inputs come from
-	Blobs  *Blobs           // of the same client: where outputs go
+	Inputs *store.HostFiles // source of inputs
+	Blobs  *Blobs           // of the same client: destination of outputs
 	Self   string           // hexmage's own program, for actions that run a built-in tool
-	Next   execute.Executor // runs what cannot go; nil: nobody does, and it is refused
+	Next   execute.Executor // runs actions that cannot run on the server; nil: Execute returns an error
 }
 
-// Executor has the server run actions. What cannot go there is run by ExecutorOptions.Next, and so is, with
-// FallbackLocal, what could not be run for reasons that are the server's. What comes of an action is in the store
-// when it has ended, as with a local executor.
+// Executor runs actions on the server. If an action may not run on the server, ExecutorOptions.Next runs it. With
+// FallbackLocal, Next also runs actions that failed because of the server. After Execute, the outputs are in the store,
+// as with a local executor.
 type Executor struct {
 	c      *Client
 	o      ExecutorOptions
@@ -46,31 +47,31 @@ type Executor struct {
 	self   digest.Digest                   // of the program; zero: not read yet
 	hosts  map[digest.Digest]bool          // whether a toolchain has programs that read files of this machine
 	there  map[digest.Digest]bool          // blobs that the server has
-	whole  map[digest.Digest]bool          // folders of inputs of which it has all
-	sends  map[digest.Digest]chan struct{} // what is being sent, until it is closed
-	ran    int                             // actions that ran there
-	stayed map[string]int                  // those that ran here, by why
-	failed int                             // that could not run there, since one did
-	gone   error                           // why nothing is run there any more; nil: it is
-	said   bool                            // it was said that one runs here that should not
+	whole  map[digest.Digest]bool          // folders of inputs that the server has completely
+	sends  map[digest.Digest]chan struct{} // uploads in progress; each channel is closed at its end
+	ran    int                             // actions that ran remotely
+	stayed map[string]int                  // actions that ran on this machine, by reason
+	failed int                             // actions in a row that could not run remotely
+	gone   error                           // why the executor stopped using the server; nil: it uses the server
+	said   bool                            // the fallback was reported
 }
 
-// maxFailed is how many actions in a row may fail to run there until none is sent any more.
+// maxFailed is the number of actions in a row that may fail to run remotely before the executor stops using the server.
 const maxFailed = 3
 
-// NewExecutor returns an Executor of the client's server.
+// NewExecutor returns an Executor for the server of the client c.
 func NewExecutor(c *Client, o ExecutorOptions) *Executor {
 	return &Executor{c: c, o: o, hosts: map[digest.Digest]bool{}, there: map[digest.Digest]bool{},
 		whole: map[digest.Digest]bool{}, sends: map[digest.Digest]chan struct{}{}, stayed: map[string]int{}}
 }
 
-// Use has it go on with other stores, those of a build that begins again. Nothing may run meanwhile.
+// Use replaces the stores when a build restarts. No action may run during the call.
 func (x *Executor) Use(o ExecutorOptions) {
 	x.o = o
 	x.forget()
 }
 
-// unrunError is why an action could not run there, where that is not the action's doing.
+// unrunError is the reason why the server could not run an action, if the action is not the cause.
 type unrunError struct{ error }
 
 func (e *unrunError) Unwrap() error { return e.error }
@@ -80,14 +81,14 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	why := Stays(a.Action, x.c.o.Platform)
+	why := LocalOnlyReason(a.Action, x.c.o.Platform)
 	if a.Secrets != nil {
 		why = getsSecrets
 	}
 	if why == "" {
 		var err error
 		if why, err = x.bound(ctx, a); err != nil {
-			return nil, &execute.Error{Op: "look into the toolchains", Err: err}
+			return nil, &execute.Error{Op: "read the toolchains", Err: err}
 		}
 	}
 	if why != "" {
@@ -116,29 +117,31 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 		gone = err
 		x.mu.Lock()
 		if x.failed++; x.failed >= maxFailed && x.gone == nil {
-			x.gone = fmt.Errorf("%d actions in a row could not run there: %w", maxFailed, err)
+			x.gone = fmt.Errorf("%d consecutive actions could not run remotely: %w", maxFailed, err)
 		}
 		x.mu.Unlock()
 	}
 	if x.c.o.Fallback == FallbackFail {
-		return nil, &execute.Error{Op: "run at remote " + x.c.o.Name, Err: gone,
-			Remedy: `look after the server, go without it with --remote off, or let such actions run here: fallback = "local"`}
+		return nil, &execute.Error{Op: "run the action on remote " + x.c.o.Name, Err: gone,
+			Remedy: `check the server,
+				or run with --remote off; fallback = "local" runs such actions on this machine`}
 	}
 	x.mu.Lock()
 	first := !x.said
 	x.said = true
 	x.mu.Unlock()
-	if first && !errors.Is(gone, ErrOut) { // of that the client has said it
-		x.c.o.Say(fmt.Sprintf("an action could not run at remote %s and runs here, as others will that cannot: %v",
+	if first && !errors.Is(gone, ErrDisabled) { // the client has reported ErrDisabled
+		x.c.o.Say(fmt.Sprintf("remote %s could not run an action, so such actions run on this machine: %v",
 			x.c.o.Name, gone))
 	}
-	return x.here(ctx, a, "the remote could not run it", false)
+	return x.here(ctx, a, "the remote could not run the action", false)
 }
 
-// here has the action run on this machine.
+// here runs the action on this machine.
 func (x *Executor) here(ctx context.Context, a *execute.Request, why string, refused bool) (*action.Result, error) {
 	if x.o.Next == nil {
-		return nil, &execute.Error{Op: "run at remote " + x.c.o.Name, Refused: refused, Err: errors.New(why)}
+		return nil, &execute.Error{Op: "run the action on remote " + x.c.o.Name, Refused: refused,
+			Err: errors.New(why)}
 	}
 	x.mu.Lock()
 	x.stayed[why]++
@@ -146,17 +149,15 @@ func (x *Executor) here(ctx context.Context, a *execute.Request, why string, ref
 	return x.o.Next.Execute(ctx, a)
 }
 
-// Summary says how many actions ran there, and why others did not; "" where none was to run.
+// Summary reports how many actions ran remotely, and why the other actions did not. If no action ran, Summary returns
+// "".
 func (x *Executor) Summary() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var parts []string
 	here := 0
 	for _, why := range slices.SortedFunc(maps.Keys(x.stayed), func(a, b string) int {
-		if n := x.stayed[b] - x.stayed[a]; n != 0 {
-			return n
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(x.stayed[b]-x.stayed[a], strings.Compare(a, b))
 	}) {
 		parts = append(parts, fmt.Sprintf("%d: %s", x.stayed[why], why))
 		here += x.stayed[why]
@@ -164,14 +165,14 @@ func (x *Executor) Summary() string {
 	if x.ran+here == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("actions that ran at remote %s: %d; here: %d", x.c.o.Name, x.ran, here)
+	text := fmt.Sprintf("actions on remote %s: %d; on this machine: %d", x.c.o.Name, x.ran, here)
 	if here > 0 {
 		text += " (" + strings.Join(parts, "; ") + ")"
 	}
 	return text
 }
 
-// remotely runs the action there, again as often as it may where that may help.
+// remotely runs the action on the server, with Retries if a retry may help.
 func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	var self digest.Digest
 	from := execute.Inputs(x.o.Inputs, a.Action)
@@ -195,7 +196,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	}
 	if !is.Executes {
 		x.mu.Lock()
-		x.gone = fmt.Errorf("%s runs no actions", x.c.o.Address)
+		x.gone = fmt.Errorf("%s does not run actions", x.c.o.Address)
 		x.mu.Unlock()
 		return nil, &unrunError{x.gone}
 	}
@@ -203,14 +204,15 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	skip := a.Force || a.DoNotCache
 	for try := 0; ; try++ {
 		r, cached, err := x.attempt(ctx, a, t, from, skip)
-		// others' failures are not believed
+		// do not trust a cached failure
 		if cached && !skip && ctx.Err() == nil && (err != nil || !a.Succeeded(r.ExitCode)) {
 			skip = true
 			continue
 		}
 		failed := err == nil && !a.Succeeded(r.ExitCode) || errors.As(err, new(*execute.Error))
-		if failed && ctx.Err() == nil && x.lost(ctx, t, from) { // it may have failed for that
-			r, err, skip = nil, status.Error(codes.FailedPrecondition, "it lost inputs of the action while that ran"),
+		if failed && ctx.Err() == nil && x.lost(ctx, t, from) { // a lost input may have caused the failure
+			r, err, skip = nil, status.Error(codes.FailedPrecondition,
+				"the server lost inputs of the action during the run"),
 				true
 		}
 		var own *ownError
@@ -225,16 +227,17 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 			return nil, err
 		case errors.As(err, new(*unrunError)):
 			return nil, err
-		case errors.Is(err, ErrOut):
+		case errors.Is(err, ErrDisabled):
 			return nil, &unrunError{err}
 		case try >= x.c.o.Retries || !mayPass(err):
-			return nil, &unrunError{fmt.Errorf("%v", reason(err, x.c.o))} // what is not there is not here either
+			// Not %w: ErrNotFound would be of the local store.
+			return nil, &unrunError{fmt.Errorf("%v", reason(err, x.c.o))}
 		}
-		// or it would be given the same result, of which it has not all
+		// else the server returns the same incomplete result
 		skip = skip || errors.Is(err, store.ErrNotFound)
 		x.forget()
 		select {
-		case <-time.After(pause/2 + rand.N(pause)): // so that not all come back at once
+		case <-time.After(pause/2 + rand.N(pause)): // jitter, so that clients do not retry at the same time
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -242,8 +245,8 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	}
 }
 
-// lost tells whether the server lacks an input that it was sent. Workers may fetch inputs when a command opens them,
-// which cannot then.
+// lost reports whether the server lacks an input that it received. Workers may fetch inputs when a command opens them,
+// and then the open fails.
 func (x *Executor) lost(ctx context.Context, t *translated, from store.Blobs) bool {
 	x.forget()
 	want := wanted{}
@@ -255,11 +258,11 @@ func (x *Executor) lost(ctx context.Context, t *translated, from store.Blobs) bo
 		func(d digest.Digest) bool { return d.Size() > 0 })
 }
 
-// mayPass tells whether running an action again may help. What a server lacks is sent again before.
+// mayPass reports whether a retry of the action may help. Before it, attempt sends blobs that the server lacks.
 func mayPass(err error) bool {
 	s, ok := status.FromError(err)
 	if !ok {
-		return true // of the connection
+		return true // an error of the connection
 	}
 	switch s.Code() {
 	case codes.InvalidArgument, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented, codes.OutOfRange:
@@ -268,8 +271,8 @@ func mayPass(err error) bool {
 	return true
 }
 
-// attempt sends what the server lacks, has it run the action, and fetches what came of it. cached says that it ran
-// earlier.
+// attempt sends missing inputs, runs the action on the server and downloads the outputs. cached reports a cached
+// result.
 func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translated, from store.Blobs,
 	skip bool) (_ *action.Result, cached bool, err error) {
 	end := a.Span("send inputs")
@@ -292,12 +295,12 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	case s.Code() == codes.DeadlineExceeded && limit > 0:
 		return nil, false, &execute.TimeoutError{Limit: limit}
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, false, &unrunError{fmt.Errorf("%s has a time limit of its own for what it runs: %.300s",
+		return nil, false, &unrunError{fmt.Errorf("%s stopped the action at the server's own time limit: %.300s",
 			x.c.o.Address, s.Message())}
 	case s.Code() != codes.OK:
 		return nil, false, s.Err()
 	case got.GetResult() == nil:
-		return nil, false, status.Error(codes.Internal, "there is no result in the answer")
+		return nil, false, status.Error(codes.Internal, "the response has no result")
 	}
 	end = a.Span("fetch outputs")
 	r, err := x.result(ctx, a, got.GetResult())
@@ -305,8 +308,8 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	return r, got.GetCachedResult(), err
 }
 
-// execute has the server run what is asked for, and waits for it as long as the server is there. A stream that breaks
-// is taken up again where the server knows how.
+// execute runs the action on the server, and waits as long as the server responds. It resumes a broken stream if the
+// server can.
 func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.ExecuteRequest,
 	limit time.Duration) (*repb.ExecuteResponse, error) {
 	outer := ctx
@@ -319,10 +322,10 @@ func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.Ex
 		switch {
 		case stage == repb.ExecutionStage_QUEUED && !begun:
 			a.Report(0, 0, "waits for a worker of remote "+c.o.Name)
-		// its time begins now: before, it may have waited for others
+		// the time limit starts at execution, not in the queue
 		case stage == repb.ExecutionStage_EXECUTING && !begun:
 			begun = true
-			a.Report(0, 0, "runs at remote "+c.o.Name)
+			a.Report(0, 0, "runs on remote "+c.o.Name)
 			if limit <= 0 {
 				return
 			}
@@ -349,17 +352,17 @@ func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.Ex
 		if status.Code(err) != codes.Unavailable && !errors.Is(err, io.EOF) || name == "" || broken >= c.o.Retries {
 			return nil, err
 		}
-		time.Sleep(50 * time.Millisecond) // for the connection
+		time.Sleep(50 * time.Millisecond) // before it connects again
 		if stream, err = client.WaitExecution(ctx, &repb.WaitExecutionRequest{Name: name}); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// graceTime is what a server has beyond an action's limit to say that it is over.
+// graceTime is the extra time in which the server may report that an action exceeded its limit.
 const graceTime = 2 * time.Second
 
-// follow reads what the server says of an operation until it is done.
+// follow reads an operation's stream until the operation is done.
 func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation], name *string,
 	entered func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
 	for {
@@ -382,26 +385,26 @@ func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operatio
 	}
 }
 
-// watch ends the context when the server is not there any more: one that runs something long says nothing meanwhile.
+// watch cancels the context if the server is unreachable. A server sends nothing during a long action.
 func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	for {
 		select {
-		case <-time.After(c.o.Timeout):
+		case <-time.After(c.o.IdleTimeout):
 		case <-ctx.Done():
 			return
 		}
-		if err := c.call(ctx, "look whether it is there", func(ctx context.Context) error {
+		if err := c.call(ctx, "check the connection", func(ctx context.Context) error {
 			_, err := repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx,
 				&repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 			return err
-		}); errors.Is(err, ErrOut) {
+		}); errors.Is(err, ErrDisabled) {
 			cancel(err)
 			return
 		}
 	}
 }
 
-// cancel has the server end an operation, if it can.
+// cancel asks the server to end an operation.
 func (c *Client) cancel(name string) {
 	if name == "" || c.Out() != nil {
 		return
@@ -412,7 +415,8 @@ func (c *Client) cancel(name string) {
 		&longrunningpb.CancelOperationRequest{Name: name})
 }
 
-// result is what came of an action, in the store, and with the paths and the spelling that local executors have.
+// result returns the result of an action after storing its outputs, with paths and folder messages as local executors
+// write them.
 func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.ActionResult) (*action.Result, error) {
 	fn := a.InputRoot.Function()
 	printedErr, err := x.printed(ctx, m.GetStderrRaw(), m.GetStderrDigest(), fn)
@@ -422,16 +426,16 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 	printedErr, ended := cutEnd(printedErr)
 	if ended == nil {
 		return nil, status.Errorf(codes.Internal,
-			"the shell that runs commands there did not come to its end (exit code %d): %.300s", m.GetExitCode(),
+			"the shell on the server did not finish (exit code %d): %.300s", m.GetExitCode(),
 			printedErr)
 	}
 	switch ended.word {
 	case noProgram:
 		return nil, &execute.Error{Op: "start " + a.Command.Args[0],
-			Err:    errors.New("there is no such program there"),
-			Remedy: "name a program of a toolchain or an input by its path"}
+			Err:    errors.New("the server lacks this program"),
+			Remedy: "use the path of a program in a toolchain or an input"}
 	case badLink:
-		return nil, unfitError(errors.New("a symlink leads out of the exec root"))
+		return nil, unfitError(errors.New("a symlink leaves the exec root"))
 	}
 	stdout, stderr := a.Streams()
 	defer stdout.Close()
@@ -456,7 +460,7 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 		return nil, err
 	case unfit != nil && r.ExitCode == 0:
 		return nil, unfitError(unfit)
-	case unfit != nil: // what a command that failed leaves is of no use in any case
+	case unfit != nil: // outputs of a failed command are unused in any case
 		r.Files, r.Dirs = nil, nil
 	}
 	if p := a.Command.Platform[action.PropertyStdout]; p != "" {
@@ -476,25 +480,25 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 	r.Stdout, r.Stderr = stdout.Bytes(), stderr.Bytes()
 	r.Worker = strings.TrimSpace(x.c.o.Name + " " + r.Worker)
 	if r.Duration == 0 {
-		r.Duration = time.Millisecond // it took some
+		r.Duration = time.Millisecond // never zero
 	}
 	return r, nil
 }
 
 func unfitError(err error) *execute.Error {
 	return &execute.Error{Op: "store the outputs", Refused: true, Err: err,
-		Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies what " +
-			"a link leads to, ln -sr makes it relative"}
+		Remedy: "write only files, folders and relative links inside the output; cp -L copies the target of a link, " +
+			"and ln -sr creates a relative link"}
 }
 
-// ending is what endLine says.
+// ending holds the fields of endLine.
 type ending struct {
 	code int
 	word string // noProgram, badLink or ""
 	root string
 }
 
-// cutEnd takes endLine from what was printed; nil: it is not there.
+// cutEnd removes endLine from the output. It returns nil if the line is missing.
 func cutEnd(b []byte) ([]byte, *ending) {
 	i := bytes.LastIndex(b, []byte("\n"+endLine))
 	if i < 0 {
@@ -514,7 +518,7 @@ func cutEnd(b []byte) ([]byte, *ending) {
 	return b[:i], &ending{code: code, root: root}
 }
 
-// maxPrinted is how much a command may print there, in bytes; one that prints more runs here.
+// maxPrinted is the largest output of a command in bytes. A command that prints more runs on this machine.
 const maxPrinted = 64 << 20
 
 func (x *Executor) printed(ctx context.Context, raw []byte, at *repb.Digest, fn digest.Function) ([]byte, error) {
@@ -525,7 +529,7 @@ func (x *Executor) printed(ctx context.Context, raw []byte, at *repb.Digest, fn 
 	if err != nil {
 		return nil, err
 	}
-	// it may be what a file of this machine says, which Blobs leave to that
+	// the output may equal a file of this machine, which Blobs do not download
 	return store.ReadBlob(ctx, x.o.Inputs, d, maxPrinted)
 }
 
@@ -539,7 +543,8 @@ func (x *Executor) copyTo(ctx context.Context, w io.Writer, d digest.Digest) err
 	return err
 }
 
-// fetch has all outputs in the store, and folders in our own spelling of them. unfit is about what a command wrote.
+// fetch stores all outputs, and rewrites folder messages in hexmage's encoding. unfit is an error in the command's
+// outputs.
 func (x *Executor) fetch(ctx context.Context, r *action.Result, fn digest.Function) (unfit, err error) {
 	want := map[digest.Digest]bool{}
 	for _, f := range r.Files {
@@ -567,7 +572,8 @@ func (x *Executor) fetch(ctx context.Context, r *action.Result, fn digest.Functi
 			return nil, err
 		}
 		if root != d.Root {
-			return nil, status.Errorf(codes.Internal, "output %s: the tree is of another folder", d.Path)
+			return nil, status.Errorf(codes.Internal, "output %s: the tree does not match the digest of the folder",
+				d.Path)
 		}
 		tree, err := dir.EncodeTree(fn)
 		if err != nil {

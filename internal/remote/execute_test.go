@@ -46,7 +46,7 @@ func newFarm(t *testing.T, change func(*remote.Options), runs ...func(*repb.Exec
 	f := &farm{s: serve(t, fn)}
 	f.s.runs = runs
 	f.machine = newMachine(t, f.s, false, func(o *remote.Options) {
-		o.Execute, o.Fallback, o.Timeout = true, remote.FallbackLocal, time.Second
+		o.Execute, o.Fallback, o.IdleTimeout = true, remote.FallbackLocal, time.Second
 		if change != nil {
 			change(o)
 		}
@@ -158,7 +158,7 @@ func (f *farm) out(t *testing.T, a *action.Action) string {
 func TestTranslated(t *testing.T) {
 	var f *farm
 	f = newFarm(t, func(o *remote.Options) {
-		o.Silo, o.Platform = "a", map[string]string{"pool": "large", "OSFamily": "linux"}
+		o.Namespace, o.Platform = "a", map[string]string{"pool": "large", "OSFamily": "linux"}
 	}, func(r *repb.ExecuteRequest, to operations) error {
 		read := func(d *repb.Digest, m proto.Message) {
 			b, err := f.s.content(f.s.digest(r.GetDigestFunction(), d))
@@ -275,19 +275,19 @@ func TestStays(t *testing.T) {
 		change func(*execute.Request)
 		says   string
 	}{
-		"secrets":    {func(r *execute.Request) { r.Secrets = secrets }, "it gets secrets"},
-		"a secret":   {property(action.PropertySecret+"TOKEN", "var.t"), "it gets secrets"},
-		"local":      {func(r *execute.Request) { r.LocalOnly = true }, "of this machine alone"},
-		"network":    {property(action.PropertyNetwork, "true"), "it may use the network"},
-		"host":       {property(action.PropertyHost, "apt"), "it needs this machine as it is"},
-		"program":    {property(action.PropertyProgram+"sh", "x"), "it starts sh of this machine"},
-		"addresses":  {property(action.PropertyAddresses, action.AddressesFixed), "fixed addresses"},
-		"checkpoint": {property(action.PropertyCheckpoint, "ck"), "goes on from what an earlier run left"},
-		"effects":    {property(action.PropertyEffects, "x"), "effects beside its outputs"},
-		"executor":   {property(action.PropertyExecutor, "elsewhere"), `for the executor "elsewhere"`},
-		"unknown":    {property("colour", "red"), "it asks for colour"},
+		"secrets":    {func(r *execute.Request) { r.Secrets = secrets }, "the action uses secrets"},
+		"a secret":   {property(action.PropertySecret+"TOKEN", "var.t"), "the action uses secrets"},
+		"local":      {func(r *execute.Request) { r.LocalOnly = true }, "stay on this machine"},
+		"network":    {property(action.PropertyNetwork, "true"), "the action may use the network"},
+		"host":       {property(action.PropertyHost, "apt"), "the action depends on this machine"},
+		"program":    {property(action.PropertyProgram+"sh", "x"), "the action starts the host program sh"},
+		"addresses":  {property(action.PropertyAddresses, action.AddressesFixed), "fixed memory addresses"},
+		"checkpoint": {property(action.PropertyCheckpoint, "ck"), "resumes from a checkpoint"},
+		"effects":    {property(action.PropertyEffects, "x"), "the action has side effects"},
+		"executor":   {property(action.PropertyExecutor, "elsewhere"), `needs the executor "elsewhere"`},
+		"unknown":    {property("colour", "red"), "do not know the property colour"},
 		"processor": {property(action.PropertyCPULevel, "x86-64-v3"),
-			`the remote's platform has no cpu_level = "x86-64-v3"`},
+			`the remote's platform lacks cpu_level = "x86-64-v3"`},
 		"toolchain": {func(r *execute.Request) {
 			d := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: fn.Bytes(nil)}}}
 			if err := d.Insert(t.Context(), nil, action.HostFile, merkle.File{Digest: fn.Bytes(nil)}); err != nil {
@@ -295,10 +295,10 @@ func TestStays(t *testing.T) {
 			}
 			root := &merkle.Dir{Dirs: map[string]*merkle.Dir{"toolchains": {Dirs: map[string]*merkle.Dir{"own": d}}}}
 			r.InputRoot, r.Directories = root.Encode(fn)
-		}, "its toolchain own is of this machine"},
-		"output in output": {outputs("out", "out/x"), "is in its output"},
-		"output outside":   {outputs("../out"), "no path below"},
-		"odd program":      {func(r *execute.Request) { r.Command.Args = []string{"a=b"} }, "has a ="},
+		}, "toolchain own uses files of this machine"},
+		"output in output": {outputs("out", "out/x"), "is inside output"},
+		"output outside":   {outputs("../out"), "is outside the working folder"},
+		"odd program":      {func(r *execute.Request) { r.Command.Args = []string{"a=b"} }, "contains ="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFarm(t, nil, works)
@@ -311,7 +311,8 @@ func TestStays(t *testing.T) {
 			if _, err := f.x.Execute(t.Context(), r); err != nil || len(f.here.Ran()) != 1 {
 				t.Errorf("it did not run here: %v", err)
 			}
-			if got := f.x.Summary(); !strings.Contains(got, "team: 0; here: 1 (1: ") || !strings.Contains(got, c.says) {
+			if got := f.x.Summary(); !strings.Contains(got, "team: 0; on this machine: 1 (1: ") ||
+				!strings.Contains(got, c.says) {
 				t.Errorf("the summary is %q, without %q", got, c.says)
 			}
 			f.said.want(t)
@@ -360,14 +361,14 @@ func TestInfrastructure(t *testing.T) {
 		{"passes", runs{fails(codes.Unavailable), fails(codes.Internal), works}, 3, "there", nil},
 		{"the call fails, and passes", runs{stops, works}, 2, "there", nil},
 		{"stays", runs{fails(codes.Internal)}, 3, "here",
-			[]string{"an action could not run at remote team", "so it says"}},
+			[]string{"remote team could not run an action", "so it says"}},
 		{"no use in trying again", runs{fails(codes.InvalidArgument)}, 1, "here",
 			[]string{"could not run", "so it says"}},
 		{"its own time limit", runs{fails(codes.DeadlineExceeded)}, 1, "here", []string{"could not run", "so it says"}},
-		{"no shell", runs{noEnd}, 3, "here", []string{"did not come to its end", "sh: not found"}},
+		{"no shell", runs{noEnd}, 3, "here", []string{"did not finish", "sh: not found"}},
 		{"has no output", runs{anew}, 2, "there", nil},
 		{"never has", runs{forgets}, 3, "here", []string{"could not run"}},
-		{"runs nothing", nil, 0, "here", []string{"runs no actions"}},
+		{"runs nothing", nil, 0, "here", []string{"does not run actions"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFarm(t, nil, c.runs...)
@@ -459,7 +460,7 @@ func TestLostMeanwhile(t *testing.T) {
 				t.Errorf("%s, %v, %+v", got, err, r)
 			}
 			if how.out == "here" {
-				f.said.want(t, "an action could not run at remote team", "lost inputs")
+				f.said.want(t, "remote team could not run an action", "lost inputs")
 			} else {
 				f.said.want(t)
 			}
@@ -572,7 +573,7 @@ func TestDeadWorker(t *testing.T) {
 	if got := f.out(t, f.action(t, "int a;")); got != "here" {
 		t.Error(got)
 	}
-	f.said.want(t, "remote team is out", "it goes down")
+	f.said.want(t, "remote team is disabled", "it goes down")
 }
 
 // TestTravelsOnce: of many actions at the same time, each blob is sent by one, and later ones do not even ask for it.
@@ -599,7 +600,7 @@ func TestTravelsOnce(t *testing.T) {
 	if sent < 12+50 {
 		t.Errorf("%d blobs were sent", sent)
 	}
-	if got := f.x.Summary(); got != "actions that ran at remote team: 12; here: 0" {
+	if got := f.x.Summary(); got != "actions on remote team: 12; on this machine: 0" {
 		t.Error(got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/remote"
-	"github.com/hexmage/hexmage/internal/remote/far"
+	"github.com/hexmage/hexmage/internal/remote/latencyproxy"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -24,7 +24,7 @@ const roundTrip = 50 * time.Millisecond
 // behind has the machine reach the server over such a way.
 func behind(t *testing.T, s *server) func(*remote.Options) {
 	t.Helper()
-	link, err := far.Listen(strings.TrimPrefix(s.address, "grpc://"), roundTrip/2)
+	link, err := latencyproxy.Listen(strings.TrimPrefix(s.address, "grpc://"), roundTrip/2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestFar(t *testing.T) {
 		}
 		asked := s.count("FindMissingBlobs")
 		two := newMachine(t, s, false, behind(t, s))
-		if _, err := two.client.Abilities(t.Context()); err != nil { // it is connected
+		if _, err := two.client.Capabilities(t.Context()); err != nil { // it is connected
 			t.Fatal(err)
 		}
 		began = time.Now()

@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// headers are credentials.PerRPCCredentials: Options.Headers, and what the credential helper says, which is asked
-// when they are needed first and again when they are over. Nothing of them stands in an error.
+// headers are credentials.PerRPCCredentials: Options.Headers, and the headers of the credential helper. The helper runs
+// before the first call and after its headers expire. Errors contain no header.
 type headers struct {
 	o Options
 
 	mu    sync.Mutex
-	said  map[string]string // by the helper; nil: it was not asked
-	until time.Time         // when that is over
+	said  map[string]string // by the helper; nil: the helper did not run yet
+	until time.Time         // expiry of said
 }
 
-// askTime is how long a helper may take, and saidAge how long what it said counts if it does not say that itself.
+// askTime is the time limit for a credential helper. saidAge is the lifetime of headers without an expiry time.
 const (
 	askTime = 30 * time.Second
 	saidAge = 5 * time.Minute
 	maxSaid = 1 << 20 // bytes
 )
 
-// RequireTransportSecurity implements credentials.PerRPCCredentials: Dial has looked after it, and where it is this
-// machine there is none.
+// RequireTransportSecurity implements credentials.PerRPCCredentials. It returns false because Dial has already checked
+// the address, and a server on this machine needs no TLS.
 func (h *headers) RequireTransportSecurity() bool { return false }
 
 // GetRequestMetadata implements credentials.PerRPCCredentials.
@@ -53,7 +53,7 @@ func (h *headers) GetRequestMetadata(ctx context.Context, _ ...string) (map[stri
 	return all, nil
 }
 
-// drop has the helper asked again, if there is one that was asked.
+// drop discards the helper's headers, so that the helper runs again. It reports whether it discarded any.
 func (h *headers) drop() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +62,7 @@ func (h *headers) drop() bool {
 	return asked
 }
 
-// ask runs the helper, by the protocol that Bazel's helpers have: the argument get, {"uri": …} in, {"headers": {NAME:
+// ask runs the helper by the protocol of Bazel's credential helpers: argument get, {"uri": …} in, {"headers": {NAME:
 // [VALUE, …]}, "expires": TIME} out.
 func (h *headers) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
@@ -76,14 +76,16 @@ func (h *headers) ask(ctx context.Context) error {
 	var out bytes.Buffer
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(in), &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("the credential helper %s: %w: run it yourself to see what is wrong", h.o.Credentials[0], err)
+		return fmt.Errorf("credential helper %s: %w; run the helper yourself to see its message",
+			h.o.Credentials[0], err)
 	}
 	var said struct {
 		Headers map[string][]string `json:"headers"`
 		Expires time.Time           `json:"expires"`
 	}
 	if out.Len() > maxSaid || json.Unmarshal(out.Bytes(), &said) != nil {
-		return fmt.Errorf(`the credential helper %s did not print {"headers": {NAME: [VALUE]}}`, h.o.Credentials[0])
+		return fmt.Errorf(`credential helper %s: unexpected output; the helper must print {"headers": {NAME: [VALUE]}}`,
+			h.o.Credentials[0])
 	}
 	h.said, h.until = map[string]string{}, said.Expires
 	if h.until.IsZero() {

@@ -1,13 +1,13 @@
 // Package remote shares results and work with other machines through a server of the Remote Execution API v2.
 //
-// One enters it with Dial, and puts Blobs and Results over the stores of this machine: what they do not have they ask
-// the server for, and what was made here they send there beside the build, if Options.Upload says so. Whatever goes
-// wrong with the server is a miss. After the first failure that does not pass the Client is out: it asks for nothing
-// any more, and has said so once.
+// Dial returns a Client. Blobs and Results combine the client with the stores of this machine. They ask the server for
+// missing content. With Options.Upload, they also send new results in the background. A server failure counts as a
+// cache miss. After the first permanent failure, the Client reports the failure once and makes no more calls.
 //
-// Executor has the server run actions, translated so that nothing of ours is left for it to ignore.
+// Executor runs actions on the server. It sends a complete translation of each action, so that the server cannot ignore
+// any part.
 //
-// The package knows bytes, digests, actions and results. It does not know where its Options come from, nor what an
+// The package knows bytes, digests, actions and results. It does not know where the Options come from, or what an
 // action is for.
 package remote
 
@@ -37,90 +37,91 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Options say which server it is, and how it is spoken to.
+// Options contain the address of a server and the settings of the connection.
 type Options struct {
-	Name     string // what messages call it
-	Address  string // see CheckAddress
-	Instance string // the server's word for one of its caches; "" where it has one
-	Silo     string // results are shared with who says the same
+	Name      string // in messages
+	Address   string // see CheckAddress
+	Instance  string // instance name in the API; "" is the server's default
+	Namespace string // separates results on the server
 
-	UploadWait time.Duration // how long Results.Finish waits for what is still to be sent
+	UploadWait time.Duration // time limit of Results.Finish for pending uploads
 
-	Timeout time.Duration // how long nothing may come of a call
-	Retries int           // how often a call is tried again after a failure that may pass
+	IdleTimeout time.Duration // idle timeout of a call
+	Retries     int           // retries of a call after a transient failure
 
-	Execute  bool              // actions run there, too; see Executor
-	Fallback Fallback          // what becomes of an action that should run there, and cannot
-	Platform map[string]string // what is asked of the machine there, in the server's words
+	Execute  bool              // the server runs actions; see Executor
+	Fallback Fallback          // for an action that cannot run on the server
+	Platform map[string]string // platform properties for the server, in its own names
 
 	TLS         TLS
-	Credentials []string          // a program that says what stands in headers, with its arguments; nil: none
+	Credentials []string          // command of a credential helper that prints headers; nil: none
 	Headers     map[string]string // sent with each call
 
-	Say func(text string) // is told a sentence that the user should know, from any goroutine
+	Say func(text string) // receives sentences for the user, from any goroutine
 }
 
-// Fallback says what becomes of an action that should run there, and cannot.
+// Fallback says what hexmage does with an action that the server cannot run.
 type Fallback string
 
-// The fallbacks.
+// Values of Fallback.
 const (
-	FallbackLocal Fallback = "local" // it runs here
-	FallbackFail  Fallback = "fail"  // it is an error
+	FallbackLocal Fallback = "local" // run it on this machine
+	FallbackFail  Fallback = "fail"  // report an error
 )
 
-// TLS names files in PEM. All may be "".
+// TLS contains the paths of PEM files. Each path may be "".
 type TLS struct {
-	CA               string // whom to believe that it is the server, beside whom the machine believes
-	Certificate, Key string // what says who the client is
+	CA               string // CAs to trust in addition to the system's
+	Certificate, Key string // identify the client
 }
 
-// What Options have where nobody says otherwise.
+// Defaults of Options.
 const (
-	DefaultTimeout    = 10 * time.Second
-	DefaultRetries    = 2
-	DefaultUploadWait = 30 * time.Second
+	DefaultIdleTimeout = 10 * time.Second
+	DefaultRetries     = 2
+	DefaultUploadWait  = 30 * time.Second
 )
 
-// The schemes of addresses.
+// Schemes of server addresses.
 const (
-	plain  = "grpc"  // in the clear
+	plain  = "grpc"  // without encryption
 	secure = "grpcs" // over TLS
 )
 
-// maxMessage is the size in bytes of the largest message that is taken from a server: more than one may send by the
-// API, and less than what would hurt.
+// maxMessage is the largest accepted message from a server, in bytes. It is above the API's limit and protects memory.
 const maxMessage = 16 << 20
 
-// CheckAddress refuses what is no grpc://HOST:PORT or grpcs://HOST[:PORT].
+// CheckAddress rejects addresses other than grpc://HOST:PORT and grpcs://HOST[:PORT].
 func CheckAddress(address string) error {
 	_, _, err := parseAddress(address)
 	return err
 }
 
-// parseAddress returns what an address says: where to connect, and whether over TLS.
+// parseAddress returns the target to connect to, and whether the address asks for TLS.
 func parseAddress(address string) (target string, overTLS bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != plain && u.Scheme != secure || u.Hostname() == "" ||
 		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", false, errors.New("it is no address of a server: write grpcs://HOST:PORT, or grpc://HOST:PORT in " +
-			"the clear; what the server calls one of its caches is `instance`")
+		return "", false,
+			errors.New("invalid server address; write grpcs://HOST:PORT, or grpc://HOST:PORT without TLS. " +
+				"To select a cache of the server, set `instance`")
 	}
 	if u.User != nil {
-		return "", false, errors.New("an address has no user and password: use `credential_helper` or `headers`")
+		return "", false, errors.New("the address contains a user or password; use `credential_helper` or `headers`")
 	}
 	port := u.Port()
 	switch {
 	case port == "" && u.Scheme == secure:
 		port = "443"
 	case port == "":
-		return "", false, errors.New("it has no port: write grpc://HOST:PORT")
+		return "", false, errors.New("the address has no port; write grpc://HOST:PORT")
 	}
 	return net.JoinHostPort(u.Hostname(), port), u.Scheme == secure, nil
 }
 
-// Guarded tells whether credentials may be sent to the address: over TLS, or to this machine.
-func Guarded(address string) bool {
+// AllowsCredentials reports whether hexmage may send credentials to the address. Credentials need TLS or a server on
+// this machine.
+func AllowsCredentials(address string) bool {
 	target, overTLS, err := parseAddress(address)
 	if err != nil || overTLS {
 		return err == nil
@@ -130,37 +131,37 @@ func Guarded(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Client speaks to one server. All its methods may be called from many goroutines at once.
+// Client calls one server. The methods are safe for concurrent use.
 type Client struct {
 	o       Options
 	conn    *grpc.ClientConn
 	headers *headers // nil: none
 
-	asked sync.Mutex // has who asks for capabilities
+	asked sync.Mutex // held while asking for capabilities, so that one call is made
 
 	mu    sync.Mutex
 	known *capabilities // nil: not asked yet
-	gone  error         // why it is out; nil: it is not
-	over  bool          // it is closed
-	lost  int           // blobs that the server said it had, and had not
+	gone  error         // why the client is disabled; nil: it is enabled
+	over  bool          // closed
+	lost  int           // blobs that the server reported as present and did not send
 
-	absent map[digest.Digest]bool // blobs that it does not give
+	absent map[digest.Digest]bool // blobs that the server did not send
 }
 
-// ErrOut is what calls end with, wrapped, when the client is out.
-var ErrOut = errors.New("the remote is not asked any more")
+// ErrDisabled means that the client is disabled. Calls return it wrapped.
+var ErrDisabled = errors.New("the remote is disabled")
 
-// errSlow is why a call was given up.
-var errSlow = errors.New("nothing came of it")
+// errSlow is the cause of a context that ended by the idle timeout.
+var errSlow = errors.New("no data within the idle timeout")
 
-// Dial returns a client, which connects when it is first asked for something. The error is about the options.
+// Dial checks the options and returns a client. The client connects at the first call.
 func Dial(o Options) (*Client, error) {
 	target, overTLS, err := parseAddress(o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Address, err)
 	}
-	if (len(o.Credentials) > 0 || len(o.Headers) > 0) && !Guarded(o.Address) {
-		return nil, fmt.Errorf("%s: credentials would go in the clear: write grpcs://", o.Address)
+	if (len(o.Credentials) > 0 || len(o.Headers) > 0) && !AllowsCredentials(o.Address) {
+		return nil, fmt.Errorf("%s: credentials need TLS; use a grpcs:// address", o.Address)
 	}
 	transport := insecure.NewCredentials()
 	if overTLS {
@@ -174,7 +175,7 @@ func Dial(o Options) (*Client, error) {
 	dial := []grpc.DialOption{
 		grpc.WithTransportCredentials(transport), grpc.WithUserAgent("hexmage"), grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: o.Timeout}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: o.IdleTimeout}),
 	}
 	c := &Client{o: o, absent: map[digest.Digest]bool{}}
 	if len(o.Credentials) > 0 || len(o.Headers) > 0 {
@@ -198,7 +199,7 @@ func (t TLS) config() (*tls.Config, error) {
 			c.RootCAs = x509.NewCertPool()
 		}
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("tls: ca: there is no certificate in %s", t.CA)
+			return nil, fmt.Errorf("tls: ca: %s contains no certificate", t.CA)
 		}
 	}
 	if t.Certificate != "" || t.Key != "" {
@@ -211,7 +212,7 @@ func (t TLS) config() (*tls.Config, error) {
 	return c, nil
 }
 
-// Close gives up the connection. What was going on ends.
+// Close closes the connection and cancels running calls.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.over = true
@@ -219,39 +220,39 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// Out is why the client asks for nothing any more, or nil.
+// Out returns the reason why the client is disabled, or nil.
 func (c *Client) Out() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over && c.gone == nil {
-		return ErrOut
+		return ErrDisabled
 	}
 	return c.gone
 }
 
-// leave has the client ask for nothing any more. It says why, to who is first.
+// leave disables the client. The first caller's reason is reported.
 func (c *Client) leave(why error) error {
 	c.mu.Lock()
 	first := c.gone == nil && !c.over
 	if first {
-		c.gone = fmt.Errorf("%w: %w", ErrOut, why)
+		c.gone = fmt.Errorf("%w: %w", ErrDisabled, why)
 	}
 	gone := c.gone
 	c.mu.Unlock()
 	if first {
-		c.o.Say(fmt.Sprintf("remote %s is out, and this goes on without it: %v", c.o.Name, why))
-		go c.conn.Close() // which ends the calls that wait
+		c.o.Say(fmt.Sprintf("remote %s is disabled, and the build continues without the remote: %v", c.o.Name, why))
+		go c.conn.Close() // ends pending calls
 	}
 	if gone == nil {
-		return ErrOut
+		return ErrDisabled
 	}
 	return gone
 }
 
-// maxLost is how many blobs a server may say it has, and then not have.
+// maxLost is the number of blobs reported as present and not sent, after which the client is disabled.
 const maxLost = 3
 
-// LostError says that the server had something, as it said, and does not give it. It is a store.ErrNotFound.
+// LostError means that the server reported a blob as present, but failed to send it. The error wraps store.ErrNotFound.
 type LostError struct {
 	Name   string // of the remote
 	Digest digest.Digest
@@ -260,23 +261,23 @@ type LostError struct {
 
 // Error returns the message.
 func (e *LostError) Error() string {
-	return fmt.Sprintf("remote %s said that it has %s, and does not give it: %v", e.Name, e.Digest, e.Err)
+	return fmt.Sprintf("remote %s reported blob %s but did not send the blob: %v", e.Name, e.Digest, e.Err)
 }
 
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// call has f make a call, with a time limit of its own, and again where that may help. Errors are those of f that say
-// something about what was asked for (see answer), the context's, and ErrOut.
+// call runs f with a time limit, and retries it after transient failures. It returns errors of f that are an answer
+// (see answer), the context's error, or ErrDisabled.
 func (c *Client) call(ctx context.Context, what string, f func(ctx context.Context) error) error {
 	return c.calls(ctx, what, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, errSlow)
+		ctx, cancel := context.WithTimeoutCause(ctx, c.o.IdleTimeout, errSlow)
 		defer cancel()
 		return slow(ctx, f(ctx))
 	})
 }
 
-// calls is call of what limits its time itself.
+// calls is like call for an f that limits its own time.
 func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Context) error) error {
 	pause := 100 * time.Millisecond
 	for try := 0; ; try++ {
@@ -285,7 +286,7 @@ func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Cont
 		}
 		err := f(ctx)
 		if at, ok := ctx.Deadline(); ok && status.Code(err) == codes.DeadlineExceeded && time.Until(at) < time.Second {
-			<-ctx.Done() // the server counted the caller's time, too, and was first
+			<-ctx.Done() // the server applied the caller's deadline, and reported it first
 		}
 		switch {
 		case err == nil:
@@ -298,7 +299,7 @@ func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Cont
 			return c.leave(fmt.Errorf("%s: %w", what, reason(err, c.o)))
 		}
 		select {
-		case <-time.After(pause/2 + rand.N(pause)): // so that not all come back at once
+		case <-time.After(pause/2 + rand.N(pause)): // jitter, so that clients do not retry at the same time
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -306,7 +307,7 @@ func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Cont
 	}
 }
 
-// slow is the error of a call, or errSlow where that is why it ended.
+// slow returns errSlow if it ended the call, else err.
 func slow(ctx context.Context, err error) error {
 	if err != nil && context.Cause(ctx) == errSlow {
 		return errSlow
@@ -314,22 +315,22 @@ func slow(ctx context.Context, err error) error {
 	return err
 }
 
-// patient returns a context for a call that may take long: it ends when for the timeout there was no progress.
-// progress is to be called with what came, in bytes, and stop at the end.
+// patient returns a context for a long call. The context ends if the call makes no progress within the idle timeout.
+// The caller reports received bytes to progress, and calls stop at the end.
 func (c *Client) patient(ctx context.Context) (_ context.Context, progress func(n int), stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := time.AfterFunc(c.o.Timeout, func() { cancel(errSlow) })
-	const least = 64 << 10 // bytes that are progress: a server that lets a few trickle is no use
+	t := time.AfterFunc(c.o.IdleTimeout, func() { cancel(errSlow) })
+	const least = 64 << 10 // bytes that count as progress: a server that sends a few bytes now and then is too slow
 	came := 0
 	return ctx, func(n int) {
 		if came += n; came >= least {
 			came = 0
-			t.Reset(c.o.Timeout)
+			t.Reset(c.o.IdleTimeout)
 		}
 	}, func() { t.Stop(); cancel(nil) }
 }
 
-// answer tells whether the error says something about what was asked for, and nothing about the server.
+// answer reports whether the error answers the request. Other errors mean a failed server or connection.
 func answer(err error) bool {
 	s, ok := status.FromError(err)
 	if !ok {
@@ -343,25 +344,25 @@ func answer(err error) bool {
 	return false
 }
 
-// passing tells whether trying again may help. Who waited for the timeout does not wait again.
+// passing reports whether a retry may help. It returns false after an idle timeout, so that callers wait only once.
 func (c *Client) passing(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.Aborted:
 		return true
-	case codes.Unauthenticated: // what the helper said may be over
+	case codes.Unauthenticated: // the helper's headers may have expired
 		return c.headers != nil && c.headers.drop()
 	}
 	return false
 }
 
-// maxText is how much of a server's own words is shown, in bytes.
+// maxText is the largest part of a server's message that is shown, in bytes.
 const maxText = 300
 
-// reason says in words what the error means, and what to do.
+// reason explains the error and names the next step.
 func reason(err error, o Options) error {
 	if errors.Is(err, errSlow) || status.Code(err) == codes.DeadlineExceeded {
-		return fmt.Errorf("nothing came from %s for %v: look whether it runs, and whether this machine reaches it",
-			o.Address, o.Timeout)
+		return fmt.Errorf("no data from %s for %v; check that the server runs and that this machine can reach it",
+			o.Address, o.IdleTimeout)
 	}
 	s, ok := status.FromError(err)
 	if !ok {
@@ -376,46 +377,46 @@ func reason(err error, o Options) error {
 	}
 	switch s.Code() {
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return fmt.Errorf("%s does not let you (%s): look after `credential_helper`, `headers` or `tls` of remote %s",
+		return fmt.Errorf("%s denies access (%s); check `credential_helper`, `headers` or `tls` of remote %s",
 			o.Address, text, o.Name)
 	case codes.Unavailable:
-		if strings.HasPrefix(o.Address, secure+":") { // a server that does not want who comes just hangs up
-			return fmt.Errorf("%s is not reached (%s): look whether it runs, and after `tls` of remote %s", o.Address,
+		if strings.HasPrefix(o.Address, secure+":") { // a server may reject a certificate by closing the connection
+			return fmt.Errorf("%s is unreachable (%s); check that the server runs, and check `tls` of remote %s",
+				o.Address,
 				text, o.Name)
 		}
-		return fmt.Errorf("%s is not reached (%s)", o.Address, text)
+		return fmt.Errorf("%s is unreachable (%s); check that the server runs", o.Address, text)
 	}
-	return fmt.Errorf("%s says %s: %s", o.Address, s.Code(), text)
+	return fmt.Errorf("%s reports %s: %s", o.Address, s.Code(), text)
 }
 
-// Abilities are what a server says that it can do.
-type Abilities struct {
-	Functions []digest.Function // that we know, too, the best first
+// Capabilities are the features that a server supports, according to the server.
+type Capabilities struct {
+	Functions []digest.Function // supported by hexmage too, best first
 	Batch     int64             // bytes of blobs in one message
-	Largest   int64             // size of a blob in bytes; 0: any
-	Updates   bool              // results may be put
-	Executes  bool              // actions run there
+	Largest   int64             // maximum size of a blob in bytes; 0: unlimited
+	Updates   bool              // accepts results
+	Executes  bool              // runs actions
 }
 
-// capabilities are all of it that matters here.
+// capabilities add the compression of a server.
 type capabilities struct {
-	Abilities
-	packsLarge bool // large blobs may be packed by zstd, each way
-	packsSmall bool // small ones
+	Capabilities
+	packsLarge bool // zstd for large blobs, in both directions
+	packsSmall bool // zstd for small blobs in batches
 	packer     *packer
 }
 
-// The sizes of batches, in bytes.
+// Sizes of batches, in bytes.
 const (
-	maxBatch = 4<<20 - 64<<10 // what grpc's servers take, where nobody says otherwise
-	perBlob  = 160            // that a blob takes in a message beside its content
+	maxBatch = 4<<20 - 64<<10 // below the default message limit of gRPC servers
+	perBlob  = 160            // of a message for a blob, besides its content
 )
 
-// maxContact is how long at most the first answer of a server is waited for: where there is no way to it, nothing
-// says so.
+// maxContact is the time limit for the first answer of a server. An unreachable address may give no error.
 const maxContact = 5 * time.Second
 
-// able asks once what the server can do.
+// able returns the server's capabilities. It asks the server once.
 func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	c.asked.Lock()
 	defer c.asked.Unlock()
@@ -427,10 +428,10 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	}
 	var got *repb.ServerCapabilities
 	o := c.o
-	o.Timeout = min(o.Timeout, maxContact)
-	soon, cancel := context.WithTimeoutCause(ctx, o.Timeout, errSlow)
+	o.IdleTimeout = min(o.IdleTimeout, maxContact)
+	soon, cancel := context.WithTimeoutCause(ctx, o.IdleTimeout, errSlow)
 	defer cancel()
-	err := c.call(soon, "ask what it can do", func(ctx context.Context) (err error) {
+	err := c.call(soon, "get the capabilities of the server", func(ctx context.Context) (err error) {
 		got, err = repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx,
 			&repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 		return err
@@ -439,15 +440,15 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil && c.Out() == nil:
-		return nil, c.leave(fmt.Errorf("ask what it can do: %w", reason(err, o)))
+		return nil, c.leave(fmt.Errorf("get the capabilities of the server: %w", reason(err, o)))
 	case err != nil:
 		return nil, err
 	}
 	cache := got.GetCacheCapabilities()
 	if cache == nil {
-		return nil, c.leave(fmt.Errorf("%s is no cache", c.o.Address))
+		return nil, c.leave(fmt.Errorf("%s offers no cache", c.o.Address))
 	}
-	is := &capabilities{Abilities: Abilities{Batch: maxBatch, Largest: cache.GetMaxCasBlobSizeBytes(),
+	is := &capabilities{Capabilities: Capabilities{Batch: maxBatch, Largest: cache.GetMaxCasBlobSizeBytes(),
 		Updates:  cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
 		Executes: got.GetExecutionCapabilities().GetExecEnabled()}}
 	if n := cache.GetMaxBatchTotalSizeBytes(); n > 0 {
@@ -474,11 +475,11 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	return is, nil
 }
 
-// Abilities asks the server, once.
-func (c *Client) Abilities(ctx context.Context) (Abilities, error) {
+// Capabilities returns the server's capabilities. Only the first call asks the server.
+func (c *Client) Capabilities(ctx context.Context) (Capabilities, error) {
 	is, err := c.able(ctx)
 	if err != nil {
-		return Abilities{}, err
+		return Capabilities{}, err
 	}
-	return is.Abilities, nil
+	return is.Capabilities, nil
 }

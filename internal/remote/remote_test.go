@@ -206,21 +206,21 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// TestSilos: who says another name of a silo, or none, does not find what was made in one; where it was made it has
-// its own key.
-func TestSilos(t *testing.T) {
+// TestNamespaces: a client with another namespace, or none, does not find results of a namespace. The cache of the
+// machine that made a result has it by its own key.
+func TestNamespaces(t *testing.T) {
 	fn := digest.BLAKE3
 	s := serve(t, fn)
-	silo := func(name string) *machine {
-		return newMachine(t, s, true, func(o *remote.Options) { o.Silo = name })
+	namespace := func(name string) *machine {
+		return newMachine(t, s, true, func(o *remote.Options) { o.Namespace = name })
 	}
-	one := silo("glibc 2.36")
+	one := namespace("glibc 2.36")
 	x := one.sends(t, fn, 1)
 	one.results.Finish(t.Context())
-	silo("glibc 2.36").wants(t, x)
+	namespace("glibc 2.36").wants(t, x)
 	for _, name := range []string{"", "glibc 2.41"} {
-		if _, err := silo(name).results.Get(t.Context(), x.key); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("silo %q: %v", name, err)
+		if _, err := namespace(name).results.Get(t.Context(), x.key); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("namespace %q: %v", name, err)
 		}
 	}
 	storetest.Want(t, one.own, x.key, x.result)
@@ -319,7 +319,7 @@ func TestLies(t *testing.T) {
 					t.Errorf("its result: %v", err)
 				}
 			}
-			two.said.want(t, "remote team is out", "3 times")
+			two.said.want(t, "remote team is disabled", "failed to send 3 blobs")
 			if _, err := two.results.Get(t.Context(), all[3].key); !errors.Is(err, store.ErrNotFound) {
 				t.Error(err)
 			}
@@ -332,7 +332,7 @@ func TestAbilities(t *testing.T) {
 	s := serve(t, digest.BLAKE3, digest.SHA256)
 	s.largest = 5 << 20
 	dial := func() *remote.Client {
-		c, err := remote.Dial(remote.Options{Name: "team", Address: s.address, Timeout: time.Second,
+		c, err := remote.Dial(remote.Options{Name: "team", Address: s.address, IdleTimeout: time.Second,
 			Say: func(string) {}})
 		if err != nil {
 			t.Fatal(err)
@@ -340,12 +340,12 @@ func TestAbilities(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	is, err := dial().Abilities(t.Context())
+	is, err := dial().Capabilities(t.Context())
 	if err != nil || len(is.Functions) != 2 || is.Largest != 5<<20 || is.Batch <= 0 || !is.Updates {
 		t.Errorf("%+v, %v", is, err)
 	}
 	s.change(func() { s.denies["GetCapabilities"] = status.Error(codes.Unauthenticated, "expired") })
-	if is, err = dial().Abilities(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") ||
+	if is, err = dial().Capabilities(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") ||
 		!strings.Contains(err.Error(), "credential_helper") || is.Batch != 0 {
 		t.Errorf("%+v, %v", is, err)
 	}
@@ -367,13 +367,13 @@ func TestOutOfReach(t *testing.T) {
 	no := serve(t, digest.BLAKE3)
 	no.denies["GetCapabilities"] = status.Error(codes.Unauthenticated, "who are you?")
 	for _, c := range []struct{ name, address, says string }{
-		{"black hole", hole.Addr().String(), "nothing came"},
+		{"black hole", hole.Addr().String(), "no data from"},
 		{"dead port", dead.Addr().String(), "refused"},
 		{"no", strings.TrimPrefix(no.address, "grpc://"), "who are you?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := newMachine(t, &server{address: "grpc://" + c.address},
-				true, func(o *remote.Options) { o.Timeout = time.Second })
+				true, func(o *remote.Options) { o.IdleTimeout = time.Second })
 			began := time.Now()
 			for n := range 3 {
 				m.wants(t, m.sends(t, digest.BLAKE3, n))
@@ -386,7 +386,7 @@ func TestOutOfReach(t *testing.T) {
 			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("it took %v", took)
 			}
-			m.said.want(t, "remote team is out", c.says)
+			m.said.want(t, "remote team is disabled", c.says)
 		})
 	}
 }
@@ -403,8 +403,8 @@ func TestStreams(t *testing.T) {
 	}{
 		{"breaks", func(s *server) { s.breaks = 2 }, nil},
 		{"is slow", func(s *server) { s.pause = 50 * time.Millisecond }, nil},
-		{"stalls", func(s *server) { s.stalls = true }, []string{"nothing came"}},
-		{"trickles", func(s *server) { s.trickle = true }, []string{"nothing came"}},
+		{"stalls", func(s *server) { s.stalls = true }, []string{"no data from"}},
+		{"trickles", func(s *server) { s.trickle = true }, []string{"no data from"}},
 	} {
 		for _, packs := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, " ", packs), func(t *testing.T) {
@@ -413,7 +413,7 @@ func TestStreams(t *testing.T) {
 				s.packs = packs
 				s.change(func() { c.change(s) })
 				breaks := s.breaks
-				m := newMachine(t, s, false, func(o *remote.Options) { o.Timeout = time.Second })
+				m := newMachine(t, s, false, func(o *remote.Options) { o.IdleTimeout = time.Second })
 				began := time.Now()
 				err := m.reads(t, d, b)
 				if c.says == nil {
@@ -450,7 +450,7 @@ func TestFull(t *testing.T) {
 		two.sends(t, fn, 10+n)
 	}
 	two.results.Finish(t.Context())
-	two.said.want(t, "nothing more is sent to remote team", "no space left")
+	two.said.want(t, "hexmage stops uploads to remote team", "no space left")
 	two.wants(t, x)
 }
 
@@ -469,13 +469,15 @@ func TestWait(t *testing.T) {
 		{"it is slow", 400 * time.Millisecond, 10 * time.Second, false, 300 * time.Millisecond,
 			950 * time.Millisecond, nil},
 		{"it is too slow", 3 * time.Second, 300 * time.Millisecond, false, 300 * time.Millisecond, time.Second,
-			[]string{"not all is sent to remote team", "300ms", "results left out: 1"}},
+			[]string{"the upload to remote team exceeded", "300ms", "results not sent: 1"}},
 		{"it is stopped", 3 * time.Second, 10 * time.Second, true, 0, 500 * time.Millisecond, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, fn)
 			s.slow = c.slow
-			m := newMachine(t, s, true, func(o *remote.Options) { o.UploadWait, o.Timeout = c.limit, 5*time.Second })
+			m := newMachine(t, s, true, func(o *remote.Options) {
+				o.UploadWait, o.IdleTimeout = c.limit, 5*time.Second
+			})
 			x := m.sends(t, fn, 1)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -552,11 +554,11 @@ func TestTLS(t *testing.T) {
 	}{
 		{"right", remote.TLS{CA: ca, Certificate: clientCert, Key: clientKey}, nil},
 		{"nobody knows the server", remote.TLS{Certificate: clientCert, Key: clientKey},
-			[]string{"remote team is out", "certificate"}},
+			[]string{"remote team is disabled", "certificate"}},
 		{"another server", remote.TLS{CA: other, Certificate: clientCert, Key: clientKey},
-			[]string{"remote team is out", "certificate"}},
+			[]string{"remote team is disabled", "certificate"}},
 		{"nobody knows the client", remote.TLS{CA: ca},
-			[]string{"remote team is out", "is not reached", "`tls` of remote team"}},
+			[]string{"remote team is disabled", "is unreachable", "`tls` of remote team"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with := func(o *remote.Options) { o.TLS = c.tls }
@@ -575,7 +577,7 @@ func TestTLS(t *testing.T) {
 			m.said.want(t, c.says...)
 		})
 	}
-	for says, tls := range map[string]remote.TLS{"there is no certificate in": {CA: clientKey},
+	for says, tls := range map[string]remote.TLS{"contains no certificate": {CA: clientKey},
 		"no such file": {CA: "/none"}, "certificate and key": {Certificate: ca, Key: clientKey}} {
 		if _, err := remote.Dial(remote.Options{Address: s.address, TLS: tls}); err == nil ||
 			!strings.Contains(err.Error(), says) {
@@ -671,7 +673,7 @@ func TestInterrupted(t *testing.T) {
 	s := serve(t, fn)
 	d := s.has(storetest.Bytes(1, 3<<20), fn)
 	s.stalls = true
-	m := newMachine(t, s, false, func(o *remote.Options) { o.Timeout = time.Minute })
+	m := newMachine(t, s, false, func(o *remote.Options) { o.IdleTimeout = time.Minute })
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(300*time.Millisecond, func() { cancel(stopped) })
@@ -734,7 +736,7 @@ func TestCredentials(t *testing.T) {
 	if _, err := broken.results.Get(t.Context(), x.key); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	broken.said.want(t, "exit status 3", "run it yourself")
+	broken.said.want(t, "exit status 3", "run the helper yourself")
 	for _, heard := range []*said{m.said, broken.said} {
 		if strings.Contains(fmt.Sprint(heard.text), token) {
 			t.Errorf("the token is in %q", heard.text)

@@ -19,19 +19,19 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Results are those of this machine and of a remote.
+// Results combines the local results with the results of a remote.
 type Results struct {
 	next  store.Results
 	blobs *Blobs
 	c     *Client
-	send  *sender // nil: what is put stays here
+	send  *sender // nil: no uploads
 
 	mu     sync.Mutex
 	missed map[digest.Digest]bool // keys that the remote had no result for
 }
 
-// NewResults returns the results of next and of the remote that blobs are of. With upload what is put goes there,
-// too, beside what the caller does, until Finish.
+// NewResults returns the results of the local store next, combined with the results of the remote that blobs uses. If
+// upload is true, Put also sends results to the remote in the background. Call Finish to wait for the uploads.
 func NewResults(next store.Results, blobs *Blobs, upload bool) *Results {
 	r := &Results{next: next, blobs: blobs, c: blobs.c, missed: map[digest.Digest]bool{}}
 	if upload {
@@ -43,7 +43,7 @@ func NewResults(next store.Results, blobs *Blobs, upload bool) *Results {
 // Here implements store.Shared.
 func (r *Results) Here() store.Results { return r.next }
 
-// Get implements store.Results. What the remote has counts only if it is whole.
+// Get implements store.Results. A result from the remote is a hit only if the remote also has every blob in the result.
 func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
 	own, err := r.next.Get(ctx, key)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -68,7 +68,7 @@ func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, e
 	return nil, err
 }
 
-// ask returns what the remote has for the key. Any error but the context's means that there is nothing of use.
+// ask returns the remote's result for the key. Any error but the context's is a cache miss.
 func (r *Results) ask(ctx context.Context, key digest.Digest) (*action.Result, error) {
 	m, err := r.c.result(ctx, key)
 	if err != nil {
@@ -84,12 +84,12 @@ func (r *Results) ask(ctx context.Context, key digest.Digest) (*action.Result, e
 	}
 	missing, err := r.blobs.Missing(ctx, want)
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("it no longer has %s: %w", missing[0], store.ErrNotFound)
+		err = fmt.Errorf("the server no longer has blob %s: %w", missing[0], store.ErrNotFound)
 	}
 	return found, err
 }
 
-// contents are the digests of all that a result names, also by way of others.
+// contents returns the digests of all blobs of a result, including the contents of its folders.
 func contents(ctx context.Context, blobs store.Blobs, r *action.Result) (want []digest.Digest, err error) {
 	for _, f := range r.Files {
 		want = append(want, f.Digest)
@@ -110,7 +110,7 @@ func (r *Results) Put(ctx context.Context, key digest.Digest, result *action.Res
 	if err := r.next.Put(ctx, key, result, messages); err != nil {
 		return err
 	}
-	if r.send != nil && result.Varies == "" { // what this machine alone may make so is not for others
+	if r.send != nil && result.Varies == "" { // a result that depends on this machine is not shared
 		r.send.add(key, result, messages)
 	}
 	return nil
@@ -121,48 +121,48 @@ func (r *Results) Messages(ctx context.Context, key digest.Digest) (map[digest.D
 	return r.next.Messages(ctx, key)
 }
 
-// Finish waits until all is sent, for UploadWait at most, and says what is not. Nothing is sent after it.
+// Finish waits for pending uploads, but not longer than UploadWait, and reports results that could not be sent. After
+// Finish, Results sends nothing.
 func (r *Results) Finish(ctx context.Context) {
 	if r.send != nil {
 		r.send.finish(ctx)
 	}
 }
 
-// sender sends results beside what else goes on: what waits goes together, as far as it may, since each call takes
-// its time.
+// sender uploads results in the background. It batches pending results, since each call costs a round trip.
 type sender struct {
 	c     *Client
 	blobs store.Blobs   // of this machine
-	stop  chan struct{} // closed: nothing is begun any more
+	stop  chan struct{} // closed: start no more uploads
 	all   sync.WaitGroup
 
 	mu      sync.Mutex
-	off     bool     // nothing is sent any more
-	queue   []parcel // what waits
+	off     bool     // uploads are disabled
+	queue   []parcel // pending uploads
 	sending int      // goroutines that send
 	left    int      // results that are not sent yet
 }
 
-// parcel is a result that is to be sent.
+// parcel is a result to upload.
 type parcel struct {
-	key      digest.Digest
-	result   *action.Result // but for what it printed
-	encode   *repb.ActionResult
-	messages map[digest.Digest][]byte
-	silo     digest.Digest // of a message that the server has it under; zero: it has it under the key
+	key       digest.Digest
+	result    *action.Result // without its output text
+	encode    *repb.ActionResult
+	messages  map[digest.Digest][]byte
+	namespace digest.Digest // digest of the message that is the server's key; zero: no namespace
 }
 
 const (
 	sendAtOnce   = 4   // goroutines
 	sendTogether = 100 // results
-	putAtOnce    = 32  // results of them whose content is there: the API takes one at a time
+	putAtOnce    = 32  // parallel updates of results, after their blobs are uploaded: the API takes one result a call
 )
 
 func newSender(c *Client, blobs store.Blobs) *sender {
 	return &sender{c: c, blobs: blobs, stop: make(chan struct{})}
 }
 
-// add has the result sent. It returns at once, and keeps nothing of what is passed.
+// add queues the result for upload. It returns at once and copies its arguments.
 func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) {
 	m, err := encode(r)
 	if err != nil {
@@ -173,9 +173,9 @@ func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Di
 	for d, b := range messages {
 		p.messages[d] = bytes.Clone(b)
 	}
-	if m := s.c.silo(key); m != nil {
-		p.silo = key.Function().Bytes(m)
-		p.messages[p.silo] = m
+	if m := s.c.namespace(key); m != nil {
+		p.namespace = key.Function().Bytes(m)
+		p.messages[p.namespace] = m
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Di
 	}
 }
 
-// take returns what is to be sent next, nothing when there is nothing more.
+// take returns the next uploads, or nil if the queue is empty.
 func (s *sender) take(sent int) []parcel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,30 +211,29 @@ func (s *sender) take(sent int) []parcel {
 
 func (s *sender) run() {
 	for next := s.take(0); len(next) > 0; next = s.take(len(next)) {
-		err := s.send(context.Background(), next) // a client that is closed ends it
+		err := s.send(context.Background(), next) // closing the client ends it
 		var ours *ownError
 		if err == nil || errors.As(err, &ours) || errors.Is(err, store.ErrNotFound) || s.c.Out() != nil {
-			continue // what is no longer here nobody can send
+			continue // a blob was evicted from this machine
 		}
 		s.mu.Lock()
 		first := !s.off
 		s.off, s.left = true, 0
 		s.mu.Unlock()
 		if first {
-			s.c.o.Say(fmt.Sprintf("nothing more is sent to remote %s: %v", s.c.o.Name, reason(err, s.c.o)))
+			s.c.o.Say(fmt.Sprintf("hexmage stops uploads to remote %s: %v", s.c.o.Name, reason(err, s.c.o)))
 		}
 	}
 }
 
-// send sends all that the results name, and what their keys were made of as far as the API wants it, and then the
-// results.
+// send uploads the results' blobs and the messages of their keys that the API requires, then the results.
 func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	is, err := s.c.able(ctx)
 	if err != nil {
 		return err
 	}
 	if !is.Updates {
-		return errors.New("it takes no results: ask who runs it, or set upload = \"never\"")
+		return errors.New(`the server does not accept results; ask its administrator for access, or set upload = "never"`)
 	}
 	beside, wants := map[digest.Digest][]byte{}, map[digest.Digest]bool{}
 	for _, p := range parcels {
@@ -245,18 +244,14 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 		want, err := p.contents(ctx, from)
 		if err != nil || slices.ContainsFunc(want,
 			func(d digest.Digest) bool { return is.Largest > 0 && d.Size() > is.Largest }) {
-			return true // it is no longer here, or can never be there
+			return true // evicted, or larger than the server accepts
 		}
 		for _, d := range want {
 			wants[d] = true
 		}
 		return false
 	})
-	lacks, err := s.c.missing(ctx, slices.Collect(maps.Keys(wants)))
-	if err != nil {
-		return err
-	}
-	if err := s.c.write(ctx, from, slices.Collect(maps.Keys(lacks))); err != nil {
+	if err := s.c.send(ctx, from, slices.Collect(maps.Keys(wants))); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -267,7 +262,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	return g.Wait()
 }
 
-// contents are the digests of all that has to be there before the result.
+// contents returns the digests of all blobs that the server needs before the result.
 func (p *parcel) contents(ctx context.Context, from store.Blobs) ([]digest.Digest, error) {
 	want, err := contents(ctx, from, p.result)
 	if err != nil {
@@ -278,13 +273,13 @@ func (p *parcel) contents(ctx context.Context, from store.Blobs) ([]digest.Diges
 		return nil, err
 	}
 	_, command, err := action.DecodeAction(b, p.key.Function())
-	if want = append(want, p.key, command); !p.silo.IsZero() {
-		want = append(want, p.silo)
+	if want = append(want, p.key, command); !p.namespace.IsZero() {
+		want = append(want, p.namespace)
 	}
 	return want, err
 }
 
-// sayAfter is how long nothing is said of what is still sent.
+// sayAfter is the delay before finish reports pending uploads.
 const sayAfter = time.Second
 
 func (s *sender) finish(ctx context.Context) {
@@ -301,10 +296,10 @@ func (s *sender) finish(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-soon.C:
-			s.c.o.Say(fmt.Sprintf("sending to remote %s; results to go: %d", s.c.o.Name, s.waiting()))
+			s.c.o.Say(fmt.Sprintf("uploading results to remote %s: %d left", s.c.o.Name, s.waiting()))
 		case <-late.C:
-			s.c.o.Say(fmt.Sprintf("not all is sent to remote %s: it takes longer than %v (upload_wait); results "+
-				"left out: %d", s.c.o.Name, s.c.o.UploadWait, s.waiting()))
+			s.c.o.Say(fmt.Sprintf("the upload to remote %s exceeded %v (upload_wait); results not sent: %d",
+				s.c.o.Name, s.c.o.UploadWait, s.waiting()))
 			return
 		}
 	}

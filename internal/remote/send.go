@@ -7,15 +7,13 @@ import (
 	"os"
 	"slices"
 
-	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// send has the server have the action and all its inputs, which from has. What it has, or is being sent for another
-// action, is not sent again: a toolchain goes once.
+// send uploads the action and its inputs. It skips blobs that the server has or that another action is sending, so that
+// a toolchain is sent once.
 func (x *Executor) send(ctx context.Context, t *translated, from store.Blobs) error {
 	for {
 		want := wanted{}
@@ -41,7 +39,7 @@ func (x *Executor) send(ctx context.Context, t *translated, from store.Blobs) er
 		if err != nil || len(others) == 0 {
 			return err
 		}
-		for _, other := range others { // who sends it may fail: what is not there then is sent now
+		for _, other := range others { // the other upload may have failed: look again
 			select {
 			case <-other:
 			case <-ctx.Done():
@@ -51,7 +49,7 @@ func (x *Executor) send(ctx context.Context, t *translated, from store.Blobs) er
 	}
 }
 
-// send has the server have the blobs.
+// send uploads the blobs that the server lacks.
 func (c *Client) send(ctx context.Context, from store.Blobs, ds []digest.Digest) error {
 	if len(ds) == 0 {
 		return nil
@@ -63,11 +61,12 @@ func (c *Client) send(ctx context.Context, from store.Blobs, ds []digest.Digest)
 	return c.write(ctx, from, slices.Collect(maps.Keys(lacks)))
 }
 
-// wanted are the digests of what a server has to have for an action, and whether it is a folder of the inputs, of
-// which it has to have all.
+// wanted maps the digests that a server needs for an action to true for folders of the inputs. The server needs all
+// content of these folders.
 type wanted map[digest.Digest]bool
 
-// claim takes what nobody is sending. others are closed when what somebody else sends is there, or is not.
+// claim reserves blobs that no other goroutine is sending. The channels of others are closed when their uploads end,
+// also after a failure.
 func (x *Executor) claim(want wanted) (others []chan struct{}, mine []digest.Digest, done chan struct{}) {
 	done = make(chan struct{})
 	x.mu.Lock()
@@ -87,7 +86,7 @@ func (x *Executor) claim(want wanted) (others []chan struct{}, mine []digest.Dig
 	return others, mine, done
 }
 
-// forget has all be asked for again: a server may lose what it had.
+// forget clears the knowledge about the server's blobs, since a server may lose them.
 func (x *Executor) forget() {
 	x.mu.Lock()
 	clear(x.there)
@@ -95,10 +94,10 @@ func (x *Executor) forget() {
 	x.mu.Unlock()
 }
 
-// maxDepth is how many folders may be inside each other.
+// maxDepth is the largest nesting depth of folders.
 const maxDepth = 256
 
-// collect adds the digests of a folder and of all that is in it, but for what is known to be there.
+// collect adds the digests of a folder and of its content, except for blobs that the server has.
 func (x *Executor) collect(ctx context.Context, from store.Blobs, folder digest.Digest, want wanted, depth int) error {
 	x.mu.Lock()
 	there := x.whole[folder]
@@ -107,23 +106,14 @@ func (x *Executor) collect(ctx context.Context, from store.Blobs, folder digest.
 		return nil
 	}
 	if depth > maxDepth {
-		return &ownError{fmt.Errorf("folders are more than %d deep", maxDepth)}
+		return &ownError{fmt.Errorf("folders are nested more than %d levels deep", maxDepth)}
 	}
-	b, err := store.ReadBlob(ctx, from, folder, maxMessage)
+	dir, err := merkle.Ref(folder).Open(ctx, from)
 	if err != nil {
 		return &ownError{fmt.Errorf("read a folder of the inputs: %w", err)}
 	}
-	m := new(repb.Directory)
-	if err := proto.Unmarshal(b, m); err != nil {
-		return &ownError{fmt.Errorf("a folder of the inputs: %w", err)}
-	}
 	want[folder] = true
-	fn := folder.Function()
-	for _, f := range m.GetFiles() {
-		d, err := parse(f.GetDigest(), fn)
-		if err != nil {
-			return &ownError{err}
-		}
+	for d := range dir.Contents {
 		x.mu.Lock()
 		there := x.there[d]
 		x.mu.Unlock()
@@ -131,19 +121,16 @@ func (x *Executor) collect(ctx context.Context, from store.Blobs, folder digest.
 			want[d] = false
 		}
 	}
-	for _, f := range m.GetDirectories() {
-		d, err := parse(f.GetDigest(), fn)
-		if err != nil {
-			return &ownError{err}
-		}
-		if err := x.collect(ctx, from, d, want, depth+1); err != nil {
+	for _, sub := range dir.Dirs {
+		ref, _ := sub.Ref()
+		if err := x.collect(ctx, from, ref, want, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// program returns the digest of hexmage's own program, which is read once and is among the inputs from then on.
+// program returns the digest of hexmage's own program. The first call reads the program and adds it to the inputs.
 func (x *Executor) program(fn digest.Function) (digest.Digest, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -314,7 +314,7 @@ func (s *server) pack(b []byte) []byte {
 	return z.EncodeAll(b, nil)
 }
 
-// unpacked is as much as there is of what travelled packed.
+// unpacked is as much as there is of what traveled packed.
 func (s *server) unpacked(b []byte) ([]byte, error) {
 	if !s.packs {
 		return nil, status.Error(codes.InvalidArgument, "nobody said that it may be packed")
@@ -541,7 +541,7 @@ func (s *said) want(t *testing.T, words ...string) {
 func dial(t *testing.T, address string, change func(*remote.Options)) (*remote.Client, *said) {
 	t.Helper()
 	heard := &said{}
-	o := remote.Options{Name: "team", Address: address, Timeout: 2 * time.Second, Retries: 2,
+	o := remote.Options{Name: "team", Address: address, IdleTimeout: 2 * time.Second, Retries: 2,
 		UploadWait: 10 * time.Second, Say: heard.add}
 	if change != nil {
 		change(&o)

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// resource is the name of a blob in ByteStream, packed or as it is.
+// resource returns the name of a blob in ByteStream, compressed or plain.
 func (c *Client) resource(before string, packed bool, d digest.Digest) string {
 	name := before + "blobs/"
 	if packed {
@@ -30,7 +29,7 @@ func (c *Client) resource(before string, packed bool, d digest.Digest) string {
 	return name + d.Hex() + "/" + strconv.FormatInt(d.Size(), 10)
 }
 
-// readLarge writes the blob to w. A stream that breaks goes on where it was.
+// readLarge writes the blob to w. It resumes a broken stream.
 func (c *Client) readLarge(ctx context.Context, is *capabilities, d digest.Digest, w io.Writer) error {
 	offset := int64(0)
 	return c.calls(ctx, "read "+d.Short(), func(ctx context.Context) error {
@@ -53,13 +52,13 @@ func (c *Client) readLarge(ctx context.Context, is *capabilities, d digest.Diges
 		n, err := io.CopyBuffer(w, io.LimitReader(&counted{r: from, progress: progress}, d.Size()-offset+1),
 			make([]byte, 4*chunk))
 		if offset += n; offset > d.Size() {
-			return fmt.Errorf("blob %s: more comes than that: %w", d, store.ErrCorrupt)
+			return fmt.Errorf("blob %s: the server sent too many bytes: %w", d, store.ErrCorrupt)
 		}
 		return slow(ctx, err)
 	})
 }
 
-// responses reads what comes of one Read.
+// responses is an io.Reader of the data of one Read call.
 type responses struct {
 	stream bspb.ByteStream_ReadClient
 	part   []byte // not read yet
@@ -78,7 +77,7 @@ func (r *responses) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// counted has progress called with how much was read.
+// counted reports each number of read bytes to progress.
 type counted struct {
 	r        io.Reader
 	progress func(int)
@@ -90,8 +89,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// writeLarge has the server have the blob. A stream that breaks goes on from where the server says that it has it to,
-// or else begins again.
+// writeLarge uploads the blob. It resumes a broken stream at the offset that the server reports, or restarts it.
 func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.Blobs, d digest.Digest) error {
 	packed := false
 	if is.packsLarge {
@@ -106,7 +104,7 @@ func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.B
 	}
 	name := ""
 	return c.calls(ctx, "write "+d.Short(), func(ctx context.Context) error {
-		if name != "" { // it was begun
+		if name != "" { // an earlier attempt exists
 			offset, whole := c.committed(ctx, name, d)
 			if whole {
 				return nil
@@ -115,7 +113,7 @@ func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.B
 				err := c.writeFrom(ctx, blobs, d, name, packed, offset)
 				if ours := (*ownError)(nil); err == nil || !answer(err) || errors.As(err, &ours) {
 					return err
-				} // it takes no more of that after all
+				} // the server no longer accepts compressed data
 			}
 		}
 		name = c.resource(upload(), packed, d)
@@ -123,19 +121,18 @@ func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.B
 	})
 }
 
-// upload is what the name of a blob that is written begins with: no two writes have the same.
+// upload returns a unique prefix of a write's resource name.
 func upload() string {
 	var id [16]byte
 	rand.Read(id[:])
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a UUID of random numbers
-	h := hex.EncodeToString(id[:])
-	return fmt.Sprintf("uploads/%s-%s-%s-%s-%s/", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
+	return fmt.Sprintf("uploads/%x-%x-%x-%x-%x/", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// committed asks how much of a write the server has, in bytes of the blob as it is. It is 0, or less, where the
-// server does not know, or says what cannot be.
+// committed returns how many bytes of a plain blob the server has. It returns 0 or less if the server does not know or
+// reports an impossible number.
 func (c *Client) committed(ctx context.Context, name string, d digest.Digest) (offset int64, whole bool) {
-	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.o.IdleTimeout)
 	defer cancel()
 	got, err := bspb.NewByteStreamClient(c.conn).QueryWriteStatus(ctx,
 		&bspb.QueryWriteStatusRequest{ResourceName: name})
@@ -145,7 +142,7 @@ func (c *Client) committed(ctx context.Context, name string, d digest.Digest) (o
 	return offset, got.GetComplete()
 }
 
-// writeFrom sends the blob, but for what is before offset.
+// writeFrom sends the blob from offset on.
 func (c *Client) writeFrom(ctx context.Context, blobs store.Blobs, d digest.Digest, name string, packed bool,
 	offset int64) error {
 	r, err := blobs.Open(ctx, d)
@@ -171,28 +168,28 @@ func (c *Client) writeFrom(ctx context.Context, blobs store.Blobs, d digest.Dige
 	if err != nil {
 		return slow(ctx, err)
 	}
-	if n := done.GetCommittedSize(); n != d.Size() && n != -1 && n != to.offset { // that is of what is packed
-		return fmt.Errorf("blob %s: it took %d bytes", d, n)
+	if n := done.GetCommittedSize(); n != d.Size() && n != -1 && n != to.offset { // to.offset counts compressed bytes
+		return fmt.Errorf("blob %s: the server confirmed %d bytes", d, n)
 	}
 	return nil
 }
 
-// chunk is how much of a large blob is in one message, in bytes.
+// chunk is the size in bytes of a large blob's part in one message.
 const chunk = 64 << 10
 
-// requests is what the messages of one Write are made by.
+// requests is an io.Writer that sends the messages of one Write call.
 type requests struct {
 	stream bspb.ByteStream_WriteClient
-	name   string // in the first message alone
+	name   string // only in the first message
 	offset int64
 	part   []byte // not sent yet
 }
 
-// errEnded is of a server that ends a Write before all is sent, which is no error where it has the blob: what it is
-// CloseAndRecv says.
-var errEnded = errors.New("the server ended it")
+// errEnded reports that a server ended a Write early. It is not a failure if the server has the blob: CloseAndRecv
+// returns the reason.
+var errEnded = errors.New("the server ended the upload")
 
-// Write implements io.Writer. The last part it keeps, for last.
+// Write implements io.Writer. It holds back the last part, which the method last sends.
 func (q *requests) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(q.part) == chunk {
@@ -217,7 +214,7 @@ func (q *requests) flush(last bool) error {
 	return err
 }
 
-// send sends the next size bytes of r, which are all that it has.
+// send sends the next size bytes of r, which are its last.
 func (q *requests) send(r io.Reader, packed bool, size int64) error {
 	from, to := &ownReader{r: r}, io.WriteCloser(nopCloser{q})
 	if packed {
@@ -228,11 +225,11 @@ func (q *requests) send(r io.Reader, packed bool, size int64) error {
 		to = z
 	}
 	n, err := io.CopyBuffer(to, io.LimitReader(from, size), make([]byte, chunk))
-	if cerr := to.Close(); err == nil { // also after an error: it may hold memory
+	if cerr := to.Close(); err == nil { // also after an error: the encoder may hold memory
 		err = cerr
 	}
 	if err == nil && n < size {
-		err = &ownError{fmt.Errorf("it ends early: %w", store.ErrCorrupt)}
+		err = &ownError{fmt.Errorf("the data ends early: %w", store.ErrCorrupt)}
 	}
 	if err != nil {
 		return err
@@ -244,7 +241,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// ownReader tells errors of this machine's store from those of the server.
+// ownReader marks errors of this machine's store, to distinguish them from errors of the server.
 type ownReader struct{ r io.Reader }
 
 func (o *ownReader) Read(p []byte) (int, error) {

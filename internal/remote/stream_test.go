@@ -23,7 +23,7 @@ import (
 )
 
 // unhurried is for tests that say nothing of time: under the race detector, on a busy machine, packing takes its time.
-func unhurried(o *remote.Options) { o.Timeout = time.Minute }
+func unhurried(o *remote.Options) { o.IdleTimeout = time.Minute }
 
 // text is of that size, and shrinks to about half of it when it is packed.
 func text(seed int64, size int) []byte {
@@ -82,7 +82,7 @@ func TestPacked(t *testing.T) {
 				two := newMachine(t, s, false, unhurried)
 				for i, d := range all {
 					if s.packed[d] != (packs && pays[i]) {
-						t.Errorf("blob %d travelled packed: %v", i, s.packed[d])
+						t.Errorf("blob %d traveled packed: %v", i, s.packed[d])
 					}
 					if err := two.reads(t, d, content[i]); err != nil {
 						t.Errorf("blob %d: %v", i, err)
@@ -239,7 +239,7 @@ func TestWriteInterrupted(t *testing.T) {
 	s := serve(t, fn)
 	s.wbreaks = 1 << 20
 	here, all := has(t, fn, text(5, 4<<20))
-	client, said := dial(t, s.address, func(o *remote.Options) { o.Retries, o.Timeout = 100, time.Minute })
+	client, said := dial(t, s.address, func(o *remote.Options) { o.Retries, o.IdleTimeout = 100, time.Minute })
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(300*time.Millisecond, func() { cancel(stopped) })

@@ -8,36 +8,35 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// finder asks the server what it lacks for many who ask at the same moment: who comes while others wait for their
-// answers waits for the next call with all who came meanwhile. So a call has the more to ask the farther the server
-// is.
+// finder batches concurrent questions for missing blobs. Callers that arrive while findAtOnce calls run share the next
+// call, so a batch grows with the server's latency.
 type finder struct {
 	c *Client
 
 	mu      sync.Mutex
-	asking  int // calls on their way
+	asking  int // calls in progress
 	waiting []*question
 }
 
-// question is what one of them asks.
+// question is the request of one caller.
 type question struct {
 	ds    []digest.Digest
-	lacks map[digest.Digest]bool // also of what others asked
+	lacks map[digest.Digest]bool // may include digests of other callers
 	err   error
-	done  chan struct{} // closed when it is answered
+	done  chan struct{} // closed after the answer
 }
 
-// findAtOnce is how many calls are on their way at the same time.
+// findAtOnce is the largest number of calls in progress.
 const findAtOnce = 4
 
-// missing is Client.missing, together with others.
+// missing is like Client.missing, in a batch with other callers.
 func (f *finder) missing(ctx context.Context, ds []digest.Digest) (map[digest.Digest]bool, error) {
 	q := &question{ds: ds, done: make(chan struct{})}
 	f.mu.Lock()
 	f.waiting = append(f.waiting, q)
 	if f.asking < findAtOnce {
 		f.asking++
-		// others may still want to know what this one no longer does; a client that is closed ends it
+		// other callers may still wait when this context ends; closing the client ends the call
 		go f.ask(context.WithoutCancel(ctx))
 	}
 	f.mu.Unlock()
@@ -78,14 +77,14 @@ func (f *finder) ask(ctx context.Context) {
 	}
 }
 
-// The limits of what is read in one message.
+// Limits for one request that reads several blobs.
 const (
 	readTogether = 200 // blobs
-	// so that several messages are on their way, and written here, at once; and each arrives in time over a slow line
+	// bytes: small enough for parallel messages, and to arrive within the timeout on a slow line
 	readTogetherBytes = 256 << 10
 )
 
-// batches are blobs that are read together.
+// batches groups blobs that one message reads.
 func (is *capabilities) batches(ds []digest.Digest) (all [][]digest.Digest) {
 	most := min(is.Batch, readTogetherBytes)
 	slices.SortFunc(ds, func(a, b digest.Digest) int { return int(a.Function()) - int(b.Function()) })

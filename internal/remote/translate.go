@@ -20,18 +20,17 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 )
 
-// translated is an action as a server gets it. Its key is another: what the server is sent says in its own words all
-// that local executors add or interpret, since servers pass over what they do not know without a word.
+// translated is an action for a server. It has another key: it spells out all that local executors add or interpret,
+// since servers silently ignore unknown properties.
 type translated struct {
 	key      digest.Digest            // of the Action message
-	messages map[digest.Digest][]byte // the Action, its Command, and folders around the inputs
-	inputs   digest.Digest            // the folder that has them
-	outputs  []string                 // sorted, each once
+	messages map[digest.Digest][]byte // the Action, its Command, and the folders above the inputs
+	inputs   digest.Digest            // folder of the inputs
+	outputs  []string                 // sorted and unique
 }
 
-// Around the inputs there are, as with local executors, a folder that is the home and has temporary files, and
-// hexmage's own program if the action wants it. All is in one folder since there are servers where the inputs are / of
-// the machine.
+// The input root on a server has one folder, because some servers use the input root as /. Like a local exec root, the
+// folder has the inputs, a home with temporary files, and the hexmage program if the action needs it.
 const (
 	around  = "hexmage"
 	rootDir = "root"
@@ -39,82 +38,83 @@ const (
 	selfExe = "hexmage"
 )
 
-// maxScript is how long a script may be, in bytes, so that a command line may have it.
+// maxScript is the largest script in bytes that a command line can hold.
 const maxScript = 100_000
 
-// endLine is what the script prints at the end, with the command's exit code and the folder that it ran in. An answer
-// without it is not the command's.
+// endLine is the script's last line, with the command's exit code and working folder. Without it, the output is not the
+// command's.
 const endLine = "hexmage: the command ended with "
 
-// What stands in endLine in place of an exit code.
+// Words that replace the exit code in endLine.
 const (
 	noProgram = "no program"
-	badLink   = "a link" // that is an output leads out of the folder
+	badLink   = "a link" // a link among the outputs leads outside the exec root
 )
 
-// Stays is why an action cannot go to a machine of the platform, in a few words, or "". Of toolchains among its
-// inputs it knows nothing.
-func Stays(a *action.Action, platform map[string]string) string {
+// LocalOnlyReason returns a short reason why an action cannot run on a machine with the given platform properties, or
+// "". It does not check the toolchains among the inputs.
+func LocalOnlyReason(a *action.Action, platform map[string]string) string {
 	p := a.Command.Platform
 	switch {
 	case a.LocalOnly:
-		return `its results are of this machine alone (cache = "local" or "inputs")`
+		return `the action's results stay on this machine (cache = "local" or side_effects)`
 	case p[action.PropertyEffects] != "":
-		return "it has effects beside its outputs"
+		return "the action has side effects"
 	case p[action.PropertyNetwork] != "":
-		return "it may use the network"
+		return "the action may use the network"
 	case p[action.PropertyHost] != "":
-		return "it needs this machine as it is"
+		return "the action depends on this machine"
 	case p[action.PropertyAddresses] != "":
-		return "its memory has to be at fixed addresses"
+		return "the action needs fixed memory addresses"
 	case p[action.PropertyCheckpoint] != "":
-		return "it goes on from what an earlier run left here"
+		return "the action resumes from a checkpoint on this machine"
 	}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if program, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
-			return fmt.Sprintf("it starts %s of this machine", program)
+			return fmt.Sprintf("the action starts the host program %s", program)
 		}
 		if strings.HasPrefix(name, action.PropertySecret) || strings.HasPrefix(name, action.PropertySecretFile) {
 			return getsSecrets
 		}
 		switch name {
 		case action.PropertyTool, action.PropertyStdin, action.PropertyStdout:
-		case action.PropertyCPULevel: // without a platform that has the level a server may take any processor
+		case action.PropertyCPULevel: // unless the platform sets a level, a server may choose any processor
 			if platform[name] != p[name] {
-				return fmt.Sprintf("its results are of a processor %s, and the remote's platform has no %s = %q",
+				return fmt.Sprintf("the action needs a processor of level %s, but the remote's platform lacks %s = %q",
 					p[name], name, p[name])
 			}
 		case action.PropertyExecutor:
 			if p[name] != action.ExecutorLocal {
-				return fmt.Sprintf("it is for the executor %q", p[name])
+				return fmt.Sprintf("the action needs the executor %q", p[name])
 			}
 		default:
-			return fmt.Sprintf("it asks for %s, of which servers know nothing", name)
+			return fmt.Sprintf("servers do not know the property %s of the action", name)
 		}
 	}
 	if len(a.Command.Args) > 0 && strings.Contains(a.Command.Args[0], "=") {
-		return "its program's name has a ="
+		return "the name of the program contains ="
 	}
 	outputs := slices.Sorted(slices.Values(a.Command.Outputs))
 	for i, o := range outputs {
 		if checkPath(o) != nil {
-			return fmt.Sprintf("its output %q is no path below the folder it starts in", o)
+			return fmt.Sprintf("output %q is outside the working folder", o)
 		}
 		for _, other := range outputs[:i] {
 			if strings.HasPrefix(o, other+"/") {
-				return fmt.Sprintf("its output %s is in its output %s", o, other)
+				return fmt.Sprintf("output %s is inside output %s", o, other)
 			}
 		}
 	}
 	if len(script(a)) > maxScript {
-		return "it has too many outputs"
+		return "the action has too many outputs"
 	}
 	return ""
 }
 
-const getsSecrets = "it gets secrets"
+const getsSecrets = "the action uses secrets"
 
-// bound is why the toolchains among the inputs cannot go: one has programs that read files of this machine.
+// bound returns why the toolchains among the inputs cannot be sent: a toolchain has programs that read files of this
+// machine.
 func (x *Executor) bound(ctx context.Context, a *execute.Request) (string, error) {
 	in := execute.Inputs(x.o.Inputs, a.Action)
 	all, err := a.Root().Sub(ctx, in, "toolchains")
@@ -143,14 +143,14 @@ func (x *Executor) bound(ctx context.Context, a *execute.Request) (string, error
 			x.mu.Unlock()
 		}
 		if known {
-			return fmt.Sprintf("its toolchain %s is of this machine", name), nil
+			return fmt.Sprintf("toolchain %s uses files of this machine", name), nil
 		}
 	}
 	return "", nil
 }
 
-// script is what a POSIX shell there does: it makes what local executors add, runs the command, which are its
-// arguments, and has links among the outputs be what they lead to. Names are between quotes.
+// script returns a POSIX shell script for the server. It makes what local executors add, runs its arguments as the
+// command, and replaces links among the outputs by their targets. Names are quoted.
 func script(a *action.Action) string {
 	p := a.Command.Platform
 	var b strings.Builder
@@ -199,7 +199,7 @@ done
 	return b.String()
 }
 
-// pathOf is where the command looks for programs.
+// pathOf returns the command's PATH.
 func pathOf(a *action.Action) string {
 	if p, ok := a.Command.Env["PATH"]; ok {
 		return p
@@ -207,10 +207,10 @@ func pathOf(a *action.Action) string {
 	return execute.HostPath
 }
 
-// usesSelf tells whether the command is, or starts, a built-in tool.
+// usesSelf reports whether the command is or starts a built-in tool.
 func usesSelf(a *action.Action) bool { return a.Command.Platform[action.PropertyTool] != "" }
 
-// translate returns the action as a server gets it. self is hexmage's own program, if it wants that.
+// translate returns the action for a server. self is hexmage's own program if the action needs it.
 func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated, error) {
 	fn := a.InputRoot.Function()
 	t := &translated{outputs: slices.Compact(slices.Sorted(slices.Values(a.Command.Outputs)))}
@@ -221,14 +221,9 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	t.inputs, t.messages = (&merkle.Dir{Dirs: map[string]*merkle.Dir{around: beside}}).Encode(fn)
 
 	args := []string{"/bin/sh", "-c", script(a), "hexmage"}
-	env := maps.Clone(a.Command.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
+	env := map[string]string{"LANG": "C.UTF-8"}
+	maps.Copy(env, a.Command.Env)
 	env["PATH"] = pathOf(a)
-	if _, ok := env["LANG"]; !ok {
-		env["LANG"] = "C.UTF-8"
-	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		switch name {
 		case "HEXMAGE_ROOT", "HEXMAGE_SELF", "HOME", "TMPDIR":
@@ -259,9 +254,9 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 		return nil, err
 	}
 	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache,
-		Platform: platform, Salt: []byte(x.c.o.Silo)}
+		Platform: platform, Salt: []byte(x.c.o.Namespace)}
 	if limit := a.TimeLimit(); limit > 0 {
-		m.Timeout = durationpb.New((limit + time.Second - 1).Truncate(time.Second)) // there are servers that round down
+		m.Timeout = durationpb.New((limit + time.Second - 1).Truncate(time.Second)) // some servers round down
 	}
 	t.key, err = t.add(m, fn)
 	return t, err

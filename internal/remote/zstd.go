@@ -14,14 +14,14 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Compressing pays or not by these, in bytes.
+// Limits of compression, in bytes.
 const (
-	leastPacked = 1 << 10   // a smaller blob is sent and asked for as it is
-	sampleSize  = 256 << 10 // of a large blob, by which it is decided: weights and archives do not shrink
-	maxWindow   = 32 << 20  // memory that a server may have us take for one blob
+	leastPacked = 1 << 10   // a smaller blob is sent and requested plain
+	sampleSize  = 256 << 10 // of a large blob, to decide: weights and archives do not shrink
+	maxWindow   = 32 << 20  // largest memory for decoding one blob
 )
 
-// packer packs and unpacks blobs of one message. Its methods may be called from many goroutines.
+// packer compresses and decompresses blobs of one message. Its methods are safe for concurrent use.
 type packer struct {
 	to   *zstd.Encoder
 	from *zstd.Decoder
@@ -40,7 +40,7 @@ func packing() []zstd.EOption {
 	return []zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)}
 }
 
-// pack returns b packed, and whether that is less by a tenth at least.
+// pack returns b compressed, and whether that saves at least a tenth.
 func (p *packer) pack(b []byte) ([]byte, bool) {
 	if len(b) < leastPacked {
 		return b, false
@@ -49,7 +49,7 @@ func (p *packer) pack(b []byte) ([]byte, bool) {
 	return packed, len(packed) < len(b)-len(b)/10
 }
 
-// unpack returns the content of the blob. It takes no more memory than the blob has.
+// unpack returns the content of the blob. It allocates at most the blob's size.
 func (p *packer) unpack(b []byte, d digest.Digest) ([]byte, error) {
 	content, err := p.from.DecodeAll(b, make([]byte, 0, d.Size()))
 	if err != nil {
@@ -59,10 +59,10 @@ func (p *packer) unpack(b []byte, d digest.Digest) ([]byte, error) {
 }
 
 func corrupt(d digest.Digest, err error) error {
-	return fmt.Errorf("blob %s: what comes packed: %w: %w", d, err, store.ErrCorrupt)
+	return fmt.Errorf("blob %s: invalid compressed data: %w: %w", d, err, store.ErrCorrupt)
 }
 
-// inBatch is what of b goes into a message with others, and how.
+// inBatch returns b for a batch, compressed if that pays.
 func (is *capabilities) inBatch(b []byte) ([]byte, repb.Compressor_Value) {
 	if is.packsSmall {
 		if packed, pays := is.packer.pack(b); pays {
@@ -72,7 +72,7 @@ func (is *capabilities) inBatch(b []byte) ([]byte, repb.Compressor_Value) {
 	return bytes.Clone(b), repb.Compressor_IDENTITY
 }
 
-// packable tells whether packing pays, by what r begins with.
+// packable reports whether compression pays, by a sample at the start of r.
 func (p *packer) packable(r io.Reader) (bool, error) {
 	start := make([]byte, sampleSize)
 	n, err := io.ReadFull(r, start)
@@ -83,10 +83,10 @@ func (p *packer) packable(r io.Reader) (bool, error) {
 	return pays, nil
 }
 
-// packWriter writes to w what is written to it, packed.
+// packWriter returns a compressing writer to w.
 func packWriter(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, packing()...) }
 
-// unpacked reads what is packed. What the server says that went wrong it returns as that.
+// unpacked decompresses a stream. It returns the server's own errors unchanged.
 type unpacked struct {
 	*zstd.Decoder
 	of digest.Digest

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,26 +12,24 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Brief shows the builds of a watch: one line for each, and what failed.
+// Brief prints one line for each build of `hexmage watch`, and the failures of the build.
 type Brief struct {
 	w io.Writer
 
 	mu      sync.Mutex
 	lines   lines
 	changed []string
-	ran     []string        // steps whose actions ran
-	failed  map[string]bool // failures that were shown since the last save
-	news    bool            // the last build had one that was not shown before
-	now     func() time.Time
+	ran     []string        // steps with executed actions
+	failed  map[string]bool // failures shown since the last save
+	news    bool            // the last build had a new failure
 }
 
 // NewBrief returns a Brief that writes to w.
 func NewBrief(w io.Writer, o Options) *Brief {
-	return &Brief{w: w, lines: lines{o: Options{Colour: o.Colour, Width: o.Width}, steps: newSteps()}, now: time.Now}
+	return &Brief{w: w, lines: lines{o: Options{Color: o.Color, Width: o.Width}, steps: newSteps()}}
 }
 
-// Send implements event.Sink. A build in which nothing ran leaves no line, unless outputs were put in place: see
-// Replaced.
+// Send implements event.Sink. It prints a line when watching starts, and each warning and new failure at once.
 func (b *Brief) Send(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,13 +37,13 @@ func (b *Brief) Send(e event.Event) {
 	case event.WatchStarted:
 		how := ""
 		if e.Polling {
-			how = ", by looking at them again and again"
+			how = " by polling"
 		}
-		what := "the pipeline files" // of which something is wrong
+		what := "the pipeline files" // no file count: the pipeline has errors
 		if e.Files > 0 {
 			what = Count(e.Files, "file")
 		}
-		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", what, how)))
+		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; press Ctrl-C to stop", what, how)))
 	case event.FilesChanged:
 		b.changed, b.ran, b.failed = e.Paths, nil, nil
 	case event.BuildStarted:
@@ -52,7 +51,7 @@ func (b *Brief) Send(e event.Event) {
 	case event.CheckFinished:
 		b.lines.checks = append(b.lines.checks, e)
 	case event.ActionFinished:
-		if e.Outcome == event.Executed && (len(b.ran) == 0 || b.ran[len(b.ran)-1] != e.Step) {
+		if e.Outcome == event.Executed && !slices.Contains(b.ran, e.Step) {
 			b.ran = append(b.ran, e.Step)
 		}
 		if e.Warning != "" {
@@ -61,7 +60,7 @@ func (b *Brief) Send(e event.Event) {
 		if e.Failure == nil {
 			return
 		}
-		// a build that no save set off looks once more at what is new to it, and may fail as the one before
+		// a build without a save looks at new files, and may repeat the previous failure
 		if text := b.lines.failure(e); !b.failed[text] {
 			if b.failed == nil {
 				b.failed = map[string]bool{}
@@ -72,48 +71,40 @@ func (b *Brief) Send(e event.Event) {
 	}
 }
 
-// News reports whether the last build had a failure that was not shown before.
+// News reports whether the last build had a new failure: one that Brief had not printed before.
 func (b *Brief) News() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.news
 }
 
-// Done writes the line of a build that took so long, from the save to the outputs. ended is what came of it; nothing
-// is said of a build that had nothing to do.
+// Done prints the line that ends a build, or nothing if the build had nothing to do. The argument took is the time from
+// saving a file until the outputs are ready. The argument ended is a text that describes how the build ended.
 func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	what := Count(sum.Executed, "action")
 	switch {
 	case sum.Failed > 0:
-		what = b.lines.red("failed") + ": " + what + " ran; the outputs are those of the last build that succeeded"
+		what = b.lines.red("failed") + ": " + what + " ran; outputs remain from the last successful build"
 	case ended != "":
 		what = b.lines.yellow(ended)
 	case sum.Executed == 0:
-		what = b.lines.green("as before") + ", from the cache"
+		what = b.lines.green("up to date") + ", from the cache"
 	case len(b.ran) > 0:
 		what = b.lines.green("built") + ": " + what + " (" + some(b.ran, 3) + ")"
 	}
-	b.print(fmt.Sprintf("%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what,
-		b.lines.dim(milliseconds(took))))
+	b.print(fmt.Sprintf("%s  %s  %s  %s\n", b.lines.dim(time.Now().Format(time.TimeOnly)), some(b.changed, 2), what,
+		b.lines.dim(Seconds(took))))
 	b.print(strings.TrimPrefix(b.lines.checkTable(), "\n"))
 }
 
-func (b *Brief) print(text string) { fmt.Fprint(b.w, ansi.Visible(text, b.lines.o.Colour)) }
+func (b *Brief) print(text string) { fmt.Fprint(b.w, ansi.Visible(text, b.lines.o.Color)) }
 
-// some names the first of many.
+// some returns the first n names, and the number of the others.
 func some(all []string, n int) string {
 	if len(all) > n {
 		return strings.Join(all[:n], ", ") + fmt.Sprintf(" and %d more", len(all)-n)
 	}
 	return strings.Join(all, ", ")
-}
-
-// milliseconds is a duration as those who wait for every save want it.
-func milliseconds(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return Seconds(d)
 }

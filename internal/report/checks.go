@@ -7,19 +7,19 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// leastMessage is how many columns of a terminal a check's message has, beside its name.
+// leastMessage is the minimum width of a check's message, in columns.
 const leastMessage = 32
 
-// checkTable is what came of the checks of the build that ended: a line each, but for those of steps that were not
-// asked for.
+// checkTable returns the results of the build's checks, one line each. It lists the checks of steps that were not
+// selected by name.
 func (l *lines) checkTable() string {
 	checks := l.checks
 	l.checks = nil
 	var shown []event.CheckFinished
-	var out []string // names of those left out
+	var out []string // names of checks that were not selected
 	wide := 0
 	for _, c := range checks {
-		if c.Result == event.CheckLeftOut {
+		if c.Result == event.CheckNotSelected {
 			out = append(out, c.Check)
 			continue
 		}
@@ -36,12 +36,13 @@ func (l *lines) checkTable() string {
 		b.WriteString(l.checkLine(c, wide))
 	}
 	if len(out) > 0 {
-		fmt.Fprintf(&b, "%s of steps that are no part of this run: %s\n", Count(len(out), "check"), some(out, 3))
+		fmt.Fprintf(&b, "%s skipped, because this run omits their steps: %s\n", Count(len(out), "check"),
+			some(out, 3))
 	}
 	return b.String()
 }
 
-// checkLine is "  failed         check.words   error    They are 3, fewer than 10."
+// checkLine returns a line: " failed check.words error They are 3, fewer than 10."
 func (l *lines) checkLine(c event.CheckFinished, wide int) string {
 	word, paint, text := string(c.Result), l.red, c.Message
 	switch {
@@ -58,7 +59,7 @@ func (l *lines) checkLine(c event.CheckFinished, wide int) string {
 	}
 	name := c.Check
 	if l.o.Width > 0 {
-		name = middle(name, wide)
+		name = Middle(name, wide)
 	}
 	name += strings.Repeat(" ", max(0, wide-columns(name)))
 	before := fmt.Sprintf("  %s  %s  %-7s", paint(fmt.Sprintf("%-13s", word)), name, c.Severity)

@@ -20,11 +20,11 @@ func checked() []event.Event {
 			Result: event.CheckPassed},
 		event.CheckFinished{Check: `module.aot["Alpha7-large"].module.ops.check.size`, Severity: "warning",
 			Result: event.CheckFailed, Message: "1300 MB\nare many\x1b[31m\n"},
-		event.CheckFinished{Check: "check.a", Severity: "error", Result: event.CheckLeftOut,
-			Message: "step.exec.a is no part of this run"},
+		event.CheckFinished{Check: "check.a", Severity: "error", Result: event.CheckNotSelected,
+			Message: "step.exec.a is not part of this run"},
 		event.CheckFinished{Check: "check.late", Severity: "error", Result: event.CheckUnknown,
 			Message: "step.exec.late failed"},
-		event.CheckFinished{Check: "check.b", Severity: "error", Result: event.CheckLeftOut},
+		event.CheckFinished{Check: "check.b", Severity: "error", Result: event.CheckNotSelected},
 		event.CheckFinished{Check: "check.words", Severity: "error", Result: event.CheckFailed, Message: "few"},
 		event.BuildFinished{Actions: 2, Cached: 2, ChecksFailed: 1, Seconds: 1},
 	}
@@ -41,7 +41,7 @@ checks
                                                                             are many
   not evaluated  check.late                                        error    step.exec.late failed
   failed         check.words                                       error    few
-2 checks of steps that are no part of this run: check.a, check.b
+2 checks skipped, because this run omits their steps: check.a, check.b
 `
 	if d := cmp.Diff(want, show(report.Options{}, checked()...)); d != "" {
 		t.Error(d)
@@ -73,8 +73,8 @@ func TestNestedAddresses(t *testing.T) {
 	const long, short = `module.aot["Alpha7-large"].module.ops.exec.compile`, "exec.a"
 	es := []event.Event{
 		event.ActionsPlanned{Step: short, Actions: 1}, event.ActionsPlanned{Step: long, Actions: 1},
-		event.ActionFinished{ID: 1, Step: short, Outcome: event.Executed, Duration: time.Second},
-		event.ActionFinished{ID: 2, Step: long, Outcome: event.Executed, Duration: time.Second},
+		event.ActionFinished{ID: 1, Step: short, Outcome: event.Executed, Seconds: 1},
+		event.ActionFinished{ID: 2, Step: long, Outcome: event.Executed, Seconds: 1},
 	}
 	for width, want := range map[int]string{
 		0: "  ok       exec.a                                             1.0 s\n" +

@@ -10,35 +10,32 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Display shows a build to people. It is an event.Sink; its other methods may be called from any goroutine.
+// Display prints a build for users. It is an event.Sink. Any goroutine may call the other methods.
 type Display struct {
 	mu      sync.Mutex
 	w       io.Writer
 	lines   *lines
-	area    *area // nil: no live lines
+	area    *area // nil without live lines
 	start   time.Time
-	now     func() time.Time
-	pending strings.Builder // to be written
-	last    time.Time       // of the last write
-	timer   *time.Timer     // writes what is pending; nil: nobody has to
-	closed  bool
+	pending strings.Builder // text to write
+	last    time.Time       // time of the last write
+	timer   *time.Timer     // writes the pending text; may be nil
 	stop    chan struct{}
 	done    chan struct{}
 }
 
 const (
-	redraw = 100 * time.Millisecond // how often live lines are brought up to date when nothing happens
-	// after so long without a line, one says what still runs: a pipe or a CI's page has no live lines
+	redraw = 100 * time.Millisecond // refresh interval of live lines
+	// time without output after which a line names the running actions; pipes and CI pages have no live lines
 	silence = 30 * time.Second
 	linger  = 50 * time.Millisecond // how long a line may wait for others, to be written with them
-	maxWait = 32 << 10              // bytes that may wait
+	maxWait = 32 << 10              // maximum number of pending bytes
 )
 
-// Lines returns a display that prints to w what the events add. Close it when no more events come.
+// Lines returns a display that prints events to w. Close the display after the last event.
 func Lines(w io.Writer, o Options) *Display {
-	d := &Display{w: w, lines: &lines{o: o, steps: newSteps()}, now: time.Now, stop: make(chan struct{}),
+	d := &Display{w: w, lines: &lines{o: o, steps: newSteps()}, start: time.Now(), stop: make(chan struct{}),
 		done: make(chan struct{})}
-	d.start = d.now()
 	if !o.Live {
 		go d.tick(silence)
 		return d
@@ -46,7 +43,7 @@ func Lines(w io.Writer, o Options) *Display {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
-	d.area = &area{width: o.Width, start: d.now(), left: o.Left}
+	d.area = &area{width: o.Width, start: d.start, left: o.Left}
 	go d.tick(redraw)
 	return d
 }
@@ -61,9 +58,9 @@ func (d *Display) tick(every time.Duration) {
 			return
 		case <-t.C:
 			d.mu.Lock()
-			if now := d.now(); d.lines.o.Live {
+			if now := time.Now(); d.lines.o.Live {
 				d.flush()
-			} else if now.Sub(d.last) >= silence { // also where nothing was written yet
+			} else if now.Sub(d.last) >= silence { // also before the first write
 				d.print(beat(d.lines.steps, d.start, now))
 			}
 			d.mu.Unlock()
@@ -75,26 +72,25 @@ func (d *Display) tick(every time.Duration) {
 func (d *Display) Send(e event.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if text := d.lines.text(e, d.now()); text != "" {
+	if text := d.lines.text(e, time.Now()); text != "" {
 		d.print(text)
 	}
 }
 
-// Note prints text, which ends with a line end, between the lines of the build.
+// Note prints the text between two lines of the build. The text must end with a newline.
 func (d *Display) Note(text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.pending.WriteString(ansi.Visible(text, d.lines.o.Colour))
+	d.pending.WriteString(ansi.Visible(text, d.lines.o.Color))
 	d.flush()
 }
 
-// Close removes the live lines and returns when all is written.
+// Close removes the live lines from the terminal. It returns after the last write.
 func (d *Display) Close() {
 	close(d.stop)
 	<-d.done
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed = true
 	text := d.pending.String()
 	d.pending.Reset()
 	if d.area != nil {
@@ -104,35 +100,33 @@ func (d *Display) Close() {
 	d.write(text)
 }
 
-// print has text written, at once if nothing was for a while, else together with what comes soon.
+// print writes text at once if nothing was written for a while, or else together with the text that follows soon.
 func (d *Display) print(text string) {
-	d.pending.WriteString(ansi.Visible(text, d.lines.o.Colour))
-	if wait := linger - d.now().Sub(d.last); wait <= 0 || d.pending.Len() > maxWait {
+	d.pending.WriteString(ansi.Visible(text, d.lines.o.Color))
+	if wait := linger - time.Since(d.last); wait <= 0 || d.pending.Len() > maxWait {
 		d.flush()
-	} else if d.timer == nil && d.area == nil { // live lines are redrawn soon anyway
+	} else if d.timer == nil && d.area == nil { // the next refresh of the live lines writes it
 		d.timer = time.AfterFunc(wait, func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.timer = nil
-			if !d.closed {
-				d.flush()
-			}
+			d.flush()
 		})
 	}
 }
 
-// flush writes what is pending, above a fresh live area if there is one, in one write so that nothing flickers.
+// flush writes the pending text and the live lines below it, in one write to avoid flicker.
 func (d *Display) flush() {
 	text := d.pending.String()
 	d.pending.Reset()
-	d.last = d.now()
+	d.last = time.Now()
 	if d.area != nil {
 		text = d.area.erase() + text + d.area.draw(d.lines.steps, d.last)
 	}
 	d.write(text)
 }
 
-// write writes text. What the writer says is not looked at: a closed pipe must not end a build.
+// write writes text. It ignores errors, because a closed pipe must not end a build.
 func (d *Display) write(text string) {
 	if text != "" {
 		_, _ = io.WriteString(d.w, text)

@@ -9,9 +9,9 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// GitHub returns a sink that writes what is wrong as workflow commands of GitHub Actions, which shows them beside the
-// lines of the files that they name. name says what a file of the workspace is called from the root of the
-// repository.
+// GitHub returns a sink that prints errors and warnings as workflow commands of GitHub Actions. GitHub shows these
+// messages next to the source lines. The function name converts the path of a workspace file to a path relative to the
+// root of the repository.
 func GitHub(w io.Writer, name func(file string) string) event.Sink { return &github{w, name} }
 
 type github struct {
@@ -40,7 +40,7 @@ func (g *github) Send(e event.Event) {
 	}
 }
 
-// place is where something is wrong. line and column count from 1; 0: it is not known which.
+// place is the place of an error. line and column count from 1; 0 means unknown.
 type place struct {
 	file         string
 	line, column int
@@ -59,7 +59,7 @@ func (g *github) annotate(severity string, at place, title, text string) {
 		fmt.Fprintf(&b, "col=%d,", at.column)
 	}
 	fmt.Fprintf(&b, "title=%s::%s\n", property(title), data(text))
-	_, _ = io.WriteString(g.w, b.String()) // who reads it may have gone away
+	_, _ = io.WriteString(g.w, b.String()) // the reader may have closed the pipe
 }
 
 func data(s string) string {
@@ -70,14 +70,14 @@ func property(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(s))
 }
 
-// placeOf is "file:12".
+// placeOf parses "file:12".
 func placeOf(where string) place {
 	file, line, _ := strings.Cut(where, ":")
 	n, _ := strconv.Atoi(line)
 	return place{file: file, line: max(0, n)}
 }
 
-// firstError is the first error of a compiler in what a command printed, as GCC, Clang and those like them write it:
+// firstError returns the first error of a compiler in the output of a command, in the format of GCC and Clang:
 // "a.c:3:5: error: no x".
 func firstError(printed string) (place, string) {
 	for line := range strings.Lines(printed) {

@@ -10,14 +10,15 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Format is what every line of JSON says it is; its number changes when what a line means does, not when lines or
-// fields are added.
+// Format is the value of the field "format" in every JSON line. The number in Format changes when the meaning of a line
+// changes. It does not change for new lines or new fields.
 const Format = "hexmage-events/1"
 
-// JSON returns a sink that writes one JSON object a line (NDJSON). Each begins with "event", the event's name in
-// snake_case, "format", and "time", in UTC; the last line of a build is "build_finished". docs/events.schema.json has
-// all of them. Lines that come close together are written together, a moment later; after the last line of something
-// nothing waits.
+// JSON returns a sink that writes one JSON object per line (NDJSON). Each object begins with "event" (the event's name
+// in snake_case), "format", and "time" in UTC. The last line of a build is "build_finished". docs/events.schema.json
+// describes all lines.
+//
+// The sink collects lines for a moment and writes them together. When events pause, it writes the last line at once.
 func JSON(w io.Writer, now func() time.Time) event.Sink { return &jsonSink{w: w, now: now} }
 
 type jsonSink struct {
@@ -25,20 +26,20 @@ type jsonSink struct {
 	mu      sync.Mutex
 	w       io.Writer
 	pending bytes.Buffer
-	timer   *time.Timer // writes what is pending; nil: nobody has to
+	timer   *time.Timer // writes the pending lines; may be nil
 }
 
-// Send has the event's line written.
+// Send queues the event's line.
 func (j *jsonSink) Send(e event.Event) {
 	b, err := json.Marshal(e)
 	if err != nil {
-		return // events are plain data: Marshal cannot fail on them
+		return // events are plain data, so Marshal cannot fail
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.pending.WriteString(`{"event":"` + e.EventName() + `","format":"` + Format + `","time":"` +
 		j.now().UTC().Format("2006-01-02T15:04:05.000Z") + `"`)
-	if len(b) > 2 { // more than {}
+	if len(b) > 2 { // longer than {}
 		j.pending.WriteByte(',')
 	}
 	j.pending.Write(b[1:])
@@ -55,7 +56,7 @@ func (j *jsonSink) Send(e event.Event) {
 	}
 }
 
-// flush writes what is pending. What the writer says is not looked at: a closed pipe must not end a build.
+// flush writes the pending lines. It ignores errors, because a closed pipe must not end a build.
 func (j *jsonSink) flush() {
 	if j.pending.Len() > 0 {
 		_, _ = j.w.Write(j.pending.Bytes())
@@ -63,7 +64,7 @@ func (j *jsonSink) flush() {
 	}
 }
 
-// ends tells whether nothing may come for a while after the event.
+// ends reports whether a pause may follow the event.
 func ends(e event.Event) bool {
 	switch e.(type) {
 	case event.BuildFinished, event.WatchStarted, event.Diagnostic, event.Error:

@@ -1,10 +1,10 @@
-// Package report shows a build to people and programs.
+// Package report prints events for users and programs: live lines on a terminal, plain lines elsewhere, or JSON.
 //
-// It turns events into lines on a terminal, plain lines elsewhere, or JSON. It knows how things look; it does not
-// know plans, stores or how anything runs.
+// It defines how output looks. It does not know plans or stores, or how hexmage runs actions.
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,28 +12,30 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Options says how a build is shown.
+// Options control the output.
 type Options struct {
-	Colour  bool
-	Live    bool // a terminal whose last lines may be rewritten
-	Verbose bool // every action, and the output of those that succeed
-	Width   int  // columns of the live lines; 0 is 100
+	Color   bool
+	Live    bool // output is a terminal, so its last lines may be rewritten
+	Verbose bool // print every action, and the output of successful actions
+	Width   int  // width of live lines in columns; 0 means 100
 
-	// Left, if not nil, says how long the build will go on, about, and whether that is known. Live lines show it.
+	// Left, if not nil, returns the estimated remaining time of the build, and whether that time is known. Live lines
+	// show the time.
 	Left func() (time.Duration, bool)
 }
 
 type lines struct {
 	o      Options
 	steps  *steps
-	checks []event.CheckFinished // of the build that goes on
+	checks []event.CheckFinished // of the current build
 }
 
-// text returns the lines the event adds, "" for none.
+// text returns the lines that the event adds, or "".
 func (l *lines) text(e event.Event, now time.Time) string {
 	done := l.steps.add(e, now)
 	var b strings.Builder
@@ -46,7 +48,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		b.WriteString("\n")
 	case event.ActionFinished:
 		if l.o.Verbose && e.Name != "" {
-			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(Seconds(e.Duration)))
+			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(Seconds(e.Duration())))
 		}
 		if e.Warning != "" {
 			b.WriteString(indent(l.yellow("note: ")+e.Step+": "+e.Warning, "  ") + "\n")
@@ -71,8 +73,8 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		if e.Failed > 0 {
 			fmt.Fprintf(&b, ", %s", l.red(thousands(e.Failed)+" failed"))
 		}
-		if e.Skipped > 0 {
-			fmt.Fprintf(&b, ", %s not run", thousands(e.Skipped))
+		if e.NotRun > 0 {
+			fmt.Fprintf(&b, ", %s not run", thousands(e.NotRun))
 		}
 		if e.ChecksFailed > 0 {
 			fmt.Fprintf(&b, ", %s", l.red(Count(e.ChecksFailed, "check")+" failed"))
@@ -85,7 +87,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 	return b.String()
 }
 
-// stepLine is the line of a step that ended: "  ok       compile.library          14 actions (3 cached)   2.1 s".
+// stepLine returns the line of a finished step: " ok compile.library 14 actions (3 cached) 2.1 s".
 func (l *lines) stepLine(st *stepState) string {
 	word, paint := "ok", l.green
 	switch {
@@ -98,9 +100,9 @@ func (l *lines) stepLine(st *stepState) string {
 	}
 	var notes []string
 	if st.actions > 1 {
-		n := Count(int(st.actions), "action")
+		n := Count(st.actions, "action")
 		if st.cached > 0 && st.executed > 0 {
-			n += fmt.Sprintf(" (%s cached)", thousands(int(st.cached)))
+			n += fmt.Sprintf(" (%s cached)", thousands(st.cached))
 		}
 		notes = append(notes, n)
 	}
@@ -117,27 +119,27 @@ func (l *lines) stepLine(st *stepState) string {
 		l.dim(strings.Join(notes, ", ")))
 }
 
-// The column of names is so wide, or as wide as the longest name, as long as the notes behind it have room on the
-// terminal.
+// Limits for the width of the column with names. The column grows to the longest name if the terminal also has room for
+// the notes after it.
 const (
 	narrowName = 28
 	wideName   = 72
 	roomNotes  = 24
 )
 
-// column is a step's name in its column.
+// column returns a step's name, padded to the column.
 func (l *lines) column(name string) string {
 	most := wideName
 	if l.o.Width > 0 {
 		most = max(narrowName, min(wideName, l.o.Width-len("  not run  ")-roomNotes))
-		name = middle(name, most)
+		name = Middle(name, most)
 	}
 	return name + strings.Repeat(" ", max(0, max(narrowName, min(l.steps.wide, most))-columns(name)))
 }
 
-// middle shortens a text that has no room, in the middle: of an address, both where it stands and what it is says
-// more.
-func middle(s string, room int) string {
+// Middle shortens a text to the width room by replacing the middle. The beginning and the end of an address tell users
+// the most.
+func Middle(s string, room int) string {
 	r := []rune(s)
 	if columns(s) <= room || len(r) <= room {
 		return s
@@ -146,19 +148,19 @@ func middle(s string, room int) string {
 	return string(r[:room-1-end]) + "…" + string(r[len(r)-end:])
 }
 
-// maxSource is how many lines of a step's block are shown with its failure: enough to know it again.
+// maxSource is the maximum number of lines of a step's block in a failure, enough to recognize the block.
 const maxSource = 10
 
-// failure is the block that tells why an action failed: first the cause, as the command and those who know it say it,
-// then where it comes from.
+// failure returns the block that explains a failed action: first the cause, from the command's output and hints, then
+// the place of the step.
 func (l *lines) failure(e event.ActionFinished) string {
 	f := e.Failure
 	var b strings.Builder
 	title := "failed"
-	if f.Engine {
+	if f.InfrastructureError {
 		title = "could not run"
 	}
-	fmt.Fprintf(&b, "\n%s %s: %s\n", l.red("✗"), l.bold(strings.TrimSpace(e.Step+" "+e.Name)), title+": "+f.Summary)
+	fmt.Fprintf(&b, "\n%s %s %s: %s\n", l.red("✗"), l.bold(strings.TrimSpace(e.Step+" "+e.Name)), title, f.Summary)
 	if out := strings.TrimRight(f.Output, "\n"); out != "" {
 		b.WriteString(indent(shown(out), "  "+l.dim("▏")+" ") + "\n")
 	}
@@ -168,7 +170,7 @@ func (l *lines) failure(e event.ActionFinished) string {
 	if f.Log != "" {
 		what := "whole output"
 		if f.LogCut {
-			what = "output, but for a part in the middle"
+			what = "output, middle omitted"
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", what, f.Log)
 	}
@@ -193,7 +195,7 @@ func (l *lines) failure(e event.ActionFinished) string {
 }
 
 func (l *lines) paint(code, s string) string {
-	if !l.o.Colour {
+	if !l.o.Color {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
@@ -205,7 +207,7 @@ func (l *lines) red(s string) string    { return l.paint("31", s) }
 func (l *lines) green(s string) string  { return l.paint("32", s) }
 func (l *lines) yellow(s string) string { return l.paint("33", s) }
 
-// Count is a number of something, for people: "1 action", "1,234 actions".
+// Count formats a count for users: "1 action", "1,234 actions".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -213,7 +215,7 @@ func Count(n int, what string) string {
 	return thousands(n) + " " + what + "s"
 }
 
-// thousands writes a number with a comma between groups of three digits.
+// thousands formats a number with a comma between groups of three digits.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -222,7 +224,7 @@ func thousands(n int) string {
 	return s
 }
 
-// total is how long the whole run took: to the millisecond where that is short, as nothing takes no time.
+// total formats the duration of a run. Short runs have milliseconds, so no run takes 0 s.
 func total(s float64) string {
 	if s < 0.1 {
 		return fmt.Sprintf("%.0f ms", max(1, s*1000))
@@ -230,7 +232,7 @@ func total(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
-// Seconds is a time for people: "312 ms", "1.5 s", "41 s".
+// Seconds formats a duration for users: "312 ms", "1.5 s", "41 s".
 func Seconds(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -241,8 +243,8 @@ func Seconds(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// shown is a command's output as a terminal would end up showing it: of a line that was written over, the last
-// version, and nothing that moves the cursor or changes colours.
+// shown returns a command's output as a terminal would finally show it. It keeps the last version of an overwritten
+// line, and removes cursor movements and colors.
 func shown(out string) string {
 	lines := strings.Split(out, "\n")
 	for i, line := range lines {
@@ -257,18 +259,18 @@ func indent(s, with string) string {
 	return with + strings.ReplaceAll(s, "\n", "\n"+with)
 }
 
-// few is how many copies of a step have a line each when nothing happened to them. Of more, those that were executed
-// or failed are what people look for, and the others are counted.
+// few is the maximum number of a step's instances that get a line each when they only succeed. If there are more, users
+// look for executed and failed ones, and one line counts the others.
 const few = 8
 
-// What may be held back, and how its lines begin.
+// Kinds of lines that report holds back.
 const (
 	heldCached = iota
 	heldNotRun
-	heldNot // it is shown at once
+	heldNot // shown at once
 )
 
-// held tells whether nothing happened to the step that people need a line for.
+// held returns the kind of a step that needs no line of its own.
 func (st *stepState) held() int {
 	switch {
 	case st.failed > 0 || st.executed > 0 || len(st.workers) > 0:
@@ -279,7 +281,7 @@ func (st *stepState) held() int {
 	return heldCached
 }
 
-// ended returns the line of a step that ended, or "" when it waits for those of its other copies.
+// ended returns the line of a finished step, or "" while it waits for its other instances.
 func (l *lines) ended(st *stepState) string {
 	g, kind := st.group, st.held()
 	if l.o.Verbose || kind == heldNot || g.planned <= few {
@@ -293,19 +295,16 @@ func (l *lines) ended(st *stepState) string {
 	return l.complete(st)
 }
 
-// complete returns the lines that were held back, if the group of a step that ended has ended.
+// complete returns the held-back lines if the whole group of a finished step has ended.
 func (l *lines) complete(st *stepState) string {
 	g := st.group
 	if g.late || g.ended < g.planned {
 		return ""
 	}
-	if !copied(st.name) { // of copies, more may come
-		l.steps.drop(g)
-	}
 	return l.release(g)
 }
 
-// release returns the lines that were held back: of a few, each; of many, one that counts them.
+// release returns the held-back lines: each of them if they are few, or one that counts them.
 func (l *lines) release(g *group) string {
 	var b strings.Builder
 	held, all := g.held, g.count[heldCached]+g.count[heldNotRun]
@@ -316,11 +315,11 @@ func (l *lines) release(g *group) string {
 	} else {
 		for kind, word := range []string{heldCached: l.dim("cached  "), heldNotRun: l.yellow("not run ")} {
 			if g.count[kind] > 0 {
-				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(Count(int(g.actions[kind]), "action")))
+				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(Count(g.actions[kind], "action")))
 			}
 		}
 	}
-	g.held, g.actions, g.count = nil, [2]int32{}, [2]int32{}
+	g.held, g.actions, g.count = nil, [2]int{}, [2]int{}
 	return b.String()
 }
 
@@ -328,68 +327,46 @@ func (l *lines) release(g *group) string {
 func (l *lines) rest() string {
 	var b strings.Builder
 	for _, g := range l.steps.order {
-		if g != nil {
-			b.WriteString(l.release(g))
-		}
+		b.WriteString(l.release(g))
 	}
 	return b.String()
 }
 
-// steps keeps, per step of a build, what a person wants to know: how many of its actions ended, and how.
+// steps counts the actions and results of each step of a build.
 type steps struct {
-	by map[string]*stepState // those that have not ended
-	// stands there for a step that is no copy, has one action, and did not begin: of ten thousand nothing else is
-	// known for long
-	single  *stepState
+	by      map[string]*stepState // the unfinished steps
 	groups  map[string]*group
-	order   []*group // nil: there is nothing more to say of it
+	order   []*group
 	running map[int]*activity
-	wide    int // columns of the longest name
+	wide    int // width of the longest name in columns
 	total   int
 	ended   int
 }
 
-// stepState is one instance of a step.
+// stepState is the state of one instance of a step.
 type stepState struct {
 	name     string
 	group    *group
-	actions  int32 // 0: not known yet
-	ended    int32
-	cached   int32
-	executed int32
-	failed   int32
-	skipped  int32
-	busy     time.Duration // of its actions, added up
-	workers  []string      // other than this machine's own, each once
+	actions  int // 0 if not known yet
+	ended    int
+	cached   int
+	executed int
+	failed   int
+	skipped  int
+	busy     time.Duration // sum over its actions
+	workers  []string      // unique names of remote machines
 }
 
-// group is all instances of a step: one, or the copies that for_each makes.
+// group is all instances of a step: one, or those that for_each creates.
 type group struct {
 	name    string // exec.obj
-	at      int32  // in order
-	planned int32  // instances whose number of actions is known
-	ended   int32  // of these
-	late    bool   // some became known only after others had ended: more may come
+	planned int    // instances with a known number of actions
+	ended   int    // how many of them ended
+	late    bool   // some were planned after others had ended, so more may follow
 
-	held    []*stepState // ended, not shown yet: the first few of them
-	actions [2]int32     // how many actions those that ended and are not shown have, by held word
-	count   [2]int32     // and how many instances they are
-}
-
-// copied tells whether an address is that of a copy, or of something in one.
-func copied(name string) bool { return strings.Contains(name, "[") }
-
-// withoutKeys is an address as files write it.
-func withoutKeys(name string) string {
-	before, rest, keyed := strings.Cut(name, "[")
-	if !keyed {
-		return name
-	}
-	quoted, err := strconv.QuotedPrefix(rest)
-	if err != nil || !strings.HasPrefix(rest[len(quoted):], "]") {
-		return before
-	}
-	return before + withoutKeys(rest[len(quoted)+1:])
+	held    []*stepState // the first few that ended and are not shown yet
+	actions [2]int       // actions of all ended instances that are not shown, by held kind
+	count   [2]int       // the number of those instances
 }
 
 type activity struct {
@@ -400,27 +377,21 @@ type activity struct {
 }
 
 func newSteps() *steps {
-	return &steps{by: map[string]*stepState{}, single: new(stepState), groups: map[string]*group{},
-		running: map[int]*activity{}}
+	return &steps{by: map[string]*stepState{}, groups: map[string]*group{}, running: map[int]*activity{}}
 }
 
 func (s *steps) step(name string) *stepState {
 	st := s.by[name]
-	if st != nil && st != s.single {
-		return st
-	}
-	planned := st != nil
-	st = &stepState{name: name, group: s.group(name)}
-	s.by[name] = st
-	if planned {
-		st.plan(1)
+	if st == nil {
+		st = &stepState{name: name, group: s.group(name)}
+		s.by[name] = st
 	}
 	return st
 }
 
-// plan says how many actions the step has.
+// plan sets the number of the step's actions.
 func (st *stepState) plan(actions int) {
-	st.actions = int32(actions)
+	st.actions = actions
 	st.group.planned++
 	st.group.late = st.group.late || st.group.ended > 0
 }
@@ -428,39 +399,25 @@ func (st *stepState) plan(actions int) {
 // group returns the group of a step's instance: exec.obj for exec.obj["a.c"], module.aot.exec.obj for
 // module.aot["x"].exec.obj.
 func (s *steps) group(name string) *group {
-	base := withoutKeys(name)
+	base := addrs.WithoutKeys(name)
 	g := s.groups[base]
 	if g == nil {
-		g = &group{name: base, at: int32(len(s.order))}
+		g = &group{name: base}
 		s.groups[base] = g
 		s.order = append(s.order, g)
 	}
 	return g
 }
 
-// drop forgets a step of which all is said.
-func (s *steps) drop(g *group) {
-	delete(s.groups, g.name)
-	s.order[g.at] = nil
-}
-
-// add takes an event in. It returns the step that the event completed, if it did.
+// add handles an event. It returns the step that the event completed, if any.
 func (s *steps) add(e event.Event, now time.Time) *stepState {
 	switch e := e.(type) {
 	case event.ActionsPlanned:
 		s.wide = max(s.wide, columns(e.Step))
 		s.total += e.Actions
-		if e.Actions == 1 && s.by[e.Step] == nil && !copied(e.Step) {
-			s.by[e.Step] = s.single
-		} else {
-			s.step(e.Step).plan(e.Actions)
-		}
+		s.step(e.Step).plan(e.Actions)
 	case event.ActionStarted:
-		text := e.Description
-		if text == "" {
-			text = e.Name
-		}
-		s.running[e.ID] = &activity{step: e.Step, text: text, start: now}
+		s.running[e.ID] = &activity{step: e.Step, text: cmp.Or(e.Description, e.Name), start: now}
 	case event.ActionProgress:
 		if a := s.running[e.ID]; a != nil {
 			a.done, a.total, a.progress = e.Done, e.Total, e.Text
@@ -486,11 +443,11 @@ func (st *stepState) count(e event.ActionFinished) {
 		st.cached++
 	case event.Executed:
 		st.executed++
-		st.busy += e.Duration
+		st.busy += e.Duration()
 	case event.Failed:
 		st.failed++
-		st.busy += e.Duration
-	case event.Skipped:
+		st.busy += e.Duration()
+	case event.NotRun:
 		st.skipped++
 	}
 	if e.Worker != "" && e.Worker != action.ExecutorLocal && !slices.Contains(st.workers, e.Worker) {
@@ -498,21 +455,21 @@ func (st *stepState) count(e event.ActionFinished) {
 	}
 }
 
-// verified is what came of running an action once more: nothing for people when all is the same.
+// verified returns the result of running an action a second time, or "" if the outputs are equal.
 func (l *lines) verified(e event.ActionVerified) string {
 	name := strings.TrimSpace(e.Step + " " + e.Name)
 	var b strings.Builder
 	switch e.Verdict {
 	case event.Unverified:
 		fmt.Fprintf(&b, "  %s %s: %s\n", l.yellow("not verified"), name, e.Reason)
-	case event.Different, event.Declared:
-		with := "two runs left different outputs"
-		if e.Known {
-			with = "it left something else than what the cache has"
+	case event.Different, event.ExpectedDifference:
+		with := "two runs produced different outputs"
+		if e.ComparedWithCache {
+			with = "output differs from the cached result"
 		}
 		sign := l.red("≠")
-		if e.Verdict == event.Declared {
-			sign, with = l.yellow("≠"), with+", as it may"
+		if e.Verdict == event.ExpectedDifference {
+			sign, with = l.yellow("≠"), with+", as declared"
 		}
 		fmt.Fprintf(&b, "\n%s %s: %s\n", sign, l.bold(name), with)
 		for _, d := range e.Differences {
@@ -543,12 +500,12 @@ func (l *lines) difference(d event.Difference) string {
 }
 
 func (l *lines) verifySummary(e event.VerifyFinished) string {
-	text := fmt.Sprintf("verified: %d the same", e.Same)
+	text := fmt.Sprintf("verified: %d identical", e.Same)
 	if e.Different > 0 {
 		text += ", " + l.red(fmt.Sprintf("%d different", e.Different))
 	}
-	if e.Declared > 0 {
-		text += fmt.Sprintf(", %d different as declared", e.Declared)
+	if e.ExpectedDifferences > 0 {
+		text += fmt.Sprintf(", %d different as declared", e.ExpectedDifferences)
 	}
 	if e.Unverified > 0 {
 		text += fmt.Sprintf(", %d not verified", e.Unverified)

@@ -11,22 +11,22 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 )
 
-// area is a few lines at the bottom of a terminal that are kept up to date: what runs now, how far it is. Finished
-// steps scroll away above them.
+// area is a few lines at the bottom of a terminal that show the running actions and the progress. Finished steps scroll
+// away above them.
 type area struct {
 	width int // columns
-	drawn int // lines now on the screen
+	drawn int // number of lines on the screen
 	start time.Time
-	left  func() (time.Duration, bool) // nil: nobody knows
+	left  func() (time.Duration, bool) // nil if no estimate exists
 }
 
-// maxLive is how many running actions are shown; more than a few would hide the finished ones.
+// maxLive is the maximum number of running actions shown; more would hide the finished steps.
 const maxLive = 6
 
-// maxBeat is how many of them the line after a silence names.
+// maxBeat is the maximum number of running actions in the line after a silence.
 const maxBeat = 2
 
-// erase returns what removes the lines on the screen.
+// erase returns the control sequence that removes the lines from the screen.
 func (a *area) erase() string {
 	s := strings.Repeat("\x1b[1A\x1b[2K", a.drawn)
 	a.drawn = 0
@@ -65,8 +65,8 @@ func (a *area) rows(s *steps, now time.Time) []string {
 	return append(rows, a.cut(last))
 }
 
-// bar draws how much is done, before the name, so that a narrow screen cuts the name and not the bar; "" if it is not
-// known of how much.
+// bar draws the progress, or returns "" if the total is unknown. It comes before the name, so that a narrow screen cuts
+// the name and not the bar.
 func bar(done, total int64) string {
 	if total <= 0 {
 		return ""
@@ -76,7 +76,7 @@ func bar(done, total int64) string {
 	return strings.Repeat("━", full) + strings.Repeat("─", wide-full) + "  "
 }
 
-// beat returns a line that says what runs and how far all is, "" if nothing runs.
+// beat returns a line with the running actions and the progress, or "" if nothing runs.
 func beat(s *steps, start, now time.Time) string {
 	if len(s.running) == 0 {
 		return ""
@@ -94,7 +94,7 @@ func beat(s *steps, start, now time.Time) string {
 		Count(s.total, "action"), strings.Join(running, "; "))
 }
 
-// about rounds a time to what a guess deserves.
+// about rounds an estimated time to its likely precision.
 func about(d time.Duration) string {
 	s := int(d.Seconds() + 0.5)
 	switch {
@@ -110,7 +110,7 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-// String is what a live line says of a running action.
+// String describes a running action in a live line.
 func (r *activity) String() string {
 	text := r.step
 	if r.text != "" {
@@ -126,8 +126,8 @@ func (r *activity) String() string {
 	return text
 }
 
-// cut makes a line that takes one row of the terminal: one that wraps could not be erased. The last column stays
-// free, as some terminals wrap when it is written to. A character may be two columns wide.
+// cut shortens a line to one row of the terminal, because a wrapped line cannot be erased. It leaves the last column
+// free, because some terminals wrap after it. A character may take two columns.
 func (a *area) cut(s string) string {
 	s = plain(s)
 	room := a.width - 1
@@ -155,7 +155,7 @@ func columns(s string) int {
 	return n
 }
 
-// wide is how many columns a character takes, at most.
+// wide returns the maximum number of columns of a character.
 func wide(r rune) int {
 	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
 		r >= 0xf900 && r <= 0xfaff ||
@@ -167,7 +167,7 @@ func wide(r rune) int {
 	return 1
 }
 
-// plain replaces what a terminal would not print but obey.
+// plain replaces characters that a terminal would interpret.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {

@@ -23,7 +23,7 @@ func copies(n int, how func(i int) event.Outcome) []event.Event {
 	}
 	for i := range n {
 		e := event.ActionFinished{ID: i + 1, Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Outcome: how(i),
-			Duration: time.Millisecond}
+			Seconds: 0.001}
 		if e.Outcome == event.Failed {
 			e.Failure = &event.Failure{Summary: "exit code 1"}
 		}
@@ -65,7 +65,7 @@ func TestManyCopies(t *testing.T) {
 			case i < 1000:
 				return event.Cached
 			}
-			return event.Skipped
+			return event.NotRun
 		}), want: []string{`  failed   exec.obj["0"]                1 ms`,
 			"  cached   exec.obj                     999 actions",
 			"  not run  exec.obj                     1,000 actions"}},

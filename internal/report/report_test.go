@@ -29,10 +29,10 @@ func story() []event.Event {
 		event.ActionStarted{ID: 2, Step: "compile.library", Name: "a.o", Description: "compile a.cpp"},
 		event.ActionProgress{ID: 2, Done: 1 << 20, Total: 4 << 20, Unit: "bytes", Text: "half way"},
 		event.ActionFinished{ID: 2, Step: "compile.library", Name: "a.o", Outcome: event.Executed,
-			Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold libc"},
+			Seconds: 1.5, Worker: "local", Warning: "old SDK\nold libc"},
 		event.ActionFinished{ID: 3, Step: "compile.library", Name: "b.o", Outcome: event.Cached},
 		event.ActionStarted{ID: 4, Step: "run.bench", Name: "run"},
-		event.ActionFinished{ID: 4, Step: "run.bench", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second,
+		event.ActionFinished{ID: 4, Step: "run.bench", Name: "run", Outcome: event.Failed, Seconds: 12,
 			Worker: "board-7", Failure: &event.Failure{
 				Summary: "exit code 3", Where: "pipelines/bench.hcl:7", Source: []string{`step "run" "bench" {`, "}"},
 				Command:  []string{"./run", "it's", "", "-m"},
@@ -40,9 +40,9 @@ func story() []event.Event {
 				Hints: []string{"turn it off\nand on"},
 			}},
 		event.ActionsPlanned{Step: "report.html", Actions: 1},
-		event.ActionFinished{Step: "report.html", Outcome: event.Skipped},
+		event.ActionFinished{Step: "report.html", Outcome: event.NotRun},
 		event.OutputReady{Name: "lib", Path: "/o/lib"},
-		event.BuildFinished{Actions: 5, Executed: 1, Cached: 2, Failed: 1, Skipped: 1, Seconds: 13.507},
+		event.BuildFinished{Actions: 5, Executed: 1, Cached: 2, Failed: 1, NotRun: 1, Seconds: 13.507},
 	}
 }
 
@@ -81,7 +81,7 @@ func TestCutLog(t *testing.T) {
 	got := show(report.Options{}, event.ActionsPlanned{Step: "run.x", Actions: 1},
 		event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed,
 			Failure: &event.Failure{Summary: "exit code 1", Log: "/c/x.log", LogCut: true}})
-	if strings.Contains(got, "whole") || !strings.Contains(got, "output, but for a part in the middle: /c/x.log\n") {
+	if strings.Contains(got, "whole") || !strings.Contains(got, "output, middle omitted: /c/x.log\n") {
 		t.Error(got)
 	}
 }
@@ -105,7 +105,7 @@ func TestLines(t *testing.T) {
   old libc
   ok       compile.library              2 actions (1 cached), 1.5 s
 
-✗ run.bench run: failed: exit code 3
+✗ run.bench run failed: exit code 3
   ▏ 100%
   ▏ bad red    end·
   hint: turn it off
@@ -133,16 +133,16 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Colour adds to the text and never stands for it.
-func TestColourOnlyAdds(t *testing.T) {
-	coloured := show(report.Options{Colour: true}, story()...)
+// Color adds to the text and never stands for it.
+func TestColorOnlyAdds(t *testing.T) {
+	colored := show(report.Options{Color: true}, story()...)
 	for _, code := range []string{"1", "2", "31", "32", "33", "0"} {
-		if !strings.Contains(coloured, "\x1b["+code+"m") {
-			t.Errorf("no colour %s", code)
+		if !strings.Contains(colored, "\x1b["+code+"m") {
+			t.Errorf("no color %s", code)
 		}
-		coloured = strings.ReplaceAll(coloured, "\x1b["+code+"m", "")
+		colored = strings.ReplaceAll(colored, "\x1b["+code+"m", "")
 	}
-	if d := cmp.Diff(show(report.Options{}, story()...), coloured); d != "" {
+	if d := cmp.Diff(show(report.Options{}, story()...), colored); d != "" {
 		t.Error(d)
 	}
 }
@@ -150,8 +150,8 @@ func TestColourOnlyAdds(t *testing.T) {
 func TestCouldNotRunIsNotFailed(t *testing.T) {
 	got := show(report.Options{}, event.ActionsPlanned{Step: "exec.a", Actions: 1},
 		event.ActionFinished{Step: "exec.a", Outcome: event.Failed,
-			Failure: &event.Failure{Summary: "no space", Engine: true}})
-	if !strings.Contains(got, "✗ exec.a: could not run: no space\n") {
+			Failure: &event.Failure{Summary: "no space", InfrastructureError: true}})
+	if !strings.Contains(got, "✗ exec.a could not run: no space\n") {
 		t.Errorf("%s", got)
 	}
 }
@@ -166,15 +166,15 @@ func TestJSON(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for _, want := range []string{
-		0:  `{"event":"build_started","pipeline":"bench","profile":"open","nodes":3}`,
-		1:  `{"event":"node_planned","step":"patch.ops","nodes":1}`,
-		4:  `{"event":"node_finished","id":1,"step":"patch.ops","outcome":"cached","key":"ab","duration_ns":0}`,
-		5:  `{"event":"node_started","id":2,"step":"compile.library","name":"a.o","description":"compile a.cpp"}`,
-		6:  `{"event":"node_progress","id":2,"done":1048576,"total":4194304,"unit":"bytes","text":"half way"}`,
-		7:  `{"event":"node_finished","id":2,"step":"compile.library","name":"a.o","outcome":"executed","duration_ns":1500000000,"worker":"local","warning":"old SDK\nold libc"}`,
+		0:  `{"event":"build_started","pipeline":"bench","profile":"open","actions":3}`,
+		1:  `{"event":"actions_planned","step":"patch.ops","actions":1}`,
+		4:  `{"event":"action_finished","id":1,"step":"patch.ops","outcome":"cached","key":"ab","duration_seconds":0}`,
+		5:  `{"event":"action_started","id":2,"step":"compile.library","name":"a.o","description":"compile a.cpp"}`,
+		6:  `{"event":"action_progress","id":2,"done":1048576,"total":4194304,"unit":"bytes","text":"half way"}`,
+		7:  `{"event":"action_finished","id":2,"step":"compile.library","name":"a.o","outcome":"executed","duration_seconds":1.5,"worker":"local","warning":"old SDK\nold libc"}`,
 		13: `{"event":"output_ready","name":"lib","path":"/o/lib"}`,
-		14: `{"event":"build_finished","nodes":5,"executed":1,"cached":2,"failed":1,"skipped":1,"seconds":13.507}`,
-		15: `{"event":"node_finished","id":5,"step":"exec.x","outcome":"failed","duration_ns":0,"failure":{"summary":"s","exit_code":0,"output":"\ufffd\ufffd bad \u0000"}}`,
+		14: `{"event":"build_finished","actions":5,"executed":1,"cached":2,"failed":1,"not_run":1,"duration_seconds":13.507}`,
+		15: `{"event":"action_finished","id":5,"step":"exec.x","outcome":"failed","duration_seconds":0,"failure":{"summary":"s","exit_code":0,"output":"\ufffd\ufffd bad \u0000"}}`,
 	} {
 		want = strings.Replace(want, `",`, `","format":"hexmage-events/1","time":"2026-03-04T04:06:07.008Z",`, 1)
 		if want != "" && !strings.Contains(b.String(), want+"\n") {
@@ -297,7 +297,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}
 		d.Note("stopping\n")
-		d.Send(event.ActionFinished{ID: 1, Step: "exec.a", Name: "x", Outcome: event.Executed, Duration: time.Second})
+		d.Send(event.ActionFinished{ID: 1, Step: "exec.a", Name: "x", Outcome: event.Executed, Seconds: 1})
 		d.Send(event.ActionFinished{ID: 2, Step: "exec.a", Name: "y", Outcome: event.Executed})
 		d.Close()
 		want = "p  profile: open\nstopping\n  ok       exec.a                       2 actions, 1.0 s"

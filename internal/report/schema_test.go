@@ -2,16 +2,11 @@ package report_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"maps"
-	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -52,49 +47,6 @@ func TestSchema(t *testing.T) {
 		}
 	}
 
-	file, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct {
-		Defs map[string]struct {
-			Properties map[string]json.RawMessage
-			Required   []string
-		} `json:"$defs"`
-	}
-	if err := json.Unmarshal(file, &doc); err != nil {
-		t.Fatal(err)
-	}
 	kinds["failure"], kinds["difference"] = reflect.TypeFor[event.Failure](), reflect.TypeFor[event.Difference]()
-	delete(doc.Defs, "time")
-	if d := cmp.Diff(slices.Sorted(maps.Keys(kinds)), slices.Sorted(maps.Keys(doc.Defs))); d != "" {
-		t.Errorf("events, and those of the schema:\n%s", d)
-	}
-	for name, typ := range kinds {
-		var has, always []string
-		if typ.Implements(reflect.TypeFor[event.Event]()) {
-			has = []string{"event", "format", "time"}
-			always = slices.Clone(has)
-		}
-		for f := range typ.Fields() {
-			tag, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if tag == "-" {
-				continue
-			}
-			has = append(has, tag)
-			if omit == "" {
-				always = append(always, tag)
-			}
-		}
-		slices.Sort(has)
-		slices.Sort(always)
-		said := doc.Defs[name]
-		slices.Sort(said.Required)
-		if d := cmp.Diff(has, slices.Sorted(maps.Keys(said.Properties))); d != "" {
-			t.Errorf("fields of %s, and those of the schema:\n%s", name, d)
-		}
-		if d := cmp.Diff(always, said.Required); d != "" {
-			t.Errorf("fields that %s always has, and those that the schema requires:\n%s", name, d)
-		}
-	}
+	eventtest.Schema(t, schemaFile, kinds)
 }

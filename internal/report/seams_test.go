@@ -11,7 +11,7 @@ import (
 )
 
 func TestSinks(t *testing.T) {
-	for _, o := range []report.Options{{}, {Live: true, Colour: true, Verbose: true, Width: 80}} {
+	for _, o := range []report.Options{{}, {Live: true, Color: true, Verbose: true, Width: 80}} {
 		eventtest.Sink(t, "*report.Display", func(t *testing.T) event.Sink {
 			d := report.Lines(io.Discard, o)
 			t.Cleanup(d.Close)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,27 +13,28 @@ import (
 	"unicode/utf8"
 )
 
-// Table is what an output with show = "table" holds, as JSON: rows of a name, a value and a unit.
+// Table is the JSON content of an output with show = "table". Each row has a name, a value and a unit.
 type Table struct {
 	Title   string `json:"title"`
-	Profile string `json:"profile"` // shown with the title: numbers of one profile are never taken for those of another
+	Profile string `json:"profile"` // shown in the title, to separate numbers of different profiles
 	Note    string `json:"note,omitempty"`
 	Rows    []Row  `json:"rows"`
 
-	// before the rows: of what was measured several times under different conditions
+	// columns of repeated measurements under different conditions, shown before the rows
 	Columns []Column   `json:"columns,omitempty"`
-	Lines   [][]string `json:"lines,omitempty"` // a cell for each column
+	Lines   [][]string `json:"lines,omitempty"` // one cell per column
 }
 
 // Row is one measured value.
 type Row struct {
 	Name  string          `json:"name"`            // for programs
-	Label string          `json:"label,omitempty"` // for people; the name when empty
+	Label string          `json:"label,omitempty"` // for users; defaults to the name
 	Value json.RawMessage `json:"value"`           // a number or a string
 	Unit  string          `json:"unit,omitempty"`
 }
 
-// ParseTable reads a Table, or a list of objects: a line each, with a column for each name, in the order of names.
+// ParseTable parses a Table, or a list of objects. For a list, each object is a line of the table, and the columns are
+// the sorted names of the fields.
 func ParseTable(b []byte) (Table, error) {
 	var t Table
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
@@ -72,7 +74,7 @@ func tableOf(objects []map[string]json.RawMessage) (t Table) {
 	return t
 }
 
-// Write prints the table, and nothing for an empty one.
+// Write prints the table to w. For an empty table, Write prints nothing.
 func (t Table) Write(w io.Writer) {
 	if t.Title == "" && t.Note == "" && len(t.Rows)+len(t.Columns) == 0 {
 		return
@@ -103,21 +105,18 @@ func (t Table) Write(w io.Writer) {
 	}
 }
 
-// Add adds a row. The value is a number or a string.
+// Add adds a row to the table. The value must be a number or a string.
 func (t *Table) Add(name, label string, value any, unit string) {
-	raw, _ := json.Marshal(value) // neither can fail
+	raw, _ := json.Marshal(value) // cannot fail for numbers and strings
 	t.Rows = append(t.Rows, Row{name, label, raw, unit})
 }
 
-// Title is the row's name for people.
+// Title returns the row's name for users.
 func (r Row) Title() string {
-	if r.Label != "" {
-		return r.Label
-	}
-	return r.Name
+	return cmp.Or(r.Label, r.Name)
 }
 
-// Text is the row's value for people.
+// Text returns the row's value for users.
 func (r Row) Text() string {
 	var s string
 	if json.Unmarshal(r.Value, &s) == nil {
@@ -136,32 +135,29 @@ func (r Row) Text() string {
 	return string(r.Value)
 }
 
-// Measured is the row's value and its unit for people.
+// Measured returns two texts for users: the row's value and the row's unit.
 func (r Row) Measured() [2]string {
 	texts, unit := Measured(r.Unit, r.Text())
 	return [2]string{texts[0], unit}
 }
 
-// Column is the head of one of a Table's columns.
+// Column describes one column of a Table.
 type Column struct {
 	Name  string `json:"name"`            // for programs
-	Label string `json:"label,omitempty"` // for people; the name when empty
+	Label string `json:"label,omitempty"` // for users; defaults to the name
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Title is what stands over the column.
+// Title returns the heading of the column for users.
 func (c Column) Title() string {
-	s := c.Label
-	if s == "" {
-		s = c.Name
-	}
+	s := cmp.Or(c.Label, c.Name)
 	if c.Unit != "" {
 		s += ", " + unitText(c.Unit)
 	}
 	return s
 }
 
-// number writes a value with as many digits as say something.
+// number formats a value with its significant digits.
 func number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)
@@ -169,7 +165,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
-// unitText is a unit for people.
+// unitText returns a unit for users.
 func unitText(name string) string {
 	if name == "us" {
 		return "µs"
@@ -177,7 +173,8 @@ func unitText(name string) string {
 	return name
 }
 
-// Cells are the heads of the columns, and below them the lines, for people: what stands in a column is in one unit.
+// Cells returns the texts of the table for users: a line with the headings, then all other lines. All values of a
+// column have the same unit.
 func (t Table) Cells() [][]string {
 	all := make([][]string, 1+len(t.Lines))
 	for i, line := range t.Lines {
@@ -201,7 +198,7 @@ func (t Table) Cells() [][]string {
 	return all
 }
 
-// writeGrid prints the lines below their columns: texts from the left, numbers from the right.
+// writeGrid prints the lines below their headings: texts left-aligned, numbers right-aligned.
 func (t Table) writeGrid(w io.Writer) {
 	if len(t.Columns) == 0 {
 		return

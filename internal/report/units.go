@@ -10,10 +10,10 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// numberRE is a number in a text such as "± 1483 (200000 … 202000)".
+// numberRE matches a number in a text such as "± 1483 (200000 … 202000)".
 var numberRE = lazyregexp.New(`\d+(\.\d+)?([eE][+-]?\d+)?`)
 
-// larger are the units for people, each a thousand of the one before, by the unit of the value.
+// larger returns the sequence of units for a unit, each a thousand times the previous.
 func larger(unit string) []string {
 	switch unit {
 	case "us":
@@ -28,9 +28,9 @@ func larger(unit string) []string {
 	return []string{unitText(unit)}
 }
 
-// Measured writes values of one unit for people, all in the same unit: 1087290 us is 1.09 s. In the texts, numbers
-// become others and all else stays. Values that need no other unit stay as they are; programs that count whole
-// megabytes say 0 of less.
+// Measured formats values in a common unit for users, such as "1.09 s" for 1087290 us. It converts the numbers in texts
+// and keeps all other characters. For a single value of 0 MB, it returns "< 1", because programs that count in whole
+// megabytes print 0 for less than 1 MB.
 func Measured(unit string, texts ...string) ([]string, string) {
 	most, least, small := 0.0, math.Inf(1), true
 	for _, t := range texts {
@@ -47,7 +47,7 @@ func Measured(unit string, texts ...string) ([]string, string) {
 		return []string{"< 1"}, unit
 	}
 	units, by := larger(unit), 1.0
-	for len(units) > 1 && most/by >= 999.5 && least/by >= 10 { // of the least, two digits are left
+	for len(units) > 1 && most/by >= 999.5 && least/by >= 10 { // the smallest value keeps two digits
 		units, by = units[1:], by*1000
 	}
 	out := make([]string, len(texts))
@@ -59,7 +59,7 @@ func Measured(unit string, texts ...string) ([]string, string) {
 	return out, units[0]
 }
 
-// Value writes a value for people, with its spread if it was measured n times.
+// Value formats a value for users. If the value was measured n > 1 times, Value adds the spread.
 func Value(unit string, value, spread float64, n int) string {
 	text := number(value)
 	if n > 1 {
@@ -69,7 +69,7 @@ func Value(unit string, value, spread float64, n int) string {
 	return strings.TrimSpace(texts[0] + " " + unit)
 }
 
-// scaled divides the numbers in the text, and leaves three digits, and more only before the point.
+// scaled divides the numbers in the text. It keeps three digits, and all digits before the decimal point.
 func scaled(numbers *regexp.Regexp, text string, by float64) string {
 	return numbers.ReplaceAllStringFunc(text, func(n string) string {
 		f, err := strconv.ParseFloat(n, 64)

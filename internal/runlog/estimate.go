@@ -1,29 +1,28 @@
 package runlog
 
 import (
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Instance is a step's instance and what it needs, for an estimate.
+// Instance is an instance of a step and its dependencies, as input for an estimate.
 type Instance struct {
 	Step  string
 	Needs []string
 }
 
-// Estimator says how long a build will go on, about, going by how long its actions took when they last ran. It is an
-// event.Sink that passes all events on, with a BuildProgress now and then. Left may be called from any goroutine.
+// Estimator estimates the remaining time of a build from the durations of earlier runs. It is an event.Sink that passes
+// all events on to the next sink, and sometimes adds a BuildProgress. Any goroutine may call Left.
 //
-// What is left is the larger of two: all work that is left, shared by as many workers as there are, and the longest
-// chain of steps that wait for each other. Whether an action that has not begun will find its result in the cache
-// nobody knows yet: it counts as much as the part of its step's actions that had to run so far.
+// The estimate is the larger of two times: all remaining work divided by the number of workers, and the longest chain
+// of dependent steps. An action that has not begun may still be a cache hit. So if half of a step's finished actions
+// were cache hits, the remaining actions of the step count as half of their durations.
 type Estimator struct {
 	next event.Sink
 	load func() Costs
-	now  func() time.Time
 
 	mu        sync.Mutex
 	profile   string
@@ -38,22 +37,22 @@ type Estimator struct {
 	sent      time.Time
 }
 
-// estimate is what is known of one instance.
+// estimate holds the known durations of one instance.
 type estimate struct {
 	group   *groupEstimate
-	waiters []*estimate // that need it
+	waiters []*estimate // the instances that depend on it
 	took    map[string]time.Duration
-	sum     time.Duration   // of took: of actions that have not begun
-	over    map[string]bool // what ended before anything was known
+	sum     time.Duration   // sum of took: actions that have not begun
+	over    map[string]bool // actions that ended before learn was called
 	planned int
 	begun   int // and not ended
 	ended   int
 	tail    time.Duration
 }
 
-// groupEstimate is what is known of all copies of a step.
+// groupEstimate holds the known durations of all instances of a step.
 type groupEstimate struct {
-	sum      time.Duration // of known durations
+	sum      time.Duration // sum of known durations
 	known    int
 	executed int // in this build
 	ended    int
@@ -61,21 +60,22 @@ type groupEstimate struct {
 
 type active struct {
 	of    *estimate
-	full  time.Duration // that it took; 0: not known
+	full  time.Duration // expected duration; 0 if unknown
 	start time.Time
 }
 
-// sayEvery is how often a BuildProgress is sent, at most.
+// sayEvery is the minimum interval between two BuildProgress events.
 const sayEvery = time.Second
 
-// Estimate returns an Estimator for a build with so many workers. load is called when the first action begins to run:
-// a build in which nothing runs does without.
+// Estimate returns an Estimator for a build with the given number of workers. It calls the function load when the first
+// action starts. A build with only cache hits does not load the costs.
 func Estimate(next event.Sink, jobs int, load func() Costs) *Estimator {
-	return &Estimator{next: next, load: load, now: time.Now, jobs: max(1, jobs),
+	return &Estimator{next: next, load: load, jobs: max(1, jobs),
 		by: map[string]*estimate{}, groups: map[string]*groupEstimate{}, running: map[int]active{}}
 }
 
-// Plan says which steps need which; instances are in topological order. Without it all steps count as independent.
+// Plan sets the dependencies between steps. The instances must be in topological order. Before Plan is called,
+// Estimator treats all steps as independent.
 func (e *Estimator) Plan(instances []Instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,13 +92,13 @@ func (e *Estimator) Plan(instances []Instance) {
 func (e *Estimator) estimateOf(step string) *estimate {
 	n := e.by[step]
 	if n == nil {
-		base, _, _ := strings.Cut(step, "[")
+		base := addrs.WithoutKeys(step)
 		g := e.groups[base]
 		if g == nil {
 			g = &groupEstimate{}
 			e.groups[base] = g
 		}
-		n = &estimate{group: g}
+		n = &estimate{group: g, took: map[string]time.Duration{}, over: map[string]bool{}}
 		e.by[step] = n
 		e.instances = append(e.instances, n)
 	}
@@ -132,7 +132,7 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 		}
 		n := e.estimateOf(ev.Step)
 		n.begun++
-		e.running[ev.ID] = active{of: n, full: n.forget(ev.Name), start: e.now()}
+		e.running[ev.ID] = active{of: n, full: n.forget(ev.Name), start: time.Now()}
 	case event.ActionFinished:
 		n := e.estimateOf(ev.Step)
 		if _, ok := e.running[ev.ID]; ok {
@@ -146,23 +146,20 @@ func (e *Estimator) take(ev event.Event) (event.BuildProgress, bool) {
 			n.group.executed++
 		}
 		if !e.loaded && n.planned > 1 {
-			if n.over == nil {
-				n.over = map[string]bool{}
-			}
 			n.over[ev.Name] = true
 		}
 		n.forget(ev.Name)
-		if now := e.now(); e.loaded && now.Sub(e.sent) >= sayEvery {
+		if now := time.Now(); e.loaded && now.Sub(e.sent) >= sayEvery {
 			if left, ok := e.left(now); ok {
 				e.sent = now
-				return event.BuildProgress{Ended: e.ended, Actions: e.total, LeftSeconds: left.Seconds()}, true
+				return event.BuildProgress{Ended: e.ended, Actions: e.total, RemainingSeconds: left.Seconds()}, true
 			}
 		}
 	}
 	return event.BuildProgress{}, false
 }
 
-// forget takes an action off what has not begun, and returns how long it took.
+// forget removes an action from those that have not begun, and returns its expected duration.
 func (n *estimate) forget(name string) time.Duration {
 	d := n.took[name]
 	n.sum -= d
@@ -170,7 +167,7 @@ func (n *estimate) forget(name string) time.Duration {
 	return d
 }
 
-// learn takes the durations of earlier runs.
+// learn adds the durations of earlier runs.
 func (e *Estimator) learn(costs Costs) {
 	for a, cost := range costs {
 		n := e.by[a.step]
@@ -182,31 +179,28 @@ func (e *Estimator) learn(costs Costs) {
 		if n.planned > 0 && n.ended == n.planned || n.over[a.name] {
 			continue
 		}
-		if n.took == nil {
-			n.took = map[string]time.Duration{}
-		}
 		n.took[a.name] = cost.Duration
 		n.sum += cost.Duration
 	}
 }
 
-// Left returns how long the build will go on, about, and whether that is known: not before something runs, and not
-// when most of what is left never ran before.
+// Left returns the estimated remaining time and true. It returns false before the first action starts, or if most of
+// the remaining actions never ran before.
 func (e *Estimator) Left() (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.left(e.now())
+	return e.left(time.Now())
 }
 
 func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 	if !e.loaded {
 		return 0, false
 	}
-	busy := map[*estimate]time.Duration{} // the longest of what runs in it
+	busy := map[*estimate]time.Duration{} // the longest running action of an instance
 	var work time.Duration
 	for _, r := range e.running {
 		rest := r.full - now.Sub(r.start)
-		if rest < 0 { // it takes longer than it did: nobody knows how much
+		if rest < 0 { // it already takes longer than expected, and no one can say how much longer
 			rest = now.Sub(r.start) / 10
 		}
 		work += rest
@@ -241,8 +235,8 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 	return left, true
 }
 
-// remaining returns how much work of the instance has not begun, and how long the longest of it takes. Of actions
-// that never ran, it takes what others of the step took.
+// remaining returns the work of the instance that has not begun, and its longest action. For actions that never ran, it
+// uses the average of their step.
 func (n *estimate) remaining() (work, longest time.Duration) {
 	work = n.sum
 	for _, d := range n.took {

@@ -100,7 +100,7 @@ func TestEstimate(t *testing.T) {
 			for _, ev := range s {
 				if p, ok := ev.(event.BuildProgress); ok {
 					progress++
-					if p.Actions != 7 || p.LeftSeconds <= 0 {
+					if p.Actions != 7 || p.RemainingSeconds <= 0 {
 						t.Errorf("%s: %+v", name, p)
 					}
 				}
@@ -140,5 +140,25 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	e.Send(event.ActionStarted{ID: 1, Step: "exec.new"})
 	if left, ok := e.Left(); ok {
 		t.Errorf("most never ran, and %v are left", left)
+	}
+}
+
+// Steps of a module with for_each are not one group: a new copy of one takes what other copies of that step took.
+func TestEstimateInModules(t *testing.T) {
+	dir := t.TempDir()
+	step := func(key, name string) string { return fmt.Sprintf("module.m[%q].exec.%s", key, name) }
+	record(t, dir, did(step("a", "short"), "", event.Executed, "1", time.Second),
+		did(step("a", "long"), "", event.Executed, "2", 99*time.Second), event.BuildFinished{Executed: 2})
+	var s sink
+	e := runlog.Estimate(&s, 1, runlog.Open(dir).Costs)
+	e.Plan([]runlog.Instance{{Step: step("a", "short")}, {Step: step("a", "long")}, {Step: step("b", "short")}})
+	e.Send(event.BuildStarted{Profile: "simulated"})
+	for _, name := range []string{step("a", "short"), step("a", "long"), step("b", "short")} {
+		e.Send(event.ActionsPlanned{Step: name, Actions: 1})
+	}
+	e.Send(event.ActionFinished{Step: step("a", "long"), Outcome: event.Executed})
+	e.Send(event.ActionStarted{ID: 1, Step: step("a", "short")})
+	if left, ok := e.Left(); !ok || left > 3*time.Second {
+		t.Errorf("%v, %v; want what the step took in the other copy of the module", left, ok)
 	}
 }

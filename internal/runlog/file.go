@@ -13,26 +13,16 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Limits say how much is kept of a pipeline. Zero fields have defaults.
-type Limits struct {
-	Runs  int   // 30
-	Bytes int64 // of all files: 16 MiB
-}
-
 const suffix = ".jsonl"
 
-func (l Limits) orDefault() Limits {
-	if l.Runs <= 0 {
-		l.Runs = 30
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = 16 << 20
-	}
-	return l
-}
+// Limits for the records of one pipeline.
+const (
+	maxRuns  = 30
+	maxBytes = 16 << 20 // sum over all files
+)
 
-// line is a line of a run's file, which has one of these. Run is the first; End, of a run that was not killed, the
-// last.
+// line is a line of a run's file, with one field set. Run is the first line. End is the last line, unless the run was
+// killed.
 type line struct {
 	Run     *Info       `json:"run,omitempty"`
 	Action  *actionLine `json:"action,omitempty"`
@@ -64,7 +54,7 @@ func read(path string) (*Run, error) {
 	r, d := &Run{}, json.NewDecoder(f)
 	var first line
 	if err := d.Decode(&first); err != nil || first.Run == nil {
-		return nil, fmt.Errorf("%s: no run in the first line (%w)", path, errors.Join(err, fs.ErrInvalid))
+		return nil, fmt.Errorf("%s: the first line is not a run record (%w)", path, errors.Join(err, fs.ErrInvalid))
 	}
 	r.Info = *first.Run
 	for !r.Ended {
@@ -76,7 +66,7 @@ func read(path string) (*Run, error) {
 	return r, nil
 }
 
-// add adds what a line says and reports whether the line is valid.
+// add adds the content of a line and reports whether the line is valid.
 func (r *Run) add(l line) bool {
 	switch {
 	case l.Action != nil:
@@ -97,9 +87,6 @@ func (r *Run) add(l line) bool {
 			return false
 		}
 		r.Summary = *l.Summary
-		if r.Info.Toolchains == nil {
-			r.Info.Toolchains = r.Summary.Toolchains
-		}
 		return true
 	case l.End != nil:
 		r.Totals, r.Ended = *l.End, true
@@ -108,8 +95,7 @@ func (r *Run) add(l line) bool {
 	return false
 }
 
-// mix adds an action's key to the fingerprint of a run: runs of the same actions have the same one, in whatever order
-// they ended.
+// mix adds an action's key to the fingerprint of a run. The order in which actions end does not affect the fingerprint.
 func mix(fingerprint uint64, a *Action) uint64 {
 	if a.Key.IsZero() {
 		return fingerprint
@@ -136,7 +122,7 @@ func lastFingerprint(dir string) (sum uint64) {
 
 // list returns the names of the runs' files, oldest first.
 func list(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir) // sorted by name: by time
+	entries, err := os.ReadDir(dir) // names sort by time
 	var names []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), suffix) {
@@ -147,8 +133,7 @@ func list(dir string) ([]string, error) {
 }
 
 // prune removes the oldest files beyond the limits, but never the newest. Several processes may do so at once.
-func prune(dir string, l Limits) error {
-	l = l.orDefault()
+func prune(dir string) error {
 	names, err := list(dir)
 	if err != nil {
 		return err
@@ -159,7 +144,7 @@ func prune(dir string, l Limits) error {
 		st, err := os.Lstat(path)
 		if err == nil {
 			sum += st.Size()
-			if n := len(names) - i; n > 1 && (n > l.Runs || sum > l.Bytes) {
+			if n := len(names) - i; n > 1 && (n > maxRuns || sum > maxBytes) {
 				err = os.Remove(path)
 			}
 		}

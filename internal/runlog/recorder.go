@@ -17,48 +17,46 @@ const (
 	flushEvery = time.Second
 )
 
-// Recorder writes down a run. It is an event.Sink. What goes wrong with it costs an explanation later and never ends
-// a build: Err tells.
+// Recorder writes the record of a run. It is an event.Sink. A build continues after a write error, because hexmage
+// needs the record only for later explanations. Err returns the first write error.
 type Recorder struct {
-	dir   string
-	info  Info
-	now   func() time.Time
-	limit Limits
+	dir  string
+	info Info
 
 	start   time.Time
 	summary Summary
 	lines   bytes.Buffer // not written yet
 	file    *os.File
 	flushed time.Time
-	ran     bool // something was executed or failed: the run is worth a file
+	ran     bool // an action was executed or failed, so the run gets a file
 	seen    int
 	sum     uint64 // fingerprint
 	err     error
 }
 
-// Record returns a Recorder that writes to the folder (see Folder), which it makes if there is something to write.
-// The run's start is Info.Started; its pipeline and profile are those of BuildStarted.
-func Record(dir string, info Info, limit Limits) *Recorder {
-	return &Recorder{dir: dir, info: info, now: time.Now, limit: limit, start: info.Started}
+// Record returns a Recorder that writes to the folder dir (see Folder). The first write creates the folder. The caller
+// sets Info.Started to the start of the run. The Recorder takes pipeline and profile from the event BuildStarted.
+func Record(dir string, info Info) *Recorder {
+	return &Recorder{dir: dir, info: info, start: info.Started}
 }
 
-// Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be
-// called before the build begins.
+// Toolchains records the versions of the toolchains that the run uses, by toolchain name. Call it before the build
+// begins.
 func (r *Recorder) Toolchains(versions map[string]string) {
-	r.info.Toolchains, r.summary.Toolchains = versions, versions
+	r.info.Toolchains = versions
 }
 
-// Steps adds the steps of the run's plan.
+// Steps records the steps in the plan of the run.
 func (r *Recorder) Steps(steps []Step) {
 	if r.summary.Steps = steps; len(steps) > maxSteps {
 		r.summary.Steps, r.summary.Cut = nil, true
 	}
 }
 
-// Err returns what first went wrong.
+// Err returns the first write error.
 func (r *Recorder) Err() error { return r.err }
 
-// Send implements event.Sink. The record is finished with BuildFinished.
+// Send implements event.Sink. The event BuildFinished completes the record.
 func (r *Recorder) Send(e event.Event) {
 	r.summary.taken(e)
 	switch e := e.(type) {
@@ -72,15 +70,15 @@ func (r *Recorder) Send(e event.Event) {
 }
 
 func (r *Recorder) finished(e event.ActionFinished) {
-	if e.Outcome == event.Skipped || r.err != nil {
+	if e.Outcome == event.NotRun || r.err != nil {
 		return
 	}
-	now := r.now()
-	a := Action{Step: e.Step, Name: e.Name, Key: e.Action, Outcome: e.Outcome, Duration: e.Duration, Worker: e.Worker}
+	now := time.Now()
+	a := Action{Step: e.Step, Name: e.Name, Key: e.Action, Outcome: e.Outcome, Duration: e.Duration(), Worker: e.Worker}
 	if e.Outcome == event.Executed {
 		a.Memory = e.Memory
 	}
-	a.Start = max(0, now.Sub(r.start)-e.Duration)
+	a.Start = max(0, now.Sub(r.start)-e.Duration())
 	r.seen++
 	r.sum = mix(r.sum, &a)
 	r.ran = r.ran || e.Outcome != event.Cached
@@ -91,15 +89,15 @@ func (r *Recorder) finished(e event.ActionFinished) {
 	}
 }
 
-// add adds a line to what is pending.
+// add adds a line to the unwritten ones.
 func (r *Recorder) add(l line) {
 	if err := json.NewEncoder(&r.lines).Encode(l); r.err == nil {
 		r.err = err
 	}
 }
 
-// flush appends what is pending to the run's file. The file is neither synced nor renamed into place: a crash costs
-// an explanation and no result, and readers take a run that still goes on, and ignore a torn last line.
+// flush appends the unwritten lines to the run's file. It neither syncs nor renames the file: a crash loses an
+// explanation but no result, and readers accept unfinished runs and ignore a torn last line.
 func (r *Recorder) flush() {
 	if r.err != nil {
 		return
@@ -119,7 +117,7 @@ func (r *Recorder) flush() {
 	_, r.err = r.lines.WriteTo(r.file)
 }
 
-// end finishes the file, unless the run did nothing new, and removes the oldest ones.
+// end finishes the file and removes the oldest ones. A run that did nothing new leaves no file.
 func (r *Recorder) end(e event.BuildFinished) {
 	if r.seen == 0 || !r.ran && r.sum == lastFingerprint(r.dir) {
 		return
@@ -129,7 +127,7 @@ func (r *Recorder) end(e event.BuildFinished) {
 		r.add(line{Summary: &r.summary})
 	}
 	took := time.Duration(e.Seconds * float64(time.Second))
-	r.add(line{End: &Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, Skipped: e.Skipped, Took: took}})
+	r.add(line{End: &Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, NotRun: e.NotRun, Took: took}})
 	r.flush()
 	if r.file != nil {
 		if err := r.file.Close(); r.err == nil {
@@ -137,6 +135,6 @@ func (r *Recorder) end(e event.BuildFinished) {
 		}
 	}
 	if r.err == nil {
-		r.err = prune(r.dir, r.limit)
+		r.err = prune(r.dir)
 	}
 }

@@ -1,12 +1,12 @@
-// Package runlog keeps what earlier runs of a pipeline did: each action's key, outcome, duration and place, and what
-// the run was told.
+// Package runlog records the runs of a pipeline. A record contains the options of the run, and the key, outcome,
+// duration and worker of each action.
 //
-// A run is a file of JSON lines, which grows while the run goes on: what a killed run had done up to then is there,
-// and a torn last line is ignored. A run in which nothing ran and nothing changed leaves no file. The oldest files
-// are removed.
+// The record of a run is a file of JSON lines that grows during the run. If a run is killed, its record ends early.
+// Readers ignore an incomplete last line. A run that executed no action and changed no output leaves no file. The
+// package removes the oldest files.
 //
-// The package does not know what a key was made of, nor whether what it names is still in the store; and it keeps
-// nothing of actions that a run did not come to.
+// The package does not know the inputs of a cache key, or whether the store still has the results. If a run did not
+// reach an action, its record does not contain the action.
 package runlog
 
 import (
@@ -22,54 +22,54 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Info is what a run was told, and by whom.
+// Info contains the options and the environment of a run.
 type Info struct {
 	Pipeline   string            `json:"pipeline"`
-	Folder     string            `json:"folder,omitempty"` // the workspace, an absolute path: it stays on this machine
 	Profile    string            `json:"profile,omitempty"`
 	Variables  string            `json:"variables,omitempty"` // digest of the variables' values
 	Version    string            `json:"version"`             // of hexmage
 	Toolchains map[string]string `json:"toolchains,omitempty"`
-	Jobs       int               `json:"jobs,omitempty"` // how many actions at once
+	Jobs       int               `json:"jobs,omitempty"` // maximum number of concurrent actions
 	Started    time.Time         `json:"started"`
-	Selected   []string          `json:"selected,omitempty"` // the steps that were asked for; none: all
-	Fresh      []string          `json:"fresh,omitempty"`    // the steps whose results were not to count; "" for all
-	Host       map[string]string `json:"host,omitempty"`     // the machine, by "os", "processors", …
+	Selected   []string          `json:"selected,omitempty"` // the selected steps; empty means all
+	// steps whose cached results the run ignored; the element "" means all steps
+	Force []string          `json:"force,omitempty"`
+	Host  map[string]string `json:"host,omitempty"` // the machine, by "os", "processors", …
 }
 
-// Action is what a run had of one action.
+// Action is the record of an action in a run.
 type Action struct {
 	Step     string        `json:"step"`           // the instance: exec.obj["a.c"]
-	Name     string        `json:"name,omitempty"` // the action in it, "" if it has one only
-	Key      digest.Digest `json:"-"`              // see actionLine
-	Outcome  event.Outcome `json:"outcome"`        // never Skipped
+	Name     string        `json:"name,omitempty"` // its name in the step, "" if it is the only action
+	Key      digest.Digest `json:"-"`              // digest of the cache key: see actionLine
+	Outcome  event.Outcome `json:"outcome"`        // never NotRun
 	Start    time.Duration `json:"start_ns"`       // since the run's start
-	Duration time.Duration `json:"duration_ns"`    // of the lookup for one that was cached
+	Duration time.Duration `json:"duration_ns"`    // of the cache lookup if the action was cached
 	Worker   string        `json:"worker,omitempty"`
-	// peak of the largest process of one that was executed; 0: unknown
+	// peak memory of the action's largest process in bytes; 0 if unknown or not executed
 	Memory int64 `json:"memory_bytes,omitempty"`
 }
 
-// Totals are the numbers of a run that came to its end.
+// Totals contains the counts of a finished run.
 type Totals struct {
 	Executed int           `json:"executed"`
 	Cached   int           `json:"cached"`
 	Failed   int           `json:"failed"`
-	Skipped  int           `json:"skipped"`
+	NotRun   int           `json:"not_run"`
 	Took     time.Duration `json:"took_ns"`
 }
 
-// Run is one run.
+// Run is the record of one run.
 type Run struct {
 	Info
 	Totals
 	Summary Summary
-	ID      string // among the runs of all pipelines, most likely
-	Ended   bool   // it came to its end; else it was killed, and Totals are zero
+	ID      string // almost certainly unique among all runs
+	Ended   bool   // the run finished; if false, it was killed, and Totals are zero
 	Actions []Action
 }
 
-// Folder returns where the runs of a workspace's pipeline are, below the folder for those of all.
+// Folder returns the folder for records of one pipeline in one workspace. It is inside the folder runs.
 func Folder(runs, workspace, pipeline string) string {
 	sum := blake3.Sum256([]byte(workspace + "\x00" + pipeline))
 	name := strings.Map(func(r rune) rune {
@@ -81,32 +81,31 @@ func Folder(runs, workspace, pipeline string) string {
 	return filepath.Join(runs, name[:min(len(name), 60)]+"-"+hex.EncodeToString(sum[:8]))
 }
 
-// Book is the runs of a pipeline. It reads files when they are asked for. It is not for use by several goroutines at
-// once.
-type Book struct {
+// History lists the runs of a pipeline. It reads each record when needed. Only one goroutine at a time may use it.
+type History struct {
 	dir   string
 	names []string // newest first
 	pages []*page
 }
 
-// page is a run that was read, with its actions by step and name.
+// page is a run with its actions by step and name.
 type page struct {
-	run *Run // nil: it cannot be read
+	run *Run // nil if the file cannot be read
 	by  map[string]int
 }
 
-// Open returns what the folder has. One that is not there has no runs.
-func Open(dir string) *Book {
+// Open returns the History of the records in the folder dir. If the folder is missing, the History is empty.
+func Open(dir string) *History {
 	names, _ := list(dir)
-	b := &Book{dir: dir, pages: make([]*page, len(names))}
+	b := &History{dir: dir, pages: make([]*page, len(names))}
 	for i := range names {
 		b.names = append(b.names, names[len(names)-1-i])
 	}
 	return b
 }
 
-// Runs returns the runs, newest first, without those that cannot be read.
-func (b *Book) Runs() []*Run {
+// Runs returns all runs with a readable record, newest first.
+func (b *History) Runs() []*Run {
 	var runs []*Run
 	for i := range b.names {
 		if r := b.page(i).run; r != nil {
@@ -116,8 +115,8 @@ func (b *Book) Runs() []*Run {
 	return runs
 }
 
-// Refs returns the runs by what their names tell, newest first, without reading any.
-func (b *Book) Refs() []Ref {
+// Refs returns references to all runs, newest first. It does not read the records.
+func (b *History) Refs() []Ref {
 	refs := make([]Ref, 0, len(b.names))
 	for i, name := range b.names {
 		var at int64
@@ -128,21 +127,21 @@ func (b *Book) Refs() []Ref {
 	return refs
 }
 
-// Ref is a run that was not read yet.
+// Ref refers to the record of a run by file name.
 type Ref struct {
 	ID      string
 	Started time.Time
 
-	book *Book
+	book *History
 	at   int
 }
 
-// Run reads it; nil if it cannot be read.
+// Run reads the record of the run. If the record is unreadable, Run returns nil.
 func (r Ref) Run() *Run { return r.book.page(r.at).run }
 
-// Earlier returns the newest earlier run of the book with the same profile for which want returns true; nil if there
-// is none.
-func (b *Book) Earlier(r *Run, want func(*Run) bool) *Run {
+// Earlier returns the newest run before r that has the same profile and for which want returns true. Without such a
+// run, Earlier returns nil.
+func (b *History) Earlier(r *Run, want func(*Run) bool) *Run {
 	for i := range b.names {
 		if p := b.page(i); p.run != nil && p.run.Profile == r.Profile && p.run.Started.Before(r.Started) &&
 			want(p.run) {
@@ -152,28 +151,14 @@ func (b *Book) Earlier(r *Run, want func(*Run) bool) *Run {
 	return nil
 }
 
-// LastBefore is Last, of runs that began before r did.
-func (b *Book) LastBefore(r *Run, step, name string) (*Run, *Action) {
-	for i := range b.names {
-		p := b.page(i)
-		if p.run == nil || p.run.Profile != r.Profile || !p.run.Started.Before(r.Started) {
-			continue
-		}
-		if at, ok := p.by[step+"\x00"+name]; ok && !p.run.Actions[at].Key.IsZero() {
-			return p.run, &p.run.Actions[at]
-		}
-	}
-	return nil, nil
-}
-
-// idOf is the part of a file's name that is random.
+// idOf returns the random part of a file's name.
 func idOf(name string) string {
 	_, id, _ := strings.Cut(name, "-")
 	id, _, _ = strings.Cut(id, ".")
 	return id
 }
 
-func (b *Book) page(i int) *page {
+func (b *History) page(i int) *page {
 	if b.pages[i] == nil {
 		run, err := read(filepath.Join(b.dir, b.names[i]))
 		p := &page{by: map[string]int{}}
@@ -189,15 +174,16 @@ func (b *Book) page(i int) *page {
 	return b.pages[i]
 }
 
-// Find returns the newest record of the action in runs with the profile, and its run, for which want returns true.
-func (b *Book) Find(profile, step, name string, want func(*Action) bool) (*Run, *Action) {
+// find returns the newest record of the action that has a key, and its run. It considers the runs of the profile for
+// which want returns true.
+func (b *History) find(profile, step, name string, want func(*Run, *Action) bool) (*Run, *Action) {
 	for i := range b.names {
 		p := b.page(i)
 		if p.run == nil || p.run.Profile != profile {
 			continue
 		}
 		if at, ok := p.by[step+"\x00"+name]; ok {
-			if a := &p.run.Actions[at]; want(a) {
+			if a := &p.run.Actions[at]; !a.Key.IsZero() && want(p.run, a) {
 				return p.run, a
 			}
 		}
@@ -205,12 +191,18 @@ func (b *Book) Find(profile, step, name string, want func(*Action) bool) (*Run, 
 	return nil, nil
 }
 
-// Last returns the newest record of the action with a key, nil if there is none.
-func (b *Book) Last(profile, step, name string) (*Run, *Action) {
-	return b.Find(profile, step, name, func(a *Action) bool { return !a.Key.IsZero() })
+// Last returns the newest run in which the action has a cache key, and the record of the action in that run. Without
+// such a run, Last returns nil.
+func (b *History) Last(profile, step, name string) (*Run, *Action) {
+	return b.find(profile, step, name, func(*Run, *Action) bool { return true })
 }
 
-// LastSuccess is Last for an action that did not fail.
-func (b *Book) LastSuccess(profile, step, name string) (*Run, *Action) {
-	return b.Find(profile, step, name, func(a *Action) bool { return !a.Key.IsZero() && a.Outcome != event.Failed })
+// LastSuccess is like Last, but ignores failed actions.
+func (b *History) LastSuccess(profile, step, name string) (*Run, *Action) {
+	return b.find(profile, step, name, func(_ *Run, a *Action) bool { return a.Outcome != event.Failed })
+}
+
+// LastBefore is like Last, but ignores r and later runs.
+func (b *History) LastBefore(r *Run, step, name string) (*Run, *Action) {
+	return b.find(r.Profile, step, name, func(of *Run, _ *Action) bool { return of.Started.Before(r.Started) })
 }

@@ -22,7 +22,7 @@ func key(s string) digest.Digest { return fn.Bytes([]byte(s)) }
 
 // did is the event of an action that ended.
 func did(step, name string, o event.Outcome, k string, took time.Duration) event.ActionFinished {
-	e := event.ActionFinished{Step: step, Name: name, Outcome: o, Duration: took, Worker: "local"}
+	e := event.ActionFinished{Step: step, Name: name, Outcome: o, Seconds: took.Seconds(), Worker: "local"}
 	if k != "" {
 		e.Action = key(k)
 	}
@@ -36,7 +36,7 @@ func info() runlog.Info {
 
 func record(t *testing.T, dir string, events ...event.Event) {
 	t.Helper()
-	r := runlog.Record(dir, info(), runlog.Limits{})
+	r := runlog.Record(dir, info())
 	for _, e := range events {
 		r.Send(e)
 	}
@@ -98,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 				Duration: time.Hour, Worker: "local"},
 			{Step: "op.demo", Outcome: event.Failed, Start: 1500*time.Millisecond + time.Hour, Worker: "local"},
 		}
-		r := runlog.Record(dir, info(), runlog.Limits{})
+		r := runlog.Record(dir, info())
 		start := time.Now()
 		time.Sleep(1500 * time.Millisecond)
 		r.Send(did(want[0].Step, "", event.Executed, "a", want[0].Duration))
@@ -106,8 +106,8 @@ func TestRoundTrip(t *testing.T) {
 		time.Sleep(time.Hour)
 		r.Send(did(want[2].Step, want[2].Name, event.Failed, "c", time.Hour))
 		r.Send(did("op.demo", "", event.Failed, "", 0))
-		r.Send(did("op.rest", "", event.Skipped, "", 0))
-		r.Send(event.BuildFinished{Actions: 5, Executed: 1, Cached: 1, Failed: 2, Skipped: 1, Seconds: 3601.5})
+		r.Send(did("op.rest", "", event.NotRun, "", 0))
+		r.Send(event.BuildFinished{Actions: 5, Executed: 1, Cached: 1, Failed: 2, NotRun: 1, Seconds: 3601.5})
 		runs := runlog.Open(dir).Runs()
 		if len(runs) != 1 {
 			t.Fatalf("%d runs", len(runs))
@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 		if d := cmp.Diff(wantInfo, got.Info); d != "" {
 			t.Error(d)
 		}
-		if want := (runlog.Totals{Executed: 1, Cached: 1, Failed: 2, Skipped: 1,
+		if want := (runlog.Totals{Executed: 1, Cached: 1, Failed: 2, NotRun: 1,
 			Took: 3601500 * time.Millisecond}); got.Totals != want || !got.Ended {
 			t.Errorf("got %+v", got.Totals)
 		}
@@ -159,7 +159,7 @@ func TestNothingToRecord(t *testing.T) {
 func TestKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r := runlog.Record(dir, info(), runlog.Limits{})
+		r := runlog.Record(dir, info())
 		for i := range 5 {
 			time.Sleep(600 * time.Millisecond)
 			r.Send(did("a", fmt.Sprint(i), event.Executed, fmt.Sprint(i), time.Millisecond))
@@ -215,9 +215,9 @@ func TestPrune(t *testing.T) {
 		if err := os.WriteFile(damaged, []byte("damage"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		run := func(l runlog.Limits, n int) {
+		run := func(n int) {
 			time.Sleep(time.Second)
-			r := runlog.Record(dir, info(), l)
+			r := runlog.Record(dir, info())
 			r.Send(did("often", "", event.Executed, fmt.Sprint(n), 0))
 			r.Send(event.BuildFinished{Executed: 1})
 			if err := r.Err(); err != nil {
@@ -231,18 +231,22 @@ func TestPrune(t *testing.T) {
 				t.Errorf("%d runs are left, want %d: %+v", len(runs), want, runs)
 			}
 		}
-		run(runlog.Limits{Runs: 3}, 0)
+		run(0)
 		if _, err := os.Stat(damaged); err != nil {
 			t.Error(err)
 		}
-		for i := range 9 {
-			run(runlog.Limits{Runs: 3}, i+1)
+		for i := range 39 {
+			run(i%10 + 1)
 		}
 		if _, err := os.Stat(damaged); err == nil {
 			t.Error("a damaged file stays for ever")
 		}
-		newest(3)
-		run(runlog.Limits{Bytes: 1}, 9)
+		newest(30)
+		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		if err := os.Truncate(files[len(files)-1], 16<<20); err != nil {
+			t.Fatal(err)
+		}
+		run(9)
 		newest(1)
 	})
 }
@@ -332,7 +336,7 @@ func BenchmarkRecord10000(b *testing.B) {
 	es = append(es, event.BuildFinished{Executed: 10000})
 	dir := b.TempDir()
 	for b.Loop() {
-		r := runlog.Record(dir, runlog.Info{Pipeline: "p", Started: time.Now()}, runlog.Limits{})
+		r := runlog.Record(dir, runlog.Info{Pipeline: "p", Started: time.Now()})
 		for _, e := range es {
 			r.Send(e)
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestSinks(t *testing.T) {
 	eventtest.Sink(t, "*runlog.Recorder", func(t *testing.T) event.Sink {
-		return runlog.Record(t.TempDir(), runlog.Info{Pipeline: "p"}, runlog.Limits{})
+		return runlog.Record(t.TempDir(), runlog.Info{Pipeline: "p"})
 	})
 	eventtest.Decorator(t, "*runlog.Estimator", func(t *testing.T, next event.Sink) event.Sink {
 		dir := t.TempDir()

@@ -10,54 +10,55 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Summary is what a run tells beside its actions. It is written at the run's end; a run that was killed has none.
+// Summary is the part of a record that hexmage writes at the end of the run. If a run was killed, its record has no
+// Summary.
 type Summary struct {
-	// of the plan; none: the plan was that of an earlier run
-	Steps      []Step            `json:"steps,omitempty"`
-	Toolchains map[string]string `json:"toolchains,omitempty"` // of the plan, as in Info
-	// all that there are, also those that nobody had to look at
+	// steps of the plan; empty if an earlier run made the plan
+	Steps []Step `json:"steps,omitempty"`
+	// number of actions in the whole plan, including actions that the run did not reach
 	Actions      int                   `json:"actions,omitempty"`
 	Outputs      []Output              `json:"outputs,omitempty"`
 	Checks       []event.CheckFinished `json:"checks,omitempty"`
 	ChecksFailed int                   `json:"checks_failed,omitempty"` // of severity error
 	Failures     []Failure             `json:"failures,omitempty"`
 	Warnings     []Warning             `json:"warnings,omitempty"`
-	Cut          bool                  `json:"cut,omitempty"` // there was more than a record takes
+	// whether entries are missing because they exceeded the limits
+	Cut bool `json:"cut,omitempty"`
 }
 
-// Step is a step, or a toolchain, of a plan: all of its copies together.
+// Step is a step or a toolchain of a plan. It stands for all instances of the step.
 type Step struct {
-	Step  string `json:"step"`            // without keys: module.aot.exec.obj
-	Needs []int  `json:"needs,omitempty"` // what it takes from, by their places in the list
+	Step  string `json:"step"`            // address without keys: module.aot.exec.obj
+	Needs []int  `json:"needs,omitempty"` // its dependencies, by index in the list
 }
 
 // Output is an output of the pipeline.
 type Output struct {
 	Name    string `json:"name"`
-	Path    string `json:"path"` // where it was put
+	Path    string `json:"path"` // where the run copied it
 	Show    string `json:"show,omitempty"`
 	Bytes   int64  `json:"bytes,omitempty"`   // of a file
-	Content []byte `json:"content,omitempty"` // of a table or a picture, as it was then
+	Content []byte `json:"content,omitempty"` // of a table or a picture, as this run wrote it
 }
 
-// Failure is why an action failed.
+// Failure describes a failed action.
 type Failure struct {
 	Step     string   `json:"step"`
 	Name     string   `json:"name,omitempty"`
 	Summary  string   `json:"summary"`
 	Where    string   `json:"where,omitempty"`
 	ExitCode int      `json:"exit_code,omitempty"`
-	Output   string   `json:"output,omitempty"` // the last of what it printed
+	Output   string   `json:"output,omitempty"` // the end of its output
 	Hints    []string `json:"hints,omitempty"`
 }
 
-// Warning is what an action that succeeded wants people to know.
+// Warning is a warning of a successful action.
 type Warning struct {
 	Step string `json:"step"`
 	Text string `json:"text"`
 }
 
-// What a Summary has at most.
+// Limits for the size of a Summary.
 const (
 	maxSteps    = 20_000
 	maxOutputs  = 1000
@@ -65,11 +66,11 @@ const (
 	maxFailures = 50
 	maxWarnings = 200
 	maxText     = 8 << 10
-	maxContent  = 256 << 10 // of one output
-	maxContents = 1 << 20   // of all
+	maxContent  = 256 << 10 // per output
+	maxContents = 1 << 20   // sum over all outputs
 )
 
-// taken adds what an event tells to the summary.
+// taken adds an event to the summary.
 func (s *Summary) taken(e event.Event) {
 	switch e := e.(type) {
 	case event.ActionFinished:
@@ -98,7 +99,7 @@ func add[T any](s *Summary, to *[]T, most int, what T) {
 	*to = append(*to, what)
 }
 
-// last is the end of a text that is long.
+// last returns the end of a long text.
 func last(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -106,8 +107,8 @@ func last(text string) string {
 	return "…" + strings.ToValidUTF8(text[len(text)-maxText:], "")
 }
 
-// read looks at the outputs, and takes the content of those that people look at: a later run puts others in their
-// places.
+// read adds the sizes of the outputs, and the content of tables and pictures, because a later run overwrites those
+// files.
 func (s *Summary) read() {
 	room := int64(maxContents)
 	for i := range s.Outputs {
@@ -132,10 +133,10 @@ func (s *Summary) read() {
 	}
 }
 
-// empty reports whether the summary says nothing.
+// empty reports whether the summary is empty.
 func (s *Summary) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// valid reports whether the steps refer to steps of the list.
+// valid reports whether all dependencies are valid indexes.
 func (s *Summary) valid() bool {
 	for i, step := range s.Steps {
 		for _, n := range step.Needs {

@@ -30,7 +30,7 @@ func TestSummary(t *testing.T) {
 	table, plot, other, large := file("table", "{}"), file("plot.svg", "<svg/>"), file("other", "text"),
 		file("large", strings.Repeat("x", 300<<10))
 	steps := []runlog.Step{{Step: "toolchain.cc"}, {Step: "exec.a", Needs: []int{0}}}
-	r := runlog.Record(dir, info(), runlog.Limits{})
+	r := runlog.Record(dir, info())
 	r.Toolchains(map[string]string{"cc": "22"})
 	r.Steps(steps)
 	failed := did("exec.a", "x", event.Failed, "a", time.Second)
@@ -52,7 +52,7 @@ func TestSummary(t *testing.T) {
 	}
 	file("table", "another run's")
 	want := runlog.Summary{
-		Steps: steps, Toolchains: map[string]string{"cc": "22"}, Actions: 7, ChecksFailed: 1,
+		Steps: steps, Actions: 7, ChecksFailed: 1,
 		Checks: []event.CheckFinished{check}, Cut: true,
 		Outputs: []runlog.Output{
 			{Name: "table", Path: table, Show: "table", Bytes: 2, Content: []byte("{}")},
@@ -93,7 +93,7 @@ func TestManyOutputs(t *testing.T) {
 // TestDamagedSummary: a summary that is damaged counts as the record's end.
 func TestDamagedSummary(t *testing.T) {
 	dir := t.TempDir()
-	r := runlog.Record(dir, info(), runlog.Limits{})
+	r := runlog.Record(dir, info())
 	r.Steps([]runlog.Step{{Step: "a"}, {Step: "b", Needs: []int{0}}})
 	for _, e := range []event.Event{did("a", "", event.Executed, "a", 0),
 		event.BuildFinished{Actions: 1, Executed: 1}} {

@@ -9,15 +9,16 @@ import (
 	"path/filepath"
 )
 
-// Limits of what is read to find a value.
+// Limits for the search in outputs.
 const (
 	maxFile = 64 << 20 // bytes of one file
 	window  = 256 << 10
 )
 
-// Find returns the first of the outputs, slash paths below the folder root, in which a value stands: in the content
-// of a file, of which it reads the first 64 MB, in a name, or in what a symlink leads to, and the reference to the
-// value. What is packed or encrypted it cannot see. Both are "" if there is none.
+// Find searches the outputs for secret values. The outputs are slash paths below the folder root. Find returns the
+// first output with a secret value, and the reference of the value, such as "var.token". If it finds nothing, it
+// returns "" and "". Find searches names, targets of symlinks and the first 64 MB of each file. It does not find values
+// in compressed or encrypted files.
 func (s *Set) Find(root string, outputs []string) (output, ref string, err error) {
 	if s == nil || len(s.forms) == 0 {
 		return "", "", nil
@@ -32,7 +33,7 @@ func (s *Set) Find(root string, outputs []string) (output, ref string, err error
 			ref, err = s.below(at, buf)
 		}
 		if err != nil {
-			return "", "", fmt.Errorf("look for secrets in output %s: %s", o, s.Redact(err.Error()))
+			return "", "", fmt.Errorf("search output %s for secrets: %s", o, s.Redact(err.Error()))
 		}
 		if ref != "" {
 			return o, ref, nil

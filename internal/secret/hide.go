@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -35,8 +35,8 @@ func forms(value string) []string {
 			add(minLine, strings.TrimSpace(l))
 		}
 	}
-	add(minForm, strings.ReplaceAll(percent(value, " "), " ", "+")) // in a query
-	add(minForm, percent(value, "$&+=:@"))                          // in a path
+	add(minForm, url.QueryEscape(value))
+	add(minForm, url.PathEscape(value))
 	add(minForm, strings.ReplaceAll(value, "'", `'\''`))
 	if b, err := json.Marshal(value); err == nil {
 		add(minForm, string(b[1:len(b)-1]))
@@ -52,9 +52,9 @@ func forms(value string) []string {
 	for before := range 3 { // bytes that are encoded with it, as in "user:password"
 		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := e.EncodeToString(append(make([]byte, before), value...))
-			text = text[(8*before+5)/6:] // the rest has nothing of what is before
+			text = text[(8*before+5)/6:] // the rest does not overlap the text before
 			if (before+len(value))*8%6 != 0 {
-				text = text[:len(text)-1] // nor of what is after
+				text = text[:len(text)-1] // nor the text after
 			}
 			add(minForm, text)
 		}
@@ -62,31 +62,15 @@ func forms(value string) []string {
 	return all
 }
 
-// percent returns a value as it is in URLs, where a letter, a digit, "-_.~" or what is in keep stands for itself.
-// (Package net/url has maps and a goroutine that are made at each start of a program, also of one that has no
-// secrets.)
-func percent(value, keep string) string {
-	var b strings.Builder
-	for i := range len(value) {
-		c := value[i]
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
-			strings.IndexByte("-_.~"+keep, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// Hider takes a Set's values out of a stream, wherever it is cut. A nil one lets everything through.
+// Hider removes secret values from a stream, including values that are split between two writes. A nil Hider removes
+// nothing.
 type Hider struct {
 	set     *Set
 	held    []byte // what a value may begin in that is not there in full
 	covered int    // bytes of held that belong to a value for which Hidden stands already
 }
 
-// Hider returns one for a new stream.
+// Hider returns a Hider for a new stream. It removes the values of s.
 func (s *Set) Hider() *Hider {
 	if s == nil || len(s.forms) == 0 {
 		return nil
@@ -94,7 +78,8 @@ func (s *Set) Hider() *Hider {
 	return &Hider{set: s}
 }
 
-// Next takes what comes, and returns what may be shown of all that came so far.
+// Next adds the bytes p to the stream. It returns the bytes that the caller can now show, and holds back bytes that may
+// begin a secret value.
 func (h *Hider) Next(p []byte) []byte {
 	if h == nil {
 		return p
@@ -103,7 +88,7 @@ func (h *Hider) Next(p []byte) []byte {
 	return h.take(len(h.held) - h.set.longest + 1)
 }
 
-// End returns the rest.
+// End returns the bytes that the Hider has held back.
 func (h *Hider) End() []byte {
 	if h == nil {
 		return nil
@@ -111,10 +96,10 @@ func (h *Hider) End() []byte {
 	return h.take(len(h.held))
 }
 
-// span is a part of what is held that belongs to a value.
+// span is a part of the held text that belongs to a value.
 type span struct{ from, to int }
 
-// take returns what is before end, in which no value begins that is not there in full.
+// take returns the text before end. A value that begins there also ends there.
 func (h *Hider) take(end int) []byte {
 	if end <= 0 {
 		return nil
@@ -150,7 +135,7 @@ func (h *Hider) take(end int) []byte {
 	return out
 }
 
-// Redact takes the values out of a text.
+// Redact replaces the secret values in the text.
 func (s *Set) Redact(text string) string {
 	h := s.Hider()
 	if h == nil {
@@ -159,7 +144,7 @@ func (s *Set) Redact(text string) string {
 	return string(h.Next([]byte(text))) + string(h.End())
 }
 
-// in is the reference to a value that stands in b, "" if there is none.
+// in returns the reference to a value that b contains, or "".
 func (s *Set) in(b []byte) (ref string) {
 	for _, f := range s.forms {
 		if bytes.Contains(b, f) {

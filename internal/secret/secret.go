@@ -1,8 +1,8 @@
-// Package secret has what is done with sensitive values. A Text says what a value is made from without having it, and
-// is data of a plan; Values are those of one run; a Set is what one command is given, and takes what it has out of
-// whatever is shown or kept.
+// Package secret keeps sensitive values out of plans, cache keys, logs and outputs. A Text is part of a plan and
+// contains references to values. Values contains the values for one run. A Set contains the secrets of one command, and
+// removes them from output.
 //
-// The package does not know who decides what is secret, nor how a command gets it.
+// The package does not know which values are secret, or how a command receives them.
 package secret
 
 import (
@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// Hidden stands for a sensitive value wherever one would be shown.
+// Hidden is the placeholder for a sensitive value.
 const Hidden = "(sensitive)"
 
-// MinLength is how many bytes a value has at least that can be found in what a command writes. A shorter one stands
-// everywhere by chance.
+// MinLength is the minimum length in bytes of a secret value. Output may contain a shorter text by chance.
 const MinLength = 4
 
-// Text is a sensitive text as a plan has it: what is around the values, and where they come from.
+// Text is a sensitive text in a plan, such as "Bearer ${var.token}". It contains literals and references to values.
 type Text []Part
 
-// Part is a literal, or a reference such as `var.token` or `var.logins["host"]`.
+// Part is a literal or a reference, such as `var.token` or `var.logins["host"]`.
 type Part struct {
 	Literal, Ref string
 }
 
-// String writes the text as a template, in which $$ stands for $: "Bearer ${var.token}". It shows no value.
+// String returns the text as a template, with $$ for $, such as "Bearer ${var.token}". The template contains no
+// sensitive value.
 func (t Text) String() string {
 	var b strings.Builder
 	for _, p := range t {
@@ -42,7 +42,7 @@ func (t Text) String() string {
 	return b.String()
 }
 
-// Parse reads what String wrote.
+// Parse parses a template that String returned.
 func Parse(s string) (Text, error) {
 	var t Text
 	var literal strings.Builder
@@ -60,7 +60,7 @@ func Parse(s string) (Text, error) {
 		case strings.HasPrefix(s, "${"):
 			n := refEnd(s[2:])
 			if n <= 0 {
-				return nil, errors.New("a reference to a secret does not end")
+				return nil, errors.New("unterminated reference to a secret")
 			}
 			end()
 			t = append(t, Part{Ref: s[2 : 2+n]})
@@ -90,7 +90,7 @@ func refEnd(s string) int {
 	return -1
 }
 
-// Fill puts the values in.
+// Fill returns the text with each reference replaced by the value.
 func (t Text) Fill(v Values) (string, error) {
 	var b strings.Builder
 	for _, p := range t {
@@ -107,7 +107,7 @@ func (t Text) Fill(v Values) (string, error) {
 	return b.String(), nil
 }
 
-// Refs are the references of the text.
+// Refs returns all references in the text.
 func (t Text) Refs() []string {
 	var refs []string
 	for _, p := range t {
@@ -118,7 +118,7 @@ func (t Text) Refs() []string {
 	return refs
 }
 
-// Values are those of sensitive variables, by reference. They do not print.
+// Values maps references to sensitive values. Printing Values does not show the values.
 type Values map[string]string
 
 // Format prints Hidden.
@@ -127,7 +127,7 @@ func (v Values) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Hidden) }
 // MarshalText prints Hidden.
 func (v Values) MarshalText() ([]byte, error) { return []byte(Hidden), nil }
 
-// Set is what a command gets that nobody else may see. It does not print. Nil is an empty one.
+// Set contains the secrets of one command. Printing a Set does not show the secrets. A nil Set is empty.
 type Set struct {
 	env, files map[string]string
 	forms      [][]byte          // of its values, as they may be seen
@@ -135,7 +135,9 @@ type Set struct {
 	longest    int               // of forms
 }
 
-// NewSet fills the texts of variables of the environment, and of files by the variables that have their paths.
+// NewSet returns the Set of a command, with the values v filled in. The map env contains the texts of environment
+// variables, by name. The map files contains the texts of secret files. The key of a file is the name of the
+// environment variable that will hold the file's path.
 func NewSet(env, files map[string]Text, v Values) (*Set, error) {
 	s := &Set{env: make(map[string]string, len(env)), files: make(map[string]string, len(files)),
 		refs: map[string]string{}}
@@ -147,8 +149,8 @@ func NewSet(env, files map[string]Text, v Values) (*Set, error) {
 				return nil, err
 			}
 			if to == &s.env && strings.ContainsRune(text, 0) {
-				return nil, fmt.Errorf("the value of %s has a zero byte, which no variable of the environment can "+
-					"have: use a secret_file", name)
+				return nil, fmt.Errorf("the value of %s has a zero byte, which environment variables cannot "+
+					"contain; use a secret_file", name)
 			}
 			(*to)[name] = text
 			for _, r := range t.Refs() {
@@ -168,7 +170,7 @@ func NewSet(env, files map[string]Text, v Values) (*Set, error) {
 	return s, nil
 }
 
-// Env has variables of the command's environment. Nobody changes it.
+// Env returns the environment variables with secrets, by name. Callers must not change the map.
 func (s *Set) Env() map[string]string {
 	if s == nil {
 		return nil
@@ -176,7 +178,8 @@ func (s *Set) Env() map[string]string {
 	return s.env
 }
 
-// Files has the content of files, by the variable of the command's environment that has the path. Nobody changes it.
+// Files returns the contents of the secret files. The key of a file is the name of the environment variable that will
+// hold the file's path. Callers must not change the map.
 func (s *Set) Files() map[string]string {
 	if s == nil {
 		return nil

@@ -1,7 +1,7 @@
-// Package settings reads hexmage.hcl of a workspace, and config.hcl of a user: how hexmage works there, and nothing
-// of what it builds. None of it is in a key.
+// Package settings parses the settings files: hexmage.hcl of a workspace and config.hcl of a user. Settings control how
+// hexmage works. They never change the result of a build and are not part of a cache key.
 //
-// It reads the bytes it is given. It does not know where the files are, nor which of the remotes in them is used.
+// The package parses bytes. It does not know where the files are, or which remote a command uses.
 package settings
 
 import (
@@ -24,43 +24,44 @@ import (
 	"github.com/hexmage/hexmage/internal/remote"
 )
 
-// The names of the files.
+// File names of the settings.
 const (
 	WorkspaceFile = "hexmage.hcl"
 	UserFile      = "config.hcl"
 )
 
-// Remote is a block `remote`.
+// Remote is a `remote` block.
 type Remote struct {
-	remote.Options // but for Upload, Headers and Say
+	remote.Options // except Upload, Headers and Say
 
 	Upload Policy
-	File   string // that has it
+	File   string // the file that contains the block
 
-	headers *hclsyntax.Attribute // nil: none
+	headers *hclsyntax.Attribute // nil if absent
 }
 
-// Must tells whether actions have to run there, as far as they can.
+// Must reports whether all actions that can run on the server must run there.
 func (r *Remote) Must() bool { return r.Execute && r.Fallback == remote.FallbackFail }
 
-// Policy says when something is done.
+// Policy is a setting that says when hexmage does something.
 type Policy string
 
-// The policies.
+// Values of Policy.
 const (
 	Never  Policy = "never"
-	CI     Policy = "ci" // where the variable CI is set
+	CI     Policy = "ci" // if the variable CI is set
 	Always Policy = "always"
 )
 
-// Limits of what a file may say.
+// Limits for values of settings.
 const (
 	maxTime    = 24 * time.Hour
 	maxRetries = 100
 )
 
-// Parse reads a file; name is for diagnostics. In one that is the user's own there may be what starts programs, reads
-// the environment or names keys: a workspace may come from anybody. With errors, what it returns is not whole.
+// Parse parses a settings file and returns the remotes. The argument name is the file name for diagnostics. Set own
+// only for the user's own file. Only that file may start programs, read the environment or name private keys, because a
+// workspace may be untrusted. After errors, the result is incomplete.
 func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
@@ -93,7 +94,8 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 	return remotes, diags
 }
 
-// MaxSize reads of a file how large the cache may become, in bytes; 0: of any size. A workspace says nothing of that.
+// MaxSize parses a settings file and returns the maximum size of the cache in bytes, or 0 for unlimited. Set own only
+// for the user's own file. Only that file may contain a size.
 func MaxSize(src []byte, name string, own bool) (int64, hcl.Diagnostics) {
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
@@ -114,16 +116,17 @@ func maxSize(body *hclsyntax.Body, name string, own bool) (size int64, diags hcl
 		n, err := bytesize.Parse(text)
 		switch {
 		case first != nil:
-			r.fail(b.DefRange(), "Declared twice", "cache is declared here and at %s:%d. Remove one of them.", name,
+			r.fail(b.DefRange(), "Declared twice", "cache is declared here and at %s:%d. Remove one of them.",
+				name,
 				first.DefRange().Start.Line)
 		case !own:
-			r.fail(b.DefRange(), "Not for a workspace",
-				"cache is for your own %s: your cache is of all your workspaces.", UserFile)
+			r.fail(b.DefRange(), "User setting in a workspace",
+				"All your workspaces share one cache. Move the cache block to your own %s.", UserFile)
 		case len(b.Labels) > 0:
-			r.fail(b.LabelRanges[0], "Unusable name",
-				"There is one cache, which has no name: write cache { max_size = \"50GB\" }.")
+			r.fail(b.LabelRanges[0], "Invalid name",
+				"A cache block has no label. Write cache { max_size = \"50GB\" }.")
 		case text != "" && err != nil:
-			r.fail(b.Body.Attributes["max_size"].Expr.Range(), "Unusable max_size", "max_size: %v.", err)
+			r.fail(b.Body.Attributes["max_size"].Expr.Range(), "Invalid max_size", "max_size: %v.", err)
 		case text != "":
 			size = n
 		}
@@ -133,7 +136,8 @@ func maxSize(body *hclsyntax.Body, name string, own bool) (size int64, diags hcl
 	return size, diags
 }
 
-// Headers are those that the block names, with what the environment has for them.
+// Headers returns the headers in the block, with values from the environment. The function env returns the value of an
+// environment variable.
 func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.Diagnostics) {
 	if r.headers == nil {
 		return nil, nil
@@ -143,12 +147,12 @@ func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.D
 		name, ok := variable(t)
 		if !ok {
 			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "Unknown name",
-				"headers may read variables of the environment, as in env.TEAM_TOKEN, and nothing else.")}
+				"headers can refer only to environment variables. Write env.NAME, such as env.TEAM_TOKEN.")}
 		}
 		v := env(name)
 		if v == "" {
-			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "A variable that is not set",
-				"Set the environment variable %s, or go without this remote: --remote off.", name)}
+			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "Missing environment variable",
+				"Set the environment variable %s, or run without a remote (--remote off).", name)}
 		}
 		vars[name] = cty.StringVal(v)
 	}
@@ -162,9 +166,9 @@ func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.D
 	for name, value := range v.AsValueMap() {
 		text := value.AsString()
 		if !headerName(name) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
-			return nil, hcl.Diagnostics{mistake(r.headers.Expr.Range(), "Unusable header",
-				"%q is no header that can be sent: names are letters, digits, - and _, values have no control "+
-					"characters, and names that begin with grpc- or : are the protocol's.", name)}
+			return nil, hcl.Diagnostics{mistake(r.headers.Expr.Range(), "Invalid header",
+				"Invalid header %q. Use letters, digits, - and _ in the name, and printable ASCII in the value. "+
+					"Do not use the reserved prefix grpc- or the suffix -bin.", name)}
 		}
 		all[name] = text
 	}
@@ -179,7 +183,7 @@ func headerName(name string) bool {
 			func(c rune) bool { return c != '-' && c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
-// variable is the name in env.NAME.
+// variable returns the NAME in env.NAME.
 func variable(t hcl.Traversal) (string, bool) {
 	if t.RootName() != "env" || len(t) != 2 {
 		return "", false
@@ -192,7 +196,7 @@ func variable(t hcl.Traversal) (string, bool) {
 type reader struct {
 	own   bool
 	file  string
-	vars  *hcl.EvalContext // nil: expressions are constants
+	vars  *hcl.EvalContext // nil if expressions must be constant
 	diags hcl.Diagnostics
 }
 
@@ -200,33 +204,35 @@ func (r *reader) fail(at hcl.Range, summary, detail string, args ...any) {
 	r.diags = append(r.diags, mistake(at, summary, detail, args...))
 }
 
-// ofUser are what only the user's own file may have.
+// ofUser returns the attributes that only the user's own file may have.
 func ofUser() []string { return []string{"credential_helper", "headers"} }
 
 func (r *reader) remote(b *hclsyntax.Block) Remote {
 	out := Remote{File: r.file, Upload: Never}
-	out.Timeout, out.Retries, out.UploadWait = remote.DefaultTimeout, remote.DefaultRetries, remote.DefaultUploadWait
+	out.IdleTimeout, out.UploadWait = remote.DefaultIdleTimeout, remote.DefaultUploadWait
+	out.Retries = remote.DefaultRetries
 	if len(b.Labels) != 1 {
-		r.fail(b.DefRange(), "A remote has one name", "Write remote \"team\" { cache = \"…\" }; there are %d names.",
+		r.fail(b.DefRange(), "Invalid remote name", "A remote block needs exactly one label, but this block has %d. "+
+			"Write remote \"team\" { cache = \"…\" }.",
 			len(b.Labels))
 		return out
 	}
 	out.Name = b.Labels[0]
 	if !hclsyntax.ValidIdentifier(out.Name) || out.Name == "off" {
-		r.fail(b.LabelRanges[0], "Unusable name",
-			"%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.",
+		r.fail(b.LabelRanges[0], "Invalid name",
+			"Invalid remote name %q. Use letters, digits, - and _, but not the reserved name \"off\".",
 			out.Name)
 	}
 	what := fmt.Sprintf("remote %q", out.Name)
 	r.diags = append(r.diags,
 		config.UnexpectedIn(b.Body,
-			append(ofUser(), "cache", "instance", "silo", "upload", "upload_wait", "execute", "fallback",
-				"platform", "timeout", "retries"), []string{"tls"}, what)...)
+			append(ofUser(), "cache", "instance", "namespace", "upload", "upload_wait", "execute", "fallback",
+				"platform", "idle_timeout", "retries"), []string{"tls"}, what)...)
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
-			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, "+
-				"and must not start programs or read your environment. A remote %q there stands in place of this "+
-				"one.", name, UserFile, out.Name)
+			r.fail(a.SrcRange, "User setting in a workspace", "A workspace must not start programs or read "+
+				"your environment, because its source may be untrusted. Move %s to remote %[3]q in your own %[2]s, "+
+				"which replaces this remote.", name, UserFile, out.Name)
 		}
 	}
 	at := b.DefRange()
@@ -234,13 +240,13 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 		at = a.Expr.Range()
 		out.Address = r.text(b, "cache", "")
 	} else {
-		r.fail(at, "A remote without a server", "Add cache = \"grpcs://HOST:PORT\" to %s.", what)
+		r.fail(at, "Missing server", "Add cache = \"grpcs://HOST:PORT\" to %s.", what)
 	}
 	if err := remote.CheckAddress(out.Address); err != nil && out.Address != "" {
-		r.fail(at, "Unusable address", "cache: %v.", err)
+		r.fail(at, "Invalid address", "cache: %v.", err)
 	}
 	out.Instance = r.text(b, "instance", "")
-	out.Silo = r.text(b, "silo", "")
+	out.Namespace = r.text(b, "namespace", "")
 	out.Upload = Policy(r.word(b, "upload", string(Never), string(CI), string(Always)))
 	out.Execute = r.flag(b, "execute")
 	out.Fallback = remote.Fallback(r.word(b, "fallback", string(remote.FallbackLocal), string(remote.FallbackFail)))
@@ -254,11 +260,11 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	}
 	for _, name := range []string{"fallback", "platform"} {
 		if a := b.Body.Attributes[name]; a != nil && !out.Execute {
-			r.fail(a.SrcRange, "Nothing runs there",
-				"%s is about actions that run at the server: add execute = true, or remove it.", name)
+			r.fail(a.SrcRange, "Unused setting",
+				"%s applies only to remote execution. Add execute = true, or remove this argument.", name)
 		}
 	}
-	out.Timeout = r.duration(b, "timeout", out.Timeout)
+	out.IdleTimeout = r.duration(b, "idle_timeout", out.IdleTimeout)
 	out.UploadWait = r.duration(b, "upload_wait", out.UploadWait)
 	out.Retries = r.number(b, "retries", out.Retries)
 	if a := b.Body.Attributes["credential_helper"]; a != nil {
@@ -268,14 +274,14 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 			}
 		}
 		if len(out.Credentials) == 0 || !filepath.IsAbs(out.Credentials[0]) {
-			r.fail(a.Expr.Range(), "Unusable helper",
-				"credential_helper is a list: a program, by its absolute path, and its arguments.")
+			r.fail(a.Expr.Range(), "Invalid credential helper",
+				"credential_helper must be a list of the absolute path of a program and its arguments.")
 		}
 	}
 	if out.headers = b.Body.Attributes["headers"]; (out.headers != nil || out.Credentials != nil) && r.own &&
-		out.Address != "" && !remote.Guarded(out.Address) {
-		r.fail(at, "Credentials in the clear",
-			"What credential_helper and headers say is sent over TLS only: write grpcs://.")
+		out.Address != "" && !remote.AllowsCredentials(out.Address) {
+		r.fail(at, "Credentials without TLS",
+			"hexmage sends the values of credential_helper and headers only over TLS. Use a grpcs:// address.")
 	}
 	for _, tls := range b.Body.Blocks {
 		if tls.Type == "tls" {
@@ -291,24 +297,25 @@ func (r *reader) tls(b *hclsyntax.Block, out *remote.TLS) {
 		p := r.text(b, name, "")
 		if p != "" && !filepath.IsAbs(p) {
 			if r.own {
-				r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file",
-					"%s = %q: name the file by its absolute path.", name, p)
+				r.fail(b.Body.Attributes[name].Expr.Range(), "Invalid path",
+					"%s = %q is a relative path. Use an absolute path.", name, p)
 			}
 			p = filepath.Join(filepath.Dir(r.file), filepath.FromSlash(p))
 		} else if p != "" && !r.own {
-			r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file",
-				"%s = %q: name a file of the workspace, relative to it.", name, p)
+			r.fail(b.Body.Attributes[name].Expr.Range(), "Invalid path",
+				"%s = %q is an absolute path. Use a path relative to the workspace.", name, p)
 		}
 		return p
 	}
 	out.CA = file("ca")
 	if !r.own && (b.Body.Attributes["certificate"] != nil || b.Body.Attributes["key"] != nil) {
-		r.fail(b.DefRange(), "Not for a workspace",
-			"certificate and key are for your own %s: a workspace has no key of yours.", UserFile)
+		r.fail(b.DefRange(), "User setting in a workspace",
+			"A workspace must not contain your private key. Move certificate and key to your own %s.", UserFile)
 		return
 	}
 	if out.Certificate, out.Key = file("certificate"), file("key"); (out.Certificate == "") != (out.Key == "") {
-		r.fail(b.DefRange(), "Half of a pair", "certificate and key go together: name both files.")
+		r.fail(b.DefRange(), "Incomplete key pair",
+			"Client authentication needs both certificate and key. Set both arguments.")
 	}
 }
 
@@ -323,16 +330,16 @@ func (r *reader) text(b *hclsyntax.Block, name, otherwise string) string {
 	}
 	s := v.AsString()
 	if s == "" || strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-		r.fail(a.Expr.Range(), "Unusable "+name, "%s is %q: it is not empty, and one line.", name, s)
+		r.fail(a.Expr.Range(), "Invalid "+name, "Invalid %s %q. Use one non-empty line.", name, s)
 	}
 	return s
 }
 
-// word is one of the words; the first, where there is none.
+// word returns the attribute's value, which must be one of words. The default is the first.
 func (r *reader) word(b *hclsyntax.Block, name string, words ...string) string {
 	s := r.text(b, name, words[0])
 	if !slices.Contains(words, s) {
-		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is one of %s.", name, s,
+		r.fail(b.Body.Attributes[name].Expr.Range(), "Invalid "+name, "Invalid %s %q. Use one of %s.", name, s,
 			strings.Join(words, ", "))
 	}
 	return s
@@ -345,8 +352,8 @@ func (r *reader) duration(b *hclsyntax.Block, name string, otherwise time.Durati
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > maxTime {
-		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name,
-			"%s is %q; it is a time such as \"10s\" or \"2m\".", name, s)
+		r.fail(b.Body.Attributes[name].Expr.Range(), "Invalid "+name,
+			"Invalid %s %q. Use a duration such as \"10s\" or \"2m\".", name, s)
 	}
 	return d
 }
@@ -371,7 +378,7 @@ func (r *reader) number(b *hclsyntax.Block, name string, otherwise int) int {
 	}
 	f, _ := v.AsBigFloat().Float64()
 	if f != math.Trunc(f) || f < 0 || f > maxRetries {
-		r.fail(a.Expr.Range(), "Unusable "+name, "%s is a whole number from 0 to %d.", name, maxRetries)
+		r.fail(a.Expr.Range(), "Invalid "+name, "Invalid %s. Use a whole number from 0 to %d.", name, maxRetries)
 		return otherwise
 	}
 	return int(f)
@@ -386,7 +393,7 @@ func (r *reader) value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) 
 	got, err := convert.Convert(v, want)
 	if err != nil || got.IsNull() || !got.IsWhollyKnown() || want.IsCollectionType() &&
 		slices.ContainsFunc(got.AsValueSlice(), cty.Value.IsNull) {
-		r.fail(a.Expr.Range(), "Wrong type", "%s is a %s.", a.Name, want.FriendlyName())
+		r.fail(a.Expr.Range(), "Wrong type", "%s must be a %s.", a.Name, want.FriendlyName())
 		return got, false
 	}
 	return got, true

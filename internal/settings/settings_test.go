@@ -14,13 +14,13 @@ const whole = `
 remote "team" {
   cache             = "grpcs://cache.example"
   instance          = "main"
-  silo              = "a"
+  namespace         = "a"
   upload            = "ci"
   upload_wait       = "2m"
   execute           = true
   fallback          = "fail"
   platform          = { OSFamily = "linux" }
-  timeout           = "5s"
+  idle_timeout      = "5s"
   retries           = 0
   credential_helper = ["/usr/local/bin/login", "--team"]
   headers           = { "x-team" = "a", authorization = "Bearer ${env.TOKEN}" }
@@ -40,16 +40,16 @@ func TestParse(t *testing.T) {
 	}
 	team, lab := all[0], all[1]
 	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" ||
-		team.Silo != "a" || team.Upload != settings.CI ||
+		team.Namespace != "a" || team.Upload != settings.CI ||
 		!team.Execute || team.Fallback != remote.FallbackFail || len(team.Platform) != 1 ||
 		team.Platform["OSFamily"] != "linux" ||
-		team.UploadWait != 2*time.Minute || team.Timeout != 5*time.Second || team.Retries != 0 ||
+		team.UploadWait != 2*time.Minute || team.IdleTimeout != 5*time.Second || team.Retries != 0 ||
 		!slices.Equal(team.Credentials, []string{"/usr/local/bin/login", "--team"}) ||
 		team.TLS != (remote.TLS{CA: "/etc/ca.pem", Certificate: "/home/me/me.pem", Key: "/home/me/me.key"}) {
 		t.Errorf("%+v", team)
 	}
 	if lab.Execute || lab.Fallback != remote.FallbackLocal || lab.Platform != nil || lab.Upload != settings.Never ||
-		lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries ||
+		lab.IdleTimeout != remote.DefaultIdleTimeout || lab.Retries != remote.DefaultRetries ||
 		lab.UploadWait != remote.DefaultUploadWait {
 		t.Errorf("%+v", lab)
 	}
@@ -64,13 +64,13 @@ func TestParse(t *testing.T) {
 	}
 	for headers, says := range map[string]string{
 		`{ a = env.NONE }`:                      "Set the environment variable NONE",
-		`{ a = var.x }`:                         "nothing else",
-		`{ a = env["TOKEN"] }`:                  "nothing else",
-		`{ a = env.BAD }`:                       "no control characters",
-		`{ "a b" = "x" }`:                       "no header that can be sent",
-		`{ grpc-timeout = "x", b = env.TOKEN }`: "no header that can be sent",
-		`"x"`:                                   "headers is a map of string",
-		`{ a = null }`:                          "headers is a map of string",
+		`{ a = var.x }`:                         "headers can refer only to environment variables",
+		`{ a = env["TOKEN"] }`:                  "headers can refer only to environment variables",
+		`{ a = env.BAD }`:                       "printable ASCII in the value",
+		`{ "a b" = "x" }`:                       "Invalid header",
+		`{ grpc-timeout = "x", b = env.TOKEN }`: "Invalid header",
+		`"x"`:                                   "headers must be a map of string",
+		`{ a = null }`:                          "headers must be a map of string",
 	} {
 		all, diags := settings.Parse([]byte(`remote "a" {
   cache   = "grpcs://h"
@@ -104,40 +104,40 @@ func TestMistakes(t *testing.T) {
 		src, says string
 		only      string // the file in which it is wrong, of "own" and "workspace"; "": each
 	}{
-		{src: `remote {}`, says: "A remote has one name"},
-		{src: `remote "off" { cache = "grpcs://h" }`, says: `"off" is none`},
+		{src: `remote {}`, says: "Invalid remote name"},
+		{src: `remote "off" { cache = "grpcs://h" }`, says: `not the reserved name "off"`},
 		{src: `remote "a" {}`, says: `Add cache = "grpcs://HOST:PORT"`},
-		{src: `remote "a" { cache = "http://h" }`, says: "it is no address of a server"},
-		{src: `remote "a" { cache = 1 == 1 ? null : "" }`, says: "cache is a string"},
+		{src: `remote "a" { cache = "http://h" }`, says: "invalid server address"},
+		{src: `remote "a" { cache = 1 == 1 ? null : "" }`, says: "cache must be a string"},
 		{src: `remote "a" { cache = env.X }`, says: "Variables not allowed"},
 		{src: `remotes "a" {}`, says: "Did you mean remote?"},
-		{src: `cache { max_size = "large" }`, says: "no size: write it like 20GB", only: "own"},
+		{src: `cache { max_size = "large" }`, says: `invalid size "large": write it like 20GB`, only: "own"},
 		{src: `cache { max_size = 5 }` + "\n" + `cache {}`, says: "Declared twice", only: "own"},
 		{src: `cache { size = "5GB" }`, says: "max_size", only: "own"},
-		{src: `cache "big" { max_size = "5GB" }`, says: "There is one cache", only: "own"},
-		{src: `cache { max_size = "5GB" }`, says: "your cache is of all your workspaces", only: "workspace"},
+		{src: `cache "big" { max_size = "5GB" }`, says: "A cache block has no label", only: "own"},
+		{src: `cache { max_size = "5GB" }`, says: "All your workspaces share one cache", only: "workspace"},
 		{src: block(`  uplaod = "ci"`), says: "Did you mean upload?"},
-		{src: block(`  upload = "sometimes"`), says: "it is one of never, ci, always"},
-		{src: block(`  execute = "perhaps"`), says: "execute is a bool"},
-		{src: block("  execute = true\n  fallback = \"never\""), says: "it is one of local, fail"},
-		{src: block(`  fallback = "fail"`), says: "add execute = true"},
-		{src: block(`  platform = { OSFamily = "linux" }`), says: "add execute = true"},
-		{src: block("  execute = true\n  platform = { a = null }"), says: "platform is a map of string"},
-		{src: block(`  timeout = "soon"`), says: "it is a time such as"},
-		{src: block(`  timeout = "-1s"`), says: "it is a time such as"},
-		{src: block(`  retries = 1.5`), says: "a whole number"},
-		{src: block(`  retries = -1`), says: "a whole number"},
-		{src: block(`  instance = ""`), says: "it is not empty"},
+		{src: block(`  upload = "sometimes"`), says: "Use one of never, ci, always"},
+		{src: block(`  execute = "perhaps"`), says: "execute must be a bool"},
+		{src: block("  execute = true\n  fallback = \"never\""), says: "Use one of local, fail"},
+		{src: block(`  fallback = "fail"`), says: "Add execute = true"},
+		{src: block(`  platform = { OSFamily = "linux" }`), says: "Add execute = true"},
+		{src: block("  execute = true\n  platform = { a = null }"), says: "platform must be a map of string"},
+		{src: block(`  idle_timeout = "soon"`), says: "Use a duration such as"},
+		{src: block(`  idle_timeout = "-1s"`), says: "Use a duration such as"},
+		{src: block(`  retries = 1.5`), says: "Use a whole number"},
+		{src: block(`  retries = -1`), says: "Use a whole number"},
+		{src: block(`  instance = ""`), says: "one non-empty line"},
 		{src: block(`  credential_helper = ["login"]`), says: "absolute path", only: "own"},
-		{src: block(`  tls { certificate = "/a" }`), says: "go together", only: "own"},
+		{src: block(`  tls { certificate = "/a" }`), says: "Set both", only: "own"},
 		{src: block(`  tls { ca = "a" }`), says: "absolute path", only: "own"},
 		{src: block("}\nremote \"a\" {\n  cache = \"grpcs://i\""), says: "Declared twice"},
-		{src: "remote \"a\" {\n  cache = \"grpc://h:1\"\n  headers = {}\n}", says: "sent over TLS only", only: "own"},
+		{src: "remote \"a\" {\n  cache = \"grpc://h:1\"\n  headers = {}\n}", says: "only over TLS", only: "own"},
 		{src: block(`  credential_helper = ["/login"]`), says: "must not start programs", only: "workspace"},
 		{src: block(`  headers = {}`), says: "must not start programs", only: "workspace"},
-		{src: block("  tls {\n    certificate = \"/a\"\n    key = \"/b\"\n  }"), says: "has no key of yours",
-			only: "workspace"},
-		{src: block(`  tls { ca = "/etc/passwd" }`), says: "relative to it", only: "workspace"},
+		{src: block("  tls {\n    certificate = \"/a\"\n    key = \"/b\"\n  }"),
+			says: "must not contain your private key", only: "workspace"},
+		{src: block(`  tls { ca = "/etc/passwd" }`), says: "relative to the workspace", only: "workspace"},
 	} {
 		for _, own := range []bool{true, false} {
 			_, diags := settings.Parse([]byte(c.src), "f.hcl", own)

@@ -1,7 +1,5 @@
-// Package stat asks the file system what it says of many files: one Lstat each, on a few goroutines.
-//
-// A Stamp tells whether a file is the one that it was when the Stamp was taken. The package does not read files, and
-// does not know what they are for or what is remembered of them.
+// Package stat reads the metadata of files. A Stamp shows whether a file has changed after hexmage took the Stamp. The
+// package does not read the content of files.
 package stat
 
 import (
@@ -17,19 +15,18 @@ import (
 	"time"
 )
 
-// Stamp is what the file system says of a file. Two equal Stamps of one path that are not racy (see Racy) mean that
-// nothing wrote to it, replaced it, or changed its mode between the two, unless somebody set the system's clock back
-// for it. The zero Stamp stands for a file that is not there.
+// Stamp is the metadata of a file. If two Stamps of a path are equal and not racy (see Racy), the file did not change
+// between them. The exception is a system clock that was set back. The zero Stamp stands for a missing file.
 type Stamp struct {
-	Dev, Inode uint64 // 0 where the system has none
+	Dev, Inode uint64 // 0 on systems without them
 	Size       int64  // bytes
-	// of the last change of the content, and of anything: nanoseconds since 1970; CTime is 0 where the system has
-	// none
+	// nanoseconds since 1970: MTime is when the content last changed, CTime is when content or metadata last changed;
+	// CTime is 0 on systems without it
 	MTime, CTime int64
-	Mode         uint32 // type and permissions as in Unix's st_mode, on every system; never 0 for what is there
+	Mode         uint32 // type and permissions as in Unix's st_mode, on every system; 0 only in the zero Stamp
 }
 
-// The types of files in Stamp.Mode, as in Unix.
+// File types in Stamp.Mode, with the values of Unix.
 const (
 	typeMask    = 0o170000
 	typeRegular = 0o100000
@@ -38,31 +35,31 @@ const (
 	typeOther   = 0o010000
 )
 
-// Exists tells whether something was there.
+// Exists reports whether the file existed.
 func (s Stamp) Exists() bool { return s.Mode != 0 }
 
-// IsRegular tells whether it is a regular file.
+// IsRegular reports whether the file is a regular file.
 func (s Stamp) IsRegular() bool { return s.Mode&typeMask == typeRegular }
 
-// IsDir tells whether it is a folder.
+// IsDir reports whether the file is a folder.
 func (s Stamp) IsDir() bool { return s.Mode&typeMask == typeDir }
 
-// IsSymlink tells whether it is a symlink. Stamps are of the link itself.
+// IsSymlink reports whether the file is a symlink. Lstat returns the Stamp of the symlink, not of the target.
 func (s Stamp) IsSymlink() bool { return s.Mode&typeMask == typeSymlink }
 
-// Executable tells whether somebody may execute it.
+// Executable reports whether anyone has permission to execute the file.
 func (s Stamp) Executable() bool { return s.Mode&0o111 != 0 }
 
-// RacyWindow is how old a file's last change must be for its Stamp to show the next one: a change within the same
-// tick of the file system's clock would leave the times as they are. Two seconds is FAT's tick.
+// RacyWindow is the minimum time between the last change of a file and a reliable Stamp. If hexmage takes the Stamp
+// sooner, the next change may leave the Stamp unchanged. The reason is the file system's clock: all changes in one tick
+// get the same time. On FAT, a tick is two seconds.
 const RacyWindow = 2 * time.Second
 
-// Racy tells whether the file changed so shortly before the moment at (or after it, by a clock that went back) that a
-// further change might leave the Stamp as it is. What was found out about the content at that moment must not be
-// remembered under the Stamp.
+// Racy reports whether the last change of the file was less than RacyWindow before the time at, or later. If so, the
+// next change might not change the Stamp. So do not store a digest that was computed at that time under the Stamp.
 func (s Stamp) Racy(at time.Time) bool { return at.Add(-RacyWindow).UnixNano() < max(s.MTime, s.CTime) }
 
-// Of returns the Stamp that an os.FileInfo from Stat or Lstat holds.
+// Of converts the result of os.Stat or os.Lstat to a Stamp.
 func Of(info fs.FileInfo) Stamp {
 	if s, ok := fromSys(info.Sys()); ok {
 		return s
@@ -81,7 +78,7 @@ func Of(info fs.FileInfo) Stamp {
 	return s
 }
 
-// Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
+// Lstat returns the Stamp of the file at path. If the file is missing, the error is fs.ErrNotExist.
 func Lstat(path string) (Stamp, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -91,16 +88,16 @@ func Lstat(path string) (Stamp, error) {
 }
 
 const (
-	// batch is how many files a goroutine of Lstats takes at a time.
+	// batch is the number of files that a goroutine of Lstats takes at a time.
 	batch = 256
-	// alone is the number of files below which starting a goroutine costs more than it brings.
+	// alone is the number of files below which goroutines do not pay.
 	alone = 64
 )
 
-// Lstats returns the Stamps of many files, in the order of paths, asked for by up to parallel goroutines (0: one for
-// each processor). Paths are absolute, or relative to the folder root; "" is root itself. For a path where nothing
-// is, or that is below something that is no folder, there is the zero Stamp and no error; where the system would not
-// say, there is the zero Stamp too, and the first such error is returned beside all Stamps.
+// Lstats returns the Stamps of many files, in the order of paths. It uses at most parallel goroutines; 0 means one per
+// processor. Paths are absolute, or relative to the folder root; "" is root itself. The Stamp of a missing or
+// unreadable file is zero. If lstat failed for another reason than a missing file, Lstats returns all Stamps and the
+// first such error.
 func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 	stamps := make([]Stamp, len(paths))
 	if parallel <= 0 {
@@ -132,7 +129,7 @@ func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 				}
 				mu.Lock()
 				if first == nil {
-					first = fmt.Errorf("look at %s: %w", paths[i], err)
+					first = fmt.Errorf("read the status of %s: %w", paths[i], err)
 				}
 				mu.Unlock()
 			}

@@ -15,7 +15,7 @@ func fromSys(sys any) (Stamp, bool) {
 		Mode: st.Mode}, true
 }
 
-// FromUnix returns the Stamp that the answer of the system call holds.
+// FromUnix converts the result of the system call stat or lstat to a Stamp.
 func FromUnix(st *unix.Stat_t) Stamp {
 	return Stamp{Dev: uint64(st.Dev), Inode: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(),
 		Mode: st.Mode}

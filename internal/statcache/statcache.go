@@ -1,8 +1,5 @@
-// Package statcache remembers the digests of workspace files by their stamps, so that a file that did not change
-// costs one Lstat.
-//
-// A Cache is opened on its state file, asked for digests (its Hash is a merkle.Hasher), and saved. The package does not
-// know what the files are for.
+// Package statcache caches the digests of workspace files by their stamps, so that an unchanged file costs one Lstat.
+// It does not know the purpose of files.
 package statcache
 
 import (
@@ -24,13 +21,12 @@ const (
 )
 
 // kind is of the state file. Its one block has the digest function and the entries.
-func kind() statefile.Kind { return statefile.Kind{Name: "statcache", Version: 2, Max: 1 << 30} }
+func kind() statefile.Kind { return statefile.Kind{Name: "statcache", Version: 3, Max: 1 << 30} }
 
-// Cache remembers the stamp and the digest of each file. It does not remember a file that changed less than two
-// seconds before it was hashed: another change might leave its stamp as it is.
+// Cache maps the path and stamp of a file to the digest. It does not cache a file that changed less than two seconds
+// before hashing, because the next change might not change the stamp.
 //
-// The state file is a hint: a damaged one counts as empty. Save replaces it, and keeps what other processes have
-// added.
+// Cache ignores a corrupt state file. Save replaces the state file and keeps entries that other processes have added.
 type Cache struct {
 	path string
 	fn   digest.Function
@@ -40,7 +36,7 @@ type Cache struct {
 	mu      sync.Mutex
 	entries map[string]entry // by path
 	dirty   bool
-	hashed  int64 // files read
+	hashed  int64 // files read; for tests
 }
 
 type entry struct {
@@ -50,8 +46,8 @@ type entry struct {
 	touched bool   // looked up or made by this process
 }
 
-// Open returns the cache that is kept at path, where there may be none yet. It is read when it is first asked. The
-// clock now is that of the file system.
+// Open returns the cache that is stored in the state file at path. The state file may be missing. The first lookup
+// reads it. The function now returns the time by the clock of the file system.
 func Open(path string, fn digest.Function, now func() time.Time) *Cache {
 	return &Cache{path: path, fn: fn, now: now, entries: map[string]entry{}}
 }
@@ -59,7 +55,7 @@ func Open(path string, fn digest.Function, now func() time.Time) *Cache {
 // today is the day, counted from 1970.
 func (c *Cache) today() uint32 { return uint32(c.now().Unix() / (24 * 60 * 60)) }
 
-// Hash is a merkle.Hasher.
+// Hash returns the digest of a file. The method is a merkle.Hasher.
 func (c *Cache) Hash(path string, st stat.Stamp) (digest.Digest, error) {
 	c.load.Do(func() { c.read(func(path string, e entry) { c.entries[path] = e }) })
 	if d, ok := c.known(path, st); ok {
@@ -75,7 +71,8 @@ func (c *Cache) Hash(path string, st stat.Stamp) (digest.Digest, error) {
 			return d, nil
 		}
 	}
-	return digest.Digest{}, fmt.Errorf("%s changes while it is read: stop what writes to it and run again", path)
+	return digest.Digest{}, fmt.Errorf("%s changed while hexmage read the file; stop the program that writes "+
+		"to the file, and run again", path)
 }
 
 // known returns the digest of a file that did not change since it was hashed.
@@ -130,8 +127,9 @@ func (c *Cache) remember(path string, s stat.Stamp, d digest.Digest) {
 	c.dirty = true
 }
 
-// Save writes the cache if it changed. Entries that other processes saved meanwhile are kept, ours win, and those
-// unused for 30 days are dropped. After a power cut an old or damaged file costs a few hashes.
+// Save writes the cache to the state file if the cache has changed. Save keeps entries that other processes have
+// written since Open. If two entries differ, this process's entry wins. Save drops entries that were not used for 30
+// days. If a power cut loses or damages the state file, hexmage only has to hash some files again.
 func (c *Cache) Save() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +143,7 @@ func (c *Cache) Save() error {
 			all[path] = e
 		}
 	}
-	// Of what this process did not look at, others may know more than was read at the start.
+	// Other processes may have newer entries for files that this process did not look up.
 	for path, e := range c.entries {
 		if !e.touched {
 			keep(path, e)
@@ -166,13 +164,6 @@ func (c *Cache) Save() error {
 	}
 	c.entries, c.dirty = all, false
 	return nil
-}
-
-// Hashed returns how many files were read because the cache did not know them.
-func (c *Cache) Hashed() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hashed
 }
 
 // saved is an entry in the file.

@@ -1,8 +1,8 @@
-// Package state keeps one file for each request: what the last run of the request looked at, and what it left.
+// Package state keeps a state file for each request. The state file lists the inputs that the last run read, and the
+// outputs that it wrote.
 //
-// While everything in the file holds, the request has nothing to do. Reading the file and comparing it costs one
-// lstat for each path, and opens neither the language nor the store. The package does not know plans, actions or
-// digests of content.
+// While the state file is valid, running the request again is a no-op, which costs one lstat per path. The package does
+// not know plans, actions or digests of content.
 package state
 
 import (
@@ -12,9 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statefile"
@@ -23,37 +23,38 @@ import (
 // File is the content of a state file.
 type File struct {
 	Planning
-	Boot    string                // boot id of the machine that wrote the file; after a reboot the file does not hold
+	Boot    string                // boot ID of the machine that wrote the file; a reboot invalidates the file
 	Inputs  []Seen                // files and folders that actions read
-	Outputs []Output              // what stands in the folder of outputs
+	Outputs []Output              // content of the output folder
 	Checks  []event.CheckFinished // results of the pipeline's checks
-	Always  bool                  // an action runs every time or has side effects: the file never holds
+	Always  bool                  // an action runs every time or has side effects: the file is never valid
 	Build   event.BuildStarted    // pipeline, profile and number of actions
 }
 
-// Planning is everything that a plan was made from.
+// Planning contains all inputs that planning read.
 type Planning struct {
-	Workspace string            // relative paths start here
-	Program   string            // identity of hexmage: kinds and the shipped catalog are part of it
-	CPULevel  string            // level of the processor, which a plan has in actions
-	Variables map[string]string // of the environment: hash of each value
+	Workspace string            // base of relative paths
+	Program   string            // identity of hexmage, including kinds and the shipped catalog
+	CPULevel  string            // level of the processor, which is part of actions
+	Variables map[string]string // environment variables, with a hash of each value
 	Reads     []Seen            // files and folders
 	Globs     []Glob            // folders that fileset() listed
 }
 
-// Seen is a path that was looked at. The zero Stamp says that nothing was there.
+// Seen is a path with the Stamp that the file had when hexmage read it. The zero Stamp means that the path did not
+// exist.
 type Seen struct {
 	Path  string
 	Stamp stat.Stamp
-	Racy  bool `json:",omitempty"` // changed just before it was read, so that the Stamp may not show the next change
+	Racy  bool // changed just before reading, so that the Stamp may not show the next change
 }
 
-// See returns the Seen of a path that was read at or after the moment at.
+// See returns a Seen for a path with the Stamp s. The time at is when hexmage read the path, or earlier.
 func See(path string, s stat.Stamp, at time.Time) Seen {
 	return Seen{path, s, s.Exists() && s.Racy(at)}
 }
 
-// Glob is a folder with what patterns found in it.
+// Glob is a folder with patterns and the paths in the folder that match.
 type Glob struct {
 	Dir      string
 	Patterns []string
@@ -61,17 +62,18 @@ type Glob struct {
 	Dirs     []Seen // folders that were listed
 }
 
-// Output is an output of the pipeline in the folder of outputs.
+// Output is an output of the pipeline that hexmage wrote to the output folder.
 type Output struct {
 	event.OutputReady
-	ID    string // names the content; equal IDs are equal outputs
+	ID    string // identifies the content; equal IDs mean equal outputs
 	Files []Seen // absolute paths: the file, or the folder and everything in it
 }
 
 // kind is that of state files. The names of requests and the paths in them belong to the user alone.
-func kind() statefile.Kind { return statefile.Kind{Name: "request", Version: 1, Max: 1 << 30} }
+func kind() statefile.Kind { return statefile.Kind{Name: "request", Version: 2, Max: 1 << 30} }
 
-// Read reads the file at path. The error is fs.ErrNotExist when there is none. After any error, the run plans.
+// Read reads the state file at path. If the file is missing, the error is fs.ErrNotExist. After any error, hexmage must
+// plan the request again.
 func Read(path string) (*File, error) {
 	f := &File{}
 	if err := statefile.Read(path, kind(), f); err != nil {
@@ -80,25 +82,26 @@ func Read(path string) (*File, error) {
 	return f, nil
 }
 
-// Write replaces the file at path. A path that is racy stays so: the next run plans, and finds everything cached.
+// Write replaces the state file at path. If a path in f is racy, it stays racy. Then the next run plans again, and
+// finds all results in the cache.
 func (f *File) Write(path string) error { return statefile.Write(path, kind(), f) }
 
-// Machine answers what a plan was made from, as it is now.
+// Machine provides the current state of the inputs of planning.
 type Machine struct {
 	Program  string
 	CPULevel string
 	Variable func(name string) string                                              // hash of the value
-	Glob     func(dir string, patterns []string) (found, dirs []string, err error) // what fileset() finds
+	Glob     func(dir string, patterns []string) (found, dirs []string, err error) // matches of fileset()
 }
 
-// ErrChanged says that something in the file no longer holds. It is no failure.
+// ErrChanged means that something has changed since the last run, so hexmage must plan again.
 var ErrChanged = errors.New("changed since the last run")
 
-// Holds returns nil while a run of the same request would plan the same, read the same and leave the same. Else the
-// error names the first difference.
+// Holds returns nil if the inputs of planning, the inputs of actions and the outputs are unchanged since the last run.
+// Otherwise the error names the first difference.
 func (f *File) Holds(m Machine) error {
-	if f.Boot != Boot() {
-		return fmt.Errorf("the machine was started anew: %w", ErrChanged)
+	if f.Boot != atomicfile.Boot() {
+		return fmt.Errorf("the machine restarted: %w", ErrChanged)
 	}
 	if f.Always {
 		return fmt.Errorf("a step runs every time: %w", ErrChanged)
@@ -112,13 +115,14 @@ func (f *File) Holds(m Machine) error {
 	return f.OutputsHold()
 }
 
-// Holds returns nil while planning would read what it read then.
+// Holds returns nil if all files, environment variables and folders that planning reads are unchanged since the last
+// run.
 func (p *Planning) Holds(m Machine) error {
 	switch {
 	case p.Program != m.Program:
 		return fmt.Errorf("hexmage itself: %w", ErrChanged)
 	case p.CPULevel != m.CPULevel:
-		return fmt.Errorf("the level of the processor: %w", ErrChanged)
+		return fmt.Errorf("the level of the CPU: %w", ErrChanged)
 	}
 	for name, was := range p.Variables {
 		if m.Variable(name) != was {
@@ -138,7 +142,7 @@ func (p *Planning) Holds(m Machine) error {
 	return same(p.Workspace, p.Reads)
 }
 
-// OutputsHold returns nil while every output stands as the last run left it.
+// OutputsHold returns nil if every output is unchanged since the last run.
 func (f *File) OutputsHold() error {
 	for _, o := range f.Outputs {
 		if err := o.Holds(); err != nil {
@@ -148,10 +152,10 @@ func (f *File) OutputsHold() error {
 	return nil
 }
 
-// Output returns the output with the name, or nil if the last run did not leave it or the machine was started anew
-// since: the system may have lost what was written.
+// Output returns the output with the given name. If the last run did not write the output, it returns nil. It also
+// returns nil after a reboot, because the system may have lost the content.
 func (f *File) Output(name string) *Output {
-	if f == nil || f.Boot != Boot() {
+	if f == nil || f.Boot != atomicfile.Boot() {
 		return nil
 	}
 	for i := range f.Outputs {
@@ -162,7 +166,7 @@ func (f *File) Output(name string) *Output {
 	return nil
 }
 
-// Holds returns nil while the output stands as the last run left it.
+// Holds returns nil if the output is unchanged since the last run.
 func (o *Output) Holds() error {
 	if len(o.Files) == 0 {
 		return fmt.Errorf("%s: %w", o.Path, ErrChanged)
@@ -188,8 +192,8 @@ func same(root string, seen []Seen) error {
 	return nil
 }
 
-// SeeTree returns the Seen of a file or of a folder with everything in it, which this process has just written:
-// nothing in it is racy, because the run that put it there ends after it. Paths are absolute.
+// SeeTree returns the Seen of a file, or of a folder and everything in it. The path must be absolute. This process must
+// have just written the files. SeeTree marks no file as racy, because the run that wrote the files ends later.
 func SeeTree(path string) ([]Seen, error) {
 	var seen []Seen
 	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
@@ -203,10 +207,4 @@ func SeeTree(path string) ([]Seen, error) {
 		return err
 	})
 	return seen, err
-}
-
-// Boot returns the boot id of the machine, or "" where the system has none.
-func Boot() string {
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // elsewhere than on Linux there is none
-	return strings.TrimSpace(string(b))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/state"
@@ -42,7 +43,7 @@ func request(t *testing.T) (dir string, f *state.File, m state.Machine) {
 			Globs: []state.Glob{{Dir: "src", Patterns: []string{"*.c"}, Found: []string{"src/a.c", "src/b.c"},
 				Dirs: []state.Seen{see("src")}}},
 		},
-		Boot:   state.Boot(),
+		Boot:   atomicfile.Boot(),
 		Inputs: []state.Seen{see("src/a.c"), see("bin/cc")},
 		Checks: []event.CheckFinished{{Check: "c", Result: event.CheckPassed}},
 		Build:  event.BuildStarted{Pipeline: "p", Actions: 3},

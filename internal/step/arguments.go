@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"reflect"
@@ -13,52 +14,52 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Argument is an argument or a block of a kind, for people and for editors.
+// Argument describes an argument or block that a kind accepts, for users and editors.
 type Argument struct {
 	Name     string `json:"name"`
-	Type     string `json:"type"` // as the language spells it; of blocks also what they hold
+	Type     string `json:"type"` // as HCL spells it; for blocks also their content
 	Required bool   `json:"required,omitempty"`
 	Default  string `json:"default,omitempty"`
-	Values   string `json:"values,omitempty"` // those that there are: "v1 or v2", "1 to 1000"
+	Values   string `json:"values,omitempty"` // the allowed values: "v1 or v2", "1 to 1000"
 	Doc      string `json:"doc"`
 
-	Choices []string `json:"-"` // Values, each; none where they are no list
+	Choices []string `json:"-"` // the allowed values one by one; empty if Values is not a list
 }
 
-// arguments are the fields of a struct that have one of the tags
+// arguments describes the fields of a struct with these tags
 //
-//	arg:"name"             an argument; with ",required", with ",nonull" a list whose elements may not be null, with
-//	                       ",label" the label of a block
-//	block:"name"           blocks, a slice of structs, or one at most, a pointer to a struct; with ",required" at
-//	                       least one
-//	default:"v2"           what an argument is that is not set, null, "", or an empty list; of a list, words
-//	oneof:"v1 v2"          the values that there are
-//	range:"1..64"          the least and the largest number
+//	arg:"name"             an argument; options: ",required", ",nonull" for a list without null elements,
+//	",label" for the label of a block
+//	block:"name"           blocks: a slice of structs, or a pointer to a struct for at most one; with ",required"
+//	at least one
+//	default:"v2"           the value of an argument that is not set, null, "", or an empty list; words for a list
+//	oneof:"v1 v2"          the allowed values
+//	range:"1..64"          the smallest and the largest number
 //
-// Embedded structs have arguments of their own beside the others. A number in a field of whole numbers is to be
-// whole. A pointer is nil where the argument is null, and there alone. A field whose pointer has UnmarshalText is a
-// string in the language.
+// Arguments of embedded structs count as arguments of the struct. A field of an integer type accepts only whole
+// numbers. A pointer is nil if and only if the argument is null. A field whose pointer has UnmarshalText is a string in
+// HCL.
 type arguments struct {
 	fields []*field
 	zero   reflect.Value // with all defaults
 }
 
-// field is one argument.
+// field describes one argument or block.
 type field struct {
 	name                    string
 	index                   []int
 	ty                      cty.Type   // of an argument
 	nested                  *arguments // of blocks
 	required, nonull, label bool
-	many                    bool // blocks
+	many                    bool // several blocks allowed
 	def                     string
 	oneOf                   []string
 	bounds                  string // "1..64"
 	low, high               float64
 }
 
-// argumentsOf reads the tags of a struct. A mistake there is one of hexmage, which the first look at the table of
-// kinds shows: it panics.
+// argumentsOf reads the tags of a struct. It panics on invalid tags, which are bugs that the first use of the kinds'
+// table finds.
 func argumentsOf(t reflect.Type) *arguments {
 	a := &arguments{zero: reflect.New(t).Elem()}
 	for _, sf := range reflect.VisibleFields(t) {
@@ -99,7 +100,7 @@ func mustFloat(s string) float64 {
 	return f
 }
 
-// typeOf returns what the language has for a type of Go.
+// typeOf returns the HCL type for a Go type.
 func typeOf(t reflect.Type) cty.Type {
 	switch {
 	case t == reflect.TypeFor[Path](), reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
@@ -121,10 +122,10 @@ func typeOf(t reflect.Type) cty.Type {
 	case reflect.Pointer:
 		return typeOf(t.Elem())
 	}
-	panic(fmt.Sprintf("%s can be no argument", t))
+	panic(fmt.Sprintf("an argument cannot have type %s", t))
 }
 
-// spec is the schema.
+// spec returns the schema.
 func (a *arguments) spec() hcldec.ObjectSpec {
 	spec := hcldec.ObjectSpec{}
 	labels := 0
@@ -148,7 +149,7 @@ func (a *arguments) spec() hcldec.ObjectSpec {
 	return spec
 }
 
-// list describes the arguments, sorted by name.
+// list returns the arguments, sorted by name.
 func (a *arguments) list(docs map[string]string) []Argument {
 	var out []Argument
 	for _, f := range a.fields {
@@ -161,7 +162,7 @@ func (a *arguments) list(docs map[string]string) []Argument {
 	return out
 }
 
-// typeName is the type as the language spells it, or what blocks hold.
+// typeName returns the type in HCL's spelling, or the content of a block.
 func (f *field) typeName() string {
 	if f.nested == nil {
 		return typeexpr.TypeString(f.ty)
@@ -185,7 +186,7 @@ func (f *field) typeName() string {
 	return word + " { " + strings.Join(parts, ", ") + " }"
 }
 
-// values says which values there are, "" when any of the type will do.
+// values returns the allowed values, "" if all values of the type are allowed.
 func (f *field) values() string {
 	if f.bounds != "" {
 		return strings.Replace(f.bounds, "..", " to ", 1)
@@ -196,8 +197,8 @@ func (f *field) values() string {
 	return ""
 }
 
-// decode fills a struct from its arguments. What is wrong is said to the plan, at the argument, which is at unless at
-// is "".
+// decode fills a struct from its arguments. It reports errors to the plan at the argument at, or at the argument itself
+// if at is "".
 func (a *arguments) decode(p *Plan, at string, args map[string]cty.Value, to reflect.Value) {
 	to.Set(a.zero)
 	for _, f := range a.fields {
@@ -205,27 +206,23 @@ func (a *arguments) decode(p *Plan, at string, args map[string]cty.Value, to ref
 		if !ok || x.IsNull() || !x.IsKnown() {
 			continue
 		}
-		arg := at
-		if arg == "" {
-			arg = f.name
-		}
-		decoding{p: p, f: f, arg: arg}.set(x, to.FieldByIndex(f.index))
+		decoding{p: p, f: f, arg: cmp.Or(at, f.name)}.set(x, to.FieldByIndex(f.index))
 	}
 }
 
-// decoding is one argument being read.
+// decoding is the decoding of one argument.
 type decoding struct {
 	p   *Plan
 	f   *field
-	arg string // where mistakes are
-	has bool   // it is an element of the argument
+	arg string // the argument for diagnostics
+	has bool   // the value is an element of the argument
 }
 
 func (d decoding) fail(summary, format string, args ...any) {
 	d.p.Fail(d.arg, summary, format, args...)
 }
 
-// is begins to say what the value is.
+// is returns the beginning of a message about the value.
 func (d decoding) is() string {
 	if d.has {
 		return d.f.name + " has"
@@ -233,7 +230,7 @@ func (d decoding) is() string {
 	return d.f.name + " is"
 }
 
-// set writes a value that is known and not null to where it belongs.
+// set stores a known value that is not null in to.
 func (d decoding) set(v cty.Value, to reflect.Value) {
 	switch to.Kind() {
 	case reflect.Pointer:
@@ -275,13 +272,6 @@ func (d decoding) set(v cty.Value, to reflect.Value) {
 
 func (d decoding) list(v cty.Value, to reflect.Value) {
 	d.has = true
-	// most are, and some have ten thousand
-	if texts, ok := to.Addr().Interface().(*[]string); ok && len(d.f.oneOf) == 0 {
-		if list := d.texts(v); len(list) > 0 || d.f.def == "" {
-			*texts = list
-		}
-		return
-	}
 	out := reflect.MakeSlice(to.Type(), 0, v.LengthInt())
 	i := -1
 	for it := v.ElementIterator(); it.Next(); {
@@ -303,30 +293,15 @@ func (d decoding) list(v cty.Value, to reflect.Value) {
 	}
 }
 
-// texts are the elements of a list of texts.
-func (d decoding) texts(v cty.Value) []string {
-	out := make([]string, 0, v.LengthInt())
-	i := -1
-	for it := v.ElementIterator(); it.Next(); {
-		i++
-		if _, e := it.Element(); !e.IsNull() {
-			out = append(out, e.AsString())
-		} else {
-			d.null(i)
-		}
-	}
-	return out
-}
-
-// null says that an element may not be null, where it may not.
+// null reports a null element if the argument does not allow it.
 func (d decoding) null(i int) {
 	if d.f.nonull {
-		d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step or module whose when is false "+
-			"are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
+		d.fail("Null element", "%s[%d] of %s is null. Outputs of a step or module are null if its when is "+
+			"false. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
 	}
 }
 
-// scalar writes a text, a number or a bool, and holds it to what the tags say of it.
+// scalar stores a string, a number or a bool, after checking the constraints in the tags.
 func (d decoding) scalar(v cty.Value, to reflect.Value) {
 	var text string
 	switch v.Type() {
@@ -341,24 +316,24 @@ func (d decoding) scalar(v cty.Value, to reflect.Value) {
 		f, _ := v.AsBigFloat().Float64()
 		text = v.AsBigFloat().Text('f', -1)
 		if d.f.bounds != "" && (f < d.f.low || f > d.f.high) {
-			d.fail("Out of bounds", "%s %s: give a number from %s.", d.is(), text, d.f.values())
+			d.fail("Value out of range", "%s %s. Use a number from %s.", d.is(), text, d.f.values())
 			return
 		}
 	}
 	if len(d.f.oneOf) > 0 && !slices.Contains(d.f.oneOf, text) {
-		d.fail("No such value", "%s %s: it can be %s.", d.is(), spelled(v, text), d.f.values())
+		d.fail("Invalid value", "%s %s. Use %s.", d.is(), spelled(v, text), d.f.values())
 		return
 	}
 	if err := setText(to, text); err != nil {
 		if v.Type() == cty.Number {
-			d.fail("Not a whole number", "%s %s: give a whole number.", d.is(), text)
+			d.fail("Invalid number", "%s %s. Use a whole number.", d.is(), text)
 		} else {
-			d.fail("Unusable value", "%s %q: %v.", d.is(), text, err)
+			d.fail("Invalid value", "%s %q: %v.", d.is(), text, err)
 		}
 	}
 }
 
-// spelled is a value as the language spells it.
+// spelled returns the value in HCL's spelling.
 func spelled(v cty.Value, text string) string {
 	if v.Type() == cty.String {
 		return strconv.Quote(text)
@@ -366,7 +341,7 @@ func spelled(v cty.Value, text string) string {
 	return text
 }
 
-// setText reads a value from its text.
+// setText parses a value from its text.
 func setText(to reflect.Value, text string) error {
 	if u, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
@@ -399,7 +374,7 @@ func setText(to reflect.Value, text string) error {
 			to.Set(reflect.Append(to, x))
 		}
 	default:
-		return fmt.Errorf("%s has no text", to.Type())
+		return fmt.Errorf("%s has no text representation", to.Type())
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func kindOf(got *everything) step.Kind {
 }
 
 // plan decodes a body as the planner does, and plans.
-func plan(t *testing.T, k step.Kind, src string, uses ...step.Use) (step.Planned, hcl.Diagnostics) {
+func plan(t *testing.T, k step.Kind, src string, uses ...step.OutputRef) (step.Planned, hcl.Diagnostics) {
 	t.Helper()
 	f, diags := hclsyntax.ParseConfig([]byte(src), "p.hcl", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -81,7 +81,7 @@ func plan(t *testing.T, k step.Kind, src string, uses ...step.Use) (step.Planned
 func TestArguments(t *testing.T) {
 	var got everything
 	o := out("a")
-	use := func(arg string) step.Use { return step.UseOf(cty.GetAttrPath(arg), o) }
+	use := func(arg string) step.OutputRef { return step.OutputRefOf(cty.GetAttrPath(arg), o) }
 	if _, diags := plan(t, kindOf(&got), `
 text  = 12
 seed  = 18446744073709551615
@@ -157,12 +157,12 @@ words = []`); diags.HasErrors() {
 
 func TestWrongArguments(t *testing.T) {
 	for src, want := range map[string]string{
-		`count = 0`:                         "count is 0: give a number from 1 to 10.",
-		`count = 1.5`:                       "count is 1.5: give a whole number.",
-		`count = 1e30`:                      "give a number from 1 to 10",
-		`seed = -1`:                         "seed is -1: give a whole number.",
-		`part = 1.01`:                       "part is 1.01: give a number from 0 to 1.",
-		`format = "v3"`:                     `format is "v3": it can be v1 or v2.`,
+		`count = 0`:                         "count is 0. Use a number from 1 to 10.",
+		`count = 1.5`:                       "count is 1.5. Use a whole number.",
+		`count = 1e30`:                      "Use a number from 1 to 10",
+		`seed = -1`:                         "seed is -1. Use a whole number.",
+		`part = 1.01`:                       "part is 1.01. Use a number from 0 to 1.",
+		`format = "v3"`:                     `format is "v3". Use v1 or v2.`,
 		`words = ["a", null]`:               "words[1] of step.all.x is null",
 		`wait = "soon"`:                     `wait is "soon": time: invalid duration`,
 		"row \"a\" {\n value = \"fast\"\n}": "number",

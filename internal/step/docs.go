@@ -1,7 +1,6 @@
 package step
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,27 +8,26 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Description is what there is to say of a kind: for people, for editors that complete and check, and for the
-// documentation.
+// Description describes a kind of step for users, for editors (completion and checks), and for the reference pages.
 type Description struct {
 	Kind        string     `json:"kind"`
 	Summary     string     `json:"summary"`
 	Arguments   []Argument `json:"arguments"`
 	Outputs     []Output   `json:"outputs"`
-	OutputsFrom string     `json:"outputs_from,omitempty"` // an argument whose elements are outputs too
-	OwnOutputs  bool       `json:"own_outputs,omitempty"`  // it has those of its `output` blocks
-	Toolchains  []string   `json:"toolchains,omitempty"`   // that it uses without being told
+	OutputsFrom string     `json:"outputs_from,omitempty"` // an argument whose elements are also outputs
+	OwnOutputs  bool       `json:"own_outputs,omitempty"`  // its `output` blocks define outputs
+	Toolchains  []string   `json:"toolchains,omitempty"`   // the toolchains that it always uses
 	Example     string     `json:"example,omitempty"`
 }
 
-// Output is an output that every step of a kind has.
+// Output describes an output that every step of a kind has.
 type Output struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
 	Doc   string `json:"doc"`
 }
 
-// Describe describes kinds, sorted by name, toolchain blocks last.
+// Describe returns the descriptions of all kinds, sorted by name. Toolchain blocks are last.
 func Describe(kinds map[string]Kind) []Description {
 	var all []Description
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
@@ -52,15 +50,7 @@ func Describe(kinds map[string]Kind) []Description {
 	return all
 }
 
-// Block is how a step of the kind begins.
-func (d Description) Block() string {
-	if d.Kind == addrs.Toolchain {
-		return d.Kind
-	}
-	return fmt.Sprintf("step %q", d.Kind)
-}
-
-// Text is all that there is to say of an argument beside its name and its type.
+// Text returns the text about an argument, without name and type.
 func (a Argument) Text() string {
 	s := a.Doc
 	if a.Values != "" {

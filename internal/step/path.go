@@ -10,33 +10,33 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Root is a folder of this machine that modules are in, and where it is in exec roots: there its name is the same on
-// every machine, so keys are.
+// Root is a folder of modules. Dir is the folder on this machine, and At is the path in exec roots. At is the same on
+// all machines, so that cache keys are the same too.
 type Root struct{ Dir, At string }
 
-// Placed is a text for a command, such as one of its arguments, with the paths of modules' files as they are in the
-// exec root.
+// Placed replaces paths on this machine in the text by paths in the exec root, for all files of modules. The text is
+// part of a command, such as an argument.
 func (r Request) Placed(text string) string {
 	for _, root := range r.Roots {
 		if path.IsAbs(text) && !strings.ContainsAny(text, " \t\n") && strings.HasPrefix(text, root.Dir+"/") {
-			text = path.Clean(text) // folders on a way with .. are not all there
+			text = path.Clean(text) // parents of .. may not exist in the exec root
 		}
 		text = strings.ReplaceAll(text, root.Dir+"/", root.At+"/")
 	}
 	return text
 }
 
-// Path is an argument that names a file or folder: an output of a step or toolchain, something below one, or a path
-// of the workspace. The zero Path is one that is not set, as is that of "".
+// Path is the value of an argument that names a file or folder. The value is an output of a step or toolchain, a path
+// below an output, or a path in the workspace. If the argument is not set or is "", the Path is zero.
 type Path struct {
 	value  string
 	arg    string
-	output *addrs.Output // that the value is, or is below
+	output *addrs.Output // the output that the value is or is below
 	index  int           // in a list
 	listed bool
 }
 
-// Path is a value of an argument as a path.
+// Path converts the value of the argument arg to a Path.
 func (r Request) Path(arg, value string) Path {
 	p := Path{value: value, arg: arg}
 	for _, o := range r.Used(arg) {
@@ -49,24 +49,25 @@ func (r Request) Path(arg, value string) Path {
 
 var shellOnly = lazyregexp.New(`^~[^/]*(?:/|$)|\$\{?[A-Z_][A-Z0-9_]*\}?`)
 
-// Unexpanded says, for a path that only a shell would expand, that nobody does; "" for other paths.
+// Unexpanded returns an error text if the path contains shell syntax, such as "~/models" or "$HOME". Otherwise it
+// returns "".
 func Unexpanded(value string) string {
 	part := shellOnly.Get().FindString(value)
 	if part == "" {
 		return ""
 	}
-	return fmt.Sprintf("hexmage does not expand %s, as a shell does. Write the path itself, or make it a variable of "+
-		"the pipeline, and let the shell expand it: hexmage run … --var NAME=%s", strings.TrimSuffix(part, "/"), value)
+	return fmt.Sprintf("hexmage does not expand %s, because no shell reads the pipeline. Write the full path, or use "+
+		"a variable and let your shell expand the path with --var NAME=%s", strings.TrimSuffix(part, "/"), value)
 }
 
-// String returns the value.
+// String returns the value of the argument.
 func (p Path) String() string { return p.value }
 
-// IsSet tells whether there is a path.
+// IsSet reports whether the argument is set.
 func (p Path) IsSet() bool { return p.value != "" }
 
-// Host returns the path of a file or folder of this machine, absolute or relative to the workspace, or "" for what
-// steps make.
+// Host returns the path of a file or folder on this machine, absolute or relative to the workspace. For an output of a
+// step, it returns "".
 func (p Path) Host() string {
 	if p.output != nil {
 		return ""
@@ -74,7 +75,7 @@ func (p Path) Host() string {
 	return p.value
 }
 
-// Output returns the output that the path is, or is below.
+// Output returns the output that the Path names or is below. It returns false for a file of this machine.
 func (p Path) Output() (addrs.Output, bool) {
 	if p.output == nil {
 		return addrs.Output{}, false
@@ -82,8 +83,8 @@ func (p Path) Output() (addrs.Output, bool) {
 	return *p.output, true
 }
 
-// InRoot is where the path appears in the exec root with Input: of an output at the output's own path; a file or
-// folder of the workspace at in/<argument>/<base name>.
+// InRoot returns the path of the file or folder in the exec root, after Input has added it as an input. An output is at
+// the path of the output, and a file or folder of the workspace is at in/<argument>/<base name>.
 func (p Path) InRoot() string {
 	if p.value == "" || p.output != nil {
 		return cleaned(p.value)
@@ -92,13 +93,13 @@ func (p Path) InRoot() string {
 	if p.listed {
 		at += fmt.Sprintf("/%d", p.index)
 	}
-	if base := path.Base(path.Clean("/" + p.value)); base != "/" { // "." and ".." have no name of their own
+	if base := path.Base(path.Clean("/" + p.value)); base != "/" { // "." and ".." have no base name
 		at += "/" + base
 	}
 	return at
 }
 
-// MarshalText makes InRoot what documents have of a path.
+// MarshalText returns InRoot.
 func (p Path) MarshalText() ([]byte, error) { return []byte(p.InRoot()), nil }
 
 func cleaned(p string) string {
@@ -108,7 +109,8 @@ func cleaned(p string) string {
 	return path.Clean(p)
 }
 
-// Input places the path at InRoot; the output that it is below comes along as a whole. What is not set is no input.
+// Input returns an input that puts the file or folder at InRoot. For a path below an output, the input is the whole
+// output. If the argument is not set, the input is empty.
 func (p Path) Input() action.Input {
 	switch {
 	case p.value == "":
@@ -119,7 +121,7 @@ func (p Path) Input() action.Input {
 	return action.Input{Path: p.InRoot(), Host: &action.HostPath{Path: cleaned(p.value)}}
 }
 
-// As places what the path names, and nothing beside it, at a path of the exec root.
+// As returns an input that puts only the named file or folder at the path at in the exec root.
 func (p Path) As(at string) action.Input {
 	if p.output == nil {
 		return action.Input{Path: at, Host: &action.HostPath{Path: cleaned(p.value)}}
@@ -131,7 +133,8 @@ func (p Path) As(at string) action.Input {
 	return in
 }
 
-// Below places one file or folder below the path where it appears with Input.
+// Below returns an input with one file or folder inside the folder p. The argument rel is relative to p. The file or
+// folder has the same path in the exec root as with Input.
 func (p Path) Below(rel string) action.Input {
 	below := p
 	below.value = path.Join(p.value, rel)

@@ -17,7 +17,7 @@ func out(name string) addrs.Output {
 func request(arg string, v cty.Value, used ...addrs.Output) step.Request {
 	r := step.Request{Args: map[string]cty.Value{arg: v}}
 	for _, o := range used {
-		r.Uses = append(r.Uses, step.UseOf(cty.GetAttrPath(arg), o))
+		r.Uses = append(r.Uses, step.OutputRefOf(cty.GetAttrPath(arg), o))
 	}
 	return r
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// New returns the kind whose arguments are the tagged fields of an A, and which plans a step by calling plan. The
-// schema says the rest: its Args and Arguments are filled in.
+// New returns a kind. The fields of A with argument tags are the kind's arguments, and the function plan plans a step.
+// New sets Args and Arguments in the schema.
 func New[A any](s Schema, plan func(A, *Plan)) Kind {
 	args := argumentsOf(reflect.TypeFor[A]())
 	s.Args, s.Arguments = args.spec(), args.list(s.ArgDocs)
@@ -41,7 +41,7 @@ func (k *kind[A]) Plan(r Request) (Planned, hcl.Diagnostics) {
 	return p.end()
 }
 
-// Decode reads an object, such as that of a target, into a struct with the tags of arguments.
+// Decode decodes an object, such as a target, into a struct whose fields have argument tags.
 func Decode[A any](v cty.Value) (A, hcl.Diagnostics) {
 	var a A
 	p := &Plan{}
@@ -51,8 +51,8 @@ func Decode[A any](v cty.Value) (A, hcl.Diagnostics) {
 	return a, p.diags
 }
 
-// DecodeBody reads a body without references, such as that of a file of data, into a struct with the tags of
-// arguments.
+// DecodeBody decodes an HCL body without references, such as a data file, into a struct whose fields have argument
+// tags.
 func DecodeBody[A any](body hcl.Body) (A, hcl.Diagnostics) {
 	v, diags := hcldec.Decode(body, argumentsOf(reflect.TypeFor[A]()).spec(), nil)
 	if diags.HasErrors() {
@@ -62,8 +62,8 @@ func DecodeBody[A any](body hcl.Body) (A, hcl.Diagnostics) {
 	return Decode[A](v)
 }
 
-// Plan is a step being planned: what its kind says with the methods of Plan becomes a Planned. When anything is
-// wrong, the rest does not count.
+// Plan collects the actions, outputs and errors of a step while a kind plans the step. After an error, the planner
+// ignores the actions and outputs.
 type Plan struct {
 	Request
 	out     Planned
@@ -87,56 +87,56 @@ func (p *Plan) specs() []action.Spec {
 	return specs
 }
 
-// Fail says that something is wrong with an argument, or with the step as a whole where there is no such argument.
+// Fail reports an error at the argument arg. If the step does not set the argument, the error is at the step.
 func (p *Plan) Fail(arg, summary, detail string, args ...any) {
 	p.Report(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...),
 		Subject: p.ArgRange(arg)})
 }
 
-// Shared is the Extra of an error about something outside the step, such as a file: if several steps find it, the
-// planner reports one.
+// Shared marks an error that several steps may report, such as an error in a file. The planner prints the error once.
+// Shared is the field Extra of the diagnostic.
 type Shared struct{}
 
-// FailOnce is Fail of an error that other steps may find too.
+// FailOnce is like Fail, for an error that other steps may also report. The planner prints such an error once.
 func (p *Plan) FailOnce(arg, summary, detail string) {
 	p.Fail(arg, summary, "%s", detail)
 	p.diags[len(p.diags)-1].Extra = Shared{}
 }
 
-// Report adds errors and warnings.
+// Report adds errors and warnings to the plan.
 func (p *Plan) Report(diags ...*hcl.Diagnostic) { p.diags = append(p.diags, diags...) }
 
-// Failed tells whether anything is wrong.
+// Failed reports whether the kind has reported an error.
 func (p *Plan) Failed() bool { return p.diags.HasErrors() }
 
-// Undeclared is the Extra of an error about a block that a step cannot do without and nobody wrote: who plans many
-// steps says it once.
-type Undeclared struct {
+// MissingBlockError marks an error about a missing toolchain or target block. If many steps need the block, the planner
+// prints the error once. MissingBlockError is the field Extra of the diagnostic.
+type MissingBlockError struct {
 	By        addrs.Instance
-	Toolchain string // "": a target
+	Toolchain string // "" for a target
 }
 
-// Toolchain returns a toolchain that the kind cannot do without; that it is not there is an error, which says which
-// block to add.
+// Toolchain returns the toolchain with the given name. If the pipeline does not declare the toolchain, the method
+// reports an error that names the block to add.
 func (p *Plan) Toolchain(name string) Toolchain {
 	t, ok := p.Toolchains[name]
 	if !ok {
-		p.lack(name, "Toolchain not declared", "A step of kind %q needs toolchain %q. Add a block: toolchain %q {}.",
-			p.At.Kind, name, name)
+		p.lack(name, "Undeclared toolchain", "A step of kind %q needs toolchain %q. Add toolchain %q {} "+
+			"to the pipeline.", p.At.Kind, name, name)
 	}
 	return t
 }
 
-// NoTarget says that the step has no target, and its kind cannot do without.
-func (p *Plan) NoTarget(detail string, args ...any) { p.lack("", "No target", detail, args...) }
+// NoTarget reports an error: the kind requires a target, but the step has none.
+func (p *Plan) NoTarget(detail string, args ...any) { p.lack("", "Missing target", detail, args...) }
 
 func (p *Plan) lack(toolchain, summary, detail string, args ...any) {
 	p.Fail("", summary, detail, args...)
-	p.diags[len(p.diags)-1].Extra = Undeclared{p.At, toolchain}
+	p.diags[len(p.diags)-1].Extra = MissingBlockError{p.At, toolchain}
 }
 
-// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. The plan depends
-// on what is there from then on, also when it is nothing.
+// Open opens a file or folder on this machine. The path is absolute, or relative to the workspace. The plan then
+// depends on the path, even if the path does not exist.
 func (p *Plan) Open(name string) (fs.File, error) {
 	p.out.Reads.Paths = append(p.out.Reads.Paths, name)
 	if p.Request.Open == nil {
@@ -145,13 +145,13 @@ func (p *Plan) Open(name string) (fs.File, error) {
 	return p.Request.Open(name)
 }
 
-// Read adds to what planning depends on.
+// Read adds files and environment variables that the plan depends on.
 func (p *Plan) Read(r Reads) {
 	own := &p.out.Reads
 	own.Paths, own.Env = append(own.Paths, r.Paths...), append(own.Env, r.Env...)
 }
 
-// Missing says what this machine lacks to run the step, and how to get it.
+// Missing adds requirements of the step that this machine does not meet. Each text includes a remedy.
 func (p *Plan) Missing(texts ...string) {
 	for _, t := range texts {
 		if !slices.Contains(p.out.Missing, t) {
@@ -160,20 +160,21 @@ func (p *Plan) Missing(texts ...string) {
 	}
 }
 
-// OutputBytes says how large the outputs are at least.
+// OutputBytes sets the minimum total size of the step's outputs in bytes.
 func (p *Plan) OutputBytes(n int64) { p.out.OutputBytes = n }
 
-// Programs names programs of the host that the actions start without naming them as argv[0].
+// Programs adds host programs that actions start, except the program in argv[0].
 func (p *Plan) Programs(names ...string) { p.out.Programs = append(p.out.Programs, names...) }
 
-// Attrs are what is known of a toolchain.
+// Attrs sets the attributes of a toolchain that are known during planning.
 func (p *Plan) Attrs(attrs map[string]cty.Value) { p.out.Attrs = attrs }
 
-// Explain sets what turns a failed action's output into hints for people.
+// Explain sets a function that returns hints for users about a failed action. The arguments are the action's name and
+// output.
 func (p *Plan) Explain(f func(spec string, output []byte) []string) { p.out.Explain = f }
 
-// Await has the step planned again when the files in some trees are known: then says what there is to do with them.
-// What is said otherwise is a preview.
+// Await defers the rest of the plan until hexmage knows the names of the files in the trees. Then hexmage calls the
+// function then to complete the plan. Until then, the plan is a preview.
 func (p *Plan) Await(trees []action.Input, then func(p *Plan, l action.Listing) error) {
 	p.out.Await = trees
 	p.out.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
@@ -188,13 +189,13 @@ func (p *Plan) Await(trees []action.Input, then func(p *Plan, l action.Listing) 
 	}
 }
 
-// File gives an output of the step.
+// File adds an output of class File to the step.
 func (p *Plan) File(name string, in action.Input) { p.Output(name, action.File, in) }
 
-// Tree gives an output of the step that is put together of parts.
+// Tree adds an output of class Tree to the step. The parts together form the tree.
 func (p *Plan) Tree(name string, parts ...action.Input) { p.Output(name, action.Tree, parts...) }
 
-// Output gives an output of the step.
+// Output adds an output of the given class to the step.
 func (p *Plan) Output(name string, class action.Class, parts ...action.Input) {
 	if p.out.Outputs == nil {
 		p.out.Outputs = make(map[string]action.Artifact)
@@ -202,28 +203,29 @@ func (p *Plan) Output(name string, class action.Class, parts ...action.Input) {
 	p.out.Outputs[name] = action.Artifact{Class: class, Parts: parts}
 }
 
-// Action is an action of the step. Its name tells it from the others of the step, "" where there are none.
+// Action is an action of the step. Each action has a unique name in the step. If the step has only one action, the name
+// may be "".
 type Action struct{ action.Spec }
 
-// Action adds an action; the description is a few words for people.
+// Action adds an action to the step. The description is a few words for users.
 func (p *Plan) Action(name, description string, argv ...string) *Action {
 	a := &Action{action.Spec{Name: name, Description: description, Args: argv}}
 	p.actions = append(p.actions, a)
 	return a
 }
 
-// Tool adds an action of a built-in tool.
+// Tool adds an action that runs a built-in tool with the arguments args.
 func Tool[S any](p *Plan, name, description string, t tool.Name[S], args S) *Action {
 	doc, err := tool.Encode(args)
 	if err != nil {
-		p.Fail("", "Arguments of a tool", "%s: %v.", t, err)
+		p.Fail("", "Invalid tool arguments", "%s: %v.", t, err)
 	}
 	a := p.Action(name, description, action.ToolArg0, "tool", t.String(), tool.ArgsFile)
 	a.Set(action.PropertyTool, string(t))
 	return a.In(action.Input{Path: tool.ArgsFile, Content: &action.Content{Data: doc}})
 }
 
-// In adds inputs. What is nothing, or at a path where there is an input already, is left out.
+// In adds inputs to the action. It ignores an empty input, and an input whose path another input already uses.
 func (a *Action) In(inputs ...action.Input) *Action {
 	for _, in := range inputs {
 		nothing := in.Artifact == nil && in.Spec == nil && in.Host == nil && in.Content == nil
@@ -234,16 +236,16 @@ func (a *Action) In(inputs ...action.Input) *Action {
 	return a
 }
 
-// Out says that the action writes a file, and returns it as an input of others.
+// Out declares a file that the action writes. The result is an input for other actions.
 func (a *Action) Out(path string) action.Input { return a.out(action.Output{Path: path}) }
 
-// OutTree says that the action writes a folder, and returns it as an input of others.
+// OutTree declares a folder that the action writes. The result is an input for other actions.
 func (a *Action) OutTree(path string) action.Input {
 	return a.out(action.Output{Path: path, Tree: true})
 }
 
-// Vary says why two runs may leave different bytes in outputs that the action was given, by path; in all of them if
-// none is named. One that it was said of before stays as it is.
+// Vary records the reason why two runs of the action may write different bytes to the outputs at paths. Without paths,
+// the reason applies to all outputs. Earlier reasons remain.
 func (a *Action) Vary(why string, paths ...string) *Action {
 	for i := range a.Outputs {
 		if o := &a.Outputs[i]; o.Varies == "" && (len(paths) == 0 || slices.Contains(paths, o.Path)) {
@@ -260,7 +262,7 @@ func (a *Action) out(o action.Output) action.Input {
 	return action.Input{Spec: &action.SpecOutput{Spec: a.Name, Path: o.Path}}
 }
 
-// Set gives the action a property of its platform.
+// Set sets a platform property of the action.
 func (a *Action) Set(property, value string) *Action {
 	if a.Platform == nil {
 		a.Platform = make(map[string]string)
@@ -269,7 +271,7 @@ func (a *Action) Set(property, value string) *Action {
 	return a
 }
 
-// SetEnv gives the action variables beside those that it has.
+// SetEnv adds environment variables to the action.
 func (a *Action) SetEnv(vars map[string]string) *Action {
 	if a.Env == nil && len(vars) > 0 {
 		a.Env = make(map[string]string, len(vars))

@@ -1,9 +1,9 @@
-// Package step has what a kind of step provides: its arguments, its outputs, and the actions it plans.
+// Package step defines the interface of a kind of step. A kind has arguments and outputs, and plans the actions of a
+// step.
 //
-// The way in is New: a kind is a struct whose tagged fields are its arguments, and a function that says to a Plan
-// what a step with such arguments does. A kind is pure: from its arguments, and files that it opens through the Plan,
-// it makes Specs. It runs nothing, and does not know which other steps exist beyond the outputs its arguments refer
-// to.
+// To define a kind, call New with a function that plans a step, and with a struct whose tagged fields are the
+// arguments. The plan may depend only on the arguments, and on the files that the kind opens through the Plan. A kind
+// runs nothing, and knows other steps only through the outputs in its arguments.
 package step
 
 import (
@@ -17,49 +17,50 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Kind is a kind of step: `step "<kind>" "<name>"`. What it plans follows from the request, from how hexmage was
-// built, and from what it says it has read (Planned.Reads), also when it gives errors: then it plans nothing. Both
-// methods may be called from many goroutines at once; a request is read only, what is planned is the caller's.
+// Kind is a kind of step: `step "<kind>" "<name>"`. The plan and the errors depend only on the request, the build of
+// hexmage, and Planned.Reads. If a kind reports errors, it plans nothing. Many goroutines may call the methods at once.
+// The methods must not change the request. The caller owns the returned plan.
 //
-// A decorator passes on the request, and all of the answer: what it changes in the actions, it changes in those that
-// Expand makes, too.
+// A Kind that decorates another Kind passes on the request and returns the whole answer. If the decorator changes
+// actions, it must also change the actions that Expand returns.
 type Kind interface {
-	Schema() Schema // the same each time
-	// Plan makes the step's actions. It is called once per instance, with arguments that are wholly known.
+	Schema() Schema // always returns the same schema
+	// Plan plans the actions of a step. The planner calls it once per instance. All arguments are known.
 	Plan(r Request) (Planned, hcl.Diagnostics)
 }
 
-// Schema is what a kind accepts and gives.
+// Schema describes the arguments and outputs of a kind.
 type Schema struct {
 	Summary   string            // one line, for docs/language.md and `hexmage help`
-	Args      hcldec.ObjectSpec // arguments and blocks, beside the meta-arguments
-	ArgDocs   map[string]string // a line for each argument
-	Arguments []Argument        // the same for people, sorted by name; set by New
-	Outputs   []OutputSpec      // the outputs that steps of this kind have
+	Args      hcldec.ObjectSpec // arguments and blocks, without the meta-arguments
+	ArgDocs   map[string]string // one line per argument
+	Arguments []Argument        // Args for users, sorted by name; set by New
+	Outputs   []OutputSpec      // the outputs of every step of this kind
 
-	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names
-	// of file outputs, such as "targets".
+	// OwnOutputs allows `output` blocks in the step. OutputsFrom is the name of a list argument, such as "targets".
+	// Each element of the list becomes the name of a file output.
 	OwnOutputs  bool
 	OutputsFrom string
 
-	// Matrix names an argument, a map whose keys are axes, and InVariants the arguments, env among them, in which
-	// ${matrix.AXIS} may stand. It has no value while planning: there the text "${matrix.AXIS}" is found by the kind,
-	// which knows the variants.
+	// Matrix is the name of a map argument whose keys are axes. InVariants are the names of the arguments that may
+	// contain ${matrix.AXIS}, and may include env. The kind receives the literal text "${matrix.AXIS}" and replaces it,
+	// because only the kind knows the variants.
 	Matrix     string
 	InVariants []string
 
-	// Toolchains are the toolchain blocks that the kind uses without being told: the step depends on each that the
-	// pipeline declares, and Request.Toolchains has it.
+	// Toolchains are the names of the toolchains that the kind always uses. If the pipeline declares such a toolchain,
+	// the step depends on it, and Request.Toolchains contains it.
 	Toolchains []string
 
-	// Secrets allows sensitive values in `env`, and `secret_file` blocks: the kind gives Request.Secrets to its
+	// Secrets allows `secret_file` blocks and sensitive values in `env`. The kind passes Request.Secrets to the
 	// actions.
 	Secrets bool
 
 	Example string // a step of the kind, in HCL
 }
 
-// OutputSpec is an output of each step of a kind. An optional output is null in a step that did not plan it.
+// OutputSpec describes an output that every step of a kind has. An optional output is null if the step does not plan
+// it.
 type OutputSpec struct {
 	Name     string
 	Class    action.Class
@@ -67,38 +68,39 @@ type OutputSpec struct {
 	Optional bool
 }
 
-// File, Tree and Value return outputs of steps of a kind.
+// File, Tree and Value return the OutputSpec for an output of that class.
 func File(name, doc string) OutputSpec  { return OutputSpec{Name: name, Class: action.File, Doc: doc} }
 func Tree(name, doc string) OutputSpec  { return OutputSpec{Name: name, Class: action.Tree, Doc: doc} }
 func Value(name, doc string) OutputSpec { return OutputSpec{Name: name, Class: action.Value, Doc: doc} }
 
-// Request is what Plan is given.
+// Request contains the input of Kind.Plan.
 type Request struct {
 	At addrs.Instance
-	// decoded by Schema.Args, unmarked, wholly known; those that are set. Whoever keeps it copies it
+	// the arguments that the step sets: decoded by Schema.Args, unmarked and known; clone the map if you keep it
 	Args    map[string]cty.Value
-	Uses    []Use // which argument uses which output
+	Uses    []OutputRef // the outputs that each argument uses
 	Outputs []DeclaredOutput
-	Env     map[string]string // the `env` meta-argument, but for what is sensitive
-	// what is sensitive of it, and `secret_file` blocks, as properties of an action's platform: see
-	// action.PropertySecret
+	Env     map[string]string // the `env` meta-argument without sensitive values
+	// secrets from env and `secret_file` blocks, as platform properties for actions (see action.PropertySecret)
 	Secrets map[string]string
 
 	Profile    string
 	CPULevel   string    // level of this machine's processor, for action.PropertyCPULevel
-	Target     cty.Value // what whoever knows targets made of the target block: an object, or null
+	Target     cty.Value // the decoded target block: an object, or null
 	Toolchains map[string]Toolchain
 	Range      hcl.Range // of the step block's header, for diagnostics
-	// where the name of an argument or block is, "env" among them, if it is set; nil: nobody knows
+	// returns the source range of an argument's or block's name, or false if the step does not set it; the name may be
+	// "env"; ArgAt may be nil
 	ArgAt func(name string) (at hcl.Range, ok bool)
-	Roots []Root // that modules are in, which are not in the workspace
+	Roots []Root // folders of modules outside the workspace
 
-	// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. It is for
-	// Plan.Open, which says that planning depends on it.
+	// Open opens a file or folder on this machine. The path is absolute, or relative to the workspace. Kinds must call
+	// Plan.Open instead, which records that the plan depends on the path.
 	Open func(name string) (fs.File, error)
 }
 
-// ArgRange returns where the argument is set, or else the step block's header: the subject of a diagnostic about it.
+// ArgRange returns the source range of an argument, for the subject of a diagnostic. If the step does not set the
+// argument, ArgRange returns the range of the step block's header.
 func (r Request) ArgRange(name string) *hcl.Range {
 	if r.ArgAt != nil {
 		if at, ok := r.ArgAt(name); ok {
@@ -109,7 +111,7 @@ func (r Request) ArgRange(name string) *hcl.Range {
 	return &at
 }
 
-// Used returns the outputs that the argument was made from, sorted.
+// Used returns the outputs that the argument with the given name refers to, sorted.
 func (r Request) Used(name string) []addrs.Output {
 	var out []addrs.Output
 	for _, u := range r.Uses {
@@ -123,68 +125,73 @@ func (r Request) Used(name string) []addrs.Output {
 	return addrs.SortOutputs(out)
 }
 
-// Use says that the string at Path, which holds Output.Path(), was made from Output.
-type Use struct {
+// OutputRef records that an argument refers to Output. Path locates the string in the argument that contains
+// Output.Path().
+type OutputRef struct {
 	Path   cty.Path
-	Output *addrs.Output // not to be changed
+	Output *addrs.Output // read-only
 }
 
-// UseOf returns a Use of an output.
-func UseOf(path cty.Path, o addrs.Output) Use { return Use{Path: path, Output: &o} }
+// OutputRefOf returns the OutputRef for the output o.
+func OutputRefOf(path cty.Path, o addrs.Output) OutputRef { return OutputRef{Path: path, Output: &o} }
 
-// DeclaredOutput is an `output` block of the step: label, and the attribute that gives its class.
+// DeclaredOutput is an `output` block in the step. It has the label of the block, and the class and path from the
+// block's attribute.
 type DeclaredOutput struct {
 	Name  string
 	Class action.Class
-	Path  string // slash path relative to the folder the command starts in
+	Path  string // slash path relative to the working directory of the command
 }
 
-// Toolchain is a toolchain block as other steps see it.
+// Toolchain is a toolchain block that a step uses.
 type Toolchain struct {
 	Output addrs.Output // its tree; it appears at Output.Path() = "toolchains/<name>"
-	Attrs  cty.Value    // object of what is known at plan time: version, build_id, tools_version, …
+	Attrs  cty.Value    // object with the attributes known during planning: version, build_id, tools_version, …
 }
 
-// Input returns the whole toolchain as an input at its own path.
+// Input returns an input with the whole toolchain, at the path toolchains/<name>.
 func (t Toolchain) Input() action.Input {
 	o := t.Output
 	return action.Input{Path: o.Path(), Artifact: &o, Shared: true}
 }
 
-// Planned is what a step will do.
+// Planned is the result of planning a step.
 type Planned struct {
 	Specs   []action.Spec
-	Outputs map[string]action.Artifact // by output name; must hold all of Schema.Outputs and the declared ones
-	// for toolchains: attributes known at plan time; paths in their outputs have marks InTree
+	Outputs map[string]action.Artifact // by output name; contains all of Schema.Outputs and the declared ones
+	// attributes of a toolchain that are known during planning; paths in the toolchain's outputs have TreePath marks
 	Attrs map[string]cty.Value
 
-	// Expand, when set, makes the specs and outputs when the trees in Await are there (one compile action per source
-	// file, for sources that another step makes). Then Specs and Outputs hold only a preview for `hexmage plan`, with
-	// "*" where names are not known yet.
+	// Expand, if not nil, completes the plan. hexmage calls it with the names of the files when the trees in Await
+	// exist. For example, if another step writes source files, Expand plans one compile action per file. Until then,
+	// Specs and Outputs are a preview for `hexmage plan`, with "*" for unknown names.
 	Await  []action.Input
 	Expand func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error)
 
-	// Missing says what this machine lacks to run the step and how to get it, a line each. The plan still shows what
-	// would run; running is refused.
+	// Missing lists requirements of the step that this machine does not meet, each with a remedy. If the list is not
+	// empty, hexmage prints the plan but does not run it.
 	Missing []string
-	// OutputBytes is the size of all outputs together, at least; 0: not known.
+	// OutputBytes is the minimum total size of the outputs in bytes; 0 if unknown.
 	OutputBytes int64
-	// Programs are programs of the host that the actions start without naming them as argv[0].
+	// Programs are all host programs that the actions start, except the program in argv[0].
 	Programs []string
 
-	// Reads is what the kind looked at beside the request. Most kinds look at nothing.
+	// Reads lists files and environment variables that the kind read in addition to the request. For most kinds it is
+	// empty.
 	Reads Reads
 
-	// Explain, when set, turns a failed action's output into hints for people: cause and remedy, one a line.
+	// Explain, if not nil, returns hints for users about a failed action, given the action's name and output. Each hint
+	// is one line with a cause and a remedy.
 	Explain func(spec string, output []byte) []string
 }
 
-// InTree is the mark of a path in an attribute of a toolchain that is relative to one of its outputs, a tree, which
-// it names. Who uses the path uses that output.
-type InTree string
+// TreePath marks a toolchain attribute that is a path. The text of the mark is the name of an output of class Tree, and
+// the path is relative to that output. A step that uses the path depends on the output.
+type TreePath string
 
-// Reads is what of this machine planning depended on. With the same of it, the same request gives the same answer.
+// Reads lists the paths and environment variables that a plan depends on. If they and the request are unchanged,
+// planning gives the same plan.
 type Reads struct {
-	Paths []string // files and folders, there or not: absolute, or relative to the workspace
-	Env   []string // names of variables of the environment, set or not
+	Paths []string // files and folders, existing or not: absolute, or relative to the workspace
+	Env   []string // names of environment variables, set or not
 }

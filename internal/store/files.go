@@ -15,33 +15,34 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// LinkTime is the modification time of what Link makes. It is the same for all blobs: an action must not see when its
-// inputs were laid out, nor tools take them for newer than what they made. And as any write sets another, it tells of
-// writes.
+// LinkTime returns the modification time of all files that Link makes. The time is always the same, for two reasons.
+// Actions must not see the age of their inputs, and tools must not consider an input newer than an output. Writing to a
+// file changes the time.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
-// MayBeLink tells whether a file with that stamp may be one that Link made: it has the mode and time of such files.
+// MayBeLink reports whether the mode and time in a stamp are those of a file that Link made.
 func MayBeLink(st stat.Stamp) bool {
 	return st.IsRegular() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
 }
 
-// Link makes path, which must not exist, hold the blob, read-only for its owner: as a Local does it, else as a
-// verified copy.
+// Link makes a read-only file with the content of the blob at path, which must not exist. It calls Local.Link if
+// possible. Otherwise it writes a verified copy.
 func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, executable bool) error {
+	if l, ok := blobs.(Local); ok {
+		if err := l.Link(ctx, d, path, executable); !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+	}
 	perm := fs.FileMode(0o444)
 	if executable {
 		perm = 0o555
 	}
-	if l, ok := blobs.(Local); ok {
-		if err := l.Link(ctx, d, path, perm); !errors.Is(err, errors.ErrUnsupported) {
-			return err
-		}
-	}
 	return CopyFile(ctx, blobs, d, path, perm)
 }
 
-// CopyFile makes path, which must not exist, a verified copy of the blob that shares nothing with the store. A
-// read-only one has the LinkTime. A large writable file is copied by the Local, which need not hash it again.
+// CopyFile writes a verified copy of the blob to path, which must not exist. The copy shares no content with the store.
+// A read-only copy has the modification time LinkTime. For a large writable file, CopyFile makes a link and copies from
+// the link, so it need not hash the content.
 func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
 	write := func() error { return copyFile(ctx, blobs, d, path, perm) }
 	if perm&0o111 != 0 {
@@ -51,15 +52,12 @@ func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, pe
 }
 
 func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
-	return newFile(path, func(f *os.File) error {
-		if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
-			if err := l.Link(ctx, d, path, perm); !errors.Is(err, errors.ErrUnsupported) {
-				return err
-			}
-			if err := f.Truncate(0); err != nil {
-				return err
-			}
+	if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
+		if err := copyLink(ctx, l, d, path, perm); !errors.Is(err, errors.ErrUnsupported) {
+			return err
 		}
+	}
+	return newFile(path, func(f *os.File) error {
 		r, err := blobs.Open(ctx, d)
 		if err != nil {
 			return err
@@ -69,12 +67,45 @@ func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, pe
 	})
 }
 
-// writeFile makes path a file with the content of r, which must be what d says.
-func writeFile(ctx context.Context, r io.Reader, d digest.Digest, path string, perm fs.FileMode) error {
-	return newFile(path, func(f *os.File) error { return fill(ctx, f, r, d, perm) })
+// copyLink is CopyFile by Link. If a program writes to the blob meanwhile, the error is errors.ErrUnsupported.
+func copyLink(ctx context.Context, l Local, d digest.Digest, path string, perm fs.FileMode) error {
+	if err := l.Link(ctx, d, path, false); err != nil {
+		return err
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	info, err := src.Stat()
+	if err == nil && atomicfile.Links(info) == 1 { // a reflink or a copy
+		now := time.Now()
+		return errors.Join(os.Chtimes(path, now, now), os.Chmod(path, perm))
+	}
+	if err = errors.Join(err, os.Remove(path)); err != nil {
+		return err
+	}
+	return newFile(path, func(f *os.File) error {
+		for n := int64(0); n < d.Size(); {
+			k, err := io.CopyN(f, src, min(copyPart, d.Size()-n)) // by copy_file_range, on Linux
+			if n += k; err == io.EOF {
+				return fmt.Errorf("%d bytes: %w", n, errors.ErrUnsupported)
+			}
+			if err = errors.Join(err, context.Cause(ctx)); err != nil {
+				return err
+			}
+		}
+		if info, err := src.Stat(); err != nil || info.Size() != d.Size() || !MayBeLink(stat.Of(info)) {
+			return errors.Join(err, errors.ErrUnsupported)
+		}
+		return f.Chmod(perm)
+	})
 }
 
-// fill gives an empty file the content of r, which must be what d says.
+// copyPart is the number of bytes that copyLink copies before it looks whether the copy is still wanted.
+const copyPart = 32 << 20
+
+// fill writes the content of r, which must match d, to an empty file.
 func fill(ctx context.Context, f *os.File, r io.Reader, d digest.Digest, perm fs.FileMode) error {
 	if err := Copy(ctx, f, r, d); err != nil {
 		return err
@@ -85,7 +116,7 @@ func fill(ctx context.Context, f *os.File, r io.Reader, d digest.Digest, perm fs
 	return f.Chmod(perm)
 }
 
-// newFile makes a file that fill fills. When that fails there is none.
+// newFile makes a file and calls fill to write it. After an error it removes the file.
 func newFile(path string, fill func(*os.File) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -97,8 +128,8 @@ func newFile(path string, fill func(*os.File) error) error {
 	return err
 }
 
-// Adopt brings the regular file at path into the store, as a Local does it, else by PutFile. Nobody may write to the
-// file afterwards, or look for it there.
+// Adopt stores the regular file at path. It calls Local.Adopt if possible, which may remove the file from path.
+// Otherwise it calls PutFile. After the call, no program may write to the file.
 func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
 	if l, ok := blobs.(Local); ok {
 		if d, err := l.Adopt(ctx, fn, path); !errors.Is(err, errors.ErrUnsupported) {
@@ -108,7 +139,7 @@ func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (d
 	return PutFile(ctx, blobs, fn, path)
 }
 
-// PutFile stores a copy of the regular file at path.
+// PutFile copies the regular file at path into the store.
 func PutFile(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
+	"os"
 	"sync"
 	"time"
 
@@ -15,39 +15,39 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// HostFiles is Blobs over others that also knows files of the host by their digests, such as those of the workspace.
-// So a source file need not be copied into the store for its digest to name something: it is read where it is when
-// someone wants it. Whoever reads a file that has changed since Add gets a *ChangedError.
+// HostFiles adds host files, such as files of the workspace, to the Blobs of another store. HostFiles reads the files
+// in place, so that hexmage need not copy them into the store. If a file has changed since Add, the error is a
+// *ChangedError.
 //
-// Open, Link and Missing ask the next store before they look at files.
+// Open, Link and Missing first try the other store.
 type HostFiles struct {
 	next Blobs
 
 	mu     sync.RWMutex
 	files  map[digest.Digest]string
 	refs   map[digest.Digest]Ref
-	copied map[digest.Digest]bool // files of which somebody has a copy
+	copied map[digest.Digest]bool // files that were copied once
 }
 
-// WithHostFiles returns Blobs over next that know no files yet.
+// WithHostFiles returns HostFiles over the store next. At first it has no host files.
 func WithHostFiles(next Blobs) *HostFiles {
 	return &HostFiles{
 		next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{},
 	}
 }
 
-// ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
+// ChangedError means that a host file has changed since hexmage computed the digest. The error wraps ErrCorrupt.
 type ChangedError struct {
 	Path string
-	Err  error // why it could not be read, or nil
+	Err  error // error of reading the file, or nil
 }
 
 // Error returns the message.
 func (e *ChangedError) Error() string {
 	if e.Err != nil {
-		return fmt.Sprintf("%s changed during the build (%v): run again", e.Path, e.Err)
+		return fmt.Sprintf("%s changed during the build (%v); run again", e.Path, e.Err)
 	}
-	return fmt.Sprintf("%s changed during the build: run again", e.Path)
+	return fmt.Sprintf("%s changed during the build; run again", e.Path)
 }
 
 // Unwrap returns ErrCorrupt and the cause.
@@ -58,16 +58,18 @@ func (e *ChangedError) Unwrap() []error {
 	return []error{ErrCorrupt, e.Err}
 }
 
-// Add says that the file at path, absolute, has the digest. Of several files with one digest, the last is used.
+// Add adds the file at an absolute path. The digest d is that of the content. If several files have the same digest,
+// the last file replaces the earlier files.
 func (s *HostFiles) Add(d digest.Digest, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files[d] = path
 }
 
-// AddRef is Add of a file for which there may also be a Ref, if it is large enough. The stamp was taken, following
-// symlinks, at the moment now, before the digest was. A file that had changed shortly before has no Ref, as a further
-// change might not show.
+// AddRef is like Add, and allows Ref to return the file if it has at least MinRef bytes. If the path is a symlink, st
+// must be the stamp of the target. The caller must take the stamp before it computes the digest. The time now is when
+// the caller took the stamp. If the file changed just before that time, Ref does not return the file, because the next
+// change might not change the stamp.
 func (s *HostFiles) AddRef(d digest.Digest, path string, st stat.Stamp, now time.Time) {
 	s.Add(d, path)
 	if d.Size() < MinRef {
@@ -76,13 +78,13 @@ func (s *HostFiles) AddRef(d digest.Digest, path string, st stat.Stamp, now time
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if st.Size != d.Size() || !st.IsRegular() || st.Racy(now) {
-		delete(s.refs, d) // what an earlier build found out is over
+		delete(s.refs, d) // of an earlier build
 		return
 	}
 	s.refs[d] = Ref{Path: path, Digest: d, Stamp: st}
 }
 
-// Knows tells whether a file with that content was added.
+// Knows reports whether the caller has added a file with the digest d.
 func (s *HostFiles) Knows(d digest.Digest) bool {
 	_, ok := s.file(d)
 	return ok
@@ -107,7 +109,7 @@ func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, e
 	return nil, err
 }
 
-// own opens the file with that content; where none is known, it returns nil.
+// own opens the file with that content. It returns nil if no such file was added.
 func (s *HostFiles) own(d digest.Digest) (io.ReadCloser, error) {
 	path, ok := s.file(d)
 	if !ok {
@@ -125,7 +127,7 @@ func (s *HostFiles) Put(ctx context.Context, d digest.Digest, r io.Reader) error
 	return s.next.Put(ctx, d, r)
 }
 
-// Missing implements Blobs. Files count as they were when they were added.
+// Missing implements Blobs. It does not check whether host files still exist.
 func (s *HostFiles) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
 	missing, err := s.next.Missing(ctx, ds)
 	if err != nil {
@@ -143,19 +145,18 @@ func (s *HostFiles) Missing(ctx context.Context, ds []digest.Digest) ([]digest.D
 // Fetch implements Fetcher.
 func (s *HostFiles) Fetch(ctx context.Context, ds iter.Seq[digest.Digest]) { Fetch(ctx, s.next, ds) }
 
-// maxCopy is how large a file of the host may be, in bytes, that is copied for the first who wants it.
+// maxCopy is the largest size in bytes of a host file that Link copies the first time.
 const maxCopy = 64 << 10
 
-// Link implements Local, if the next store does. A file of the host is never linked itself: an editor that writes to
-// it in place would change an exec root. The first who wants a small one gets a copy, as most are wanted by one
-// action only; for the next it goes into the store and is linked from there, since making and removing a copy for
-// each costs more than a link.
-func (s *HostFiles) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
+// Link implements Local if the other store does. It never links the host file itself, because an editor that writes to
+// the file would then also change an exec root. The first Link of a small file makes a copy, because most files are an
+// input of only one action. The second Link puts the file into the store, because a link is cheaper than a copy.
+func (s *HostFiles) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	l, ok := s.next.(Local)
 	if !ok {
 		return fmt.Errorf("link %s: %w", d, errors.ErrUnsupported)
 	}
-	err := l.Link(ctx, d, path, perm)
+	err := l.Link(ctx, d, path, executable)
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
@@ -164,16 +165,16 @@ func (s *HostFiles) Link(ctx context.Context, d digest.Digest, path string, perm
 		return errors.Join(oerr, err)
 	}
 	defer r.Close()
-	if perm&0o111 == 0 && d.Size() <= maxCopy && s.first(d) {
-		return writeFile(ctx, r, d, path, perm)
+	if !executable && d.Size() <= maxCopy && s.first(d) {
+		return newFile(path, func(f *os.File) error { return fill(ctx, f, r, d, 0o444) })
 	}
 	if err := s.next.Put(ctx, d, r); err != nil {
 		return err
 	}
-	return l.Link(ctx, d, path, perm)
+	return l.Link(ctx, d, path, executable)
 }
 
-// first tells whether nobody has asked for a copy of the file before.
+// first reports whether this is the first call for the file.
 func (s *HostFiles) first(d digest.Digest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +185,7 @@ func (s *HostFiles) first(d digest.Digest) bool {
 	return true
 }
 
-// Adopt implements Local, if the next store does.
+// Adopt implements Local if the other store does.
 func (s *HostFiles) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	l, ok := s.next.(Local)
 	if !ok {
@@ -193,7 +194,7 @@ func (s *HostFiles) Adopt(ctx context.Context, fn digest.Function, path string) 
 	return l.Adopt(ctx, fn, path)
 }
 
-// Ref implements Local: it is a file of AddRef, or what the next store knows.
+// Ref implements Local. It returns a file from AddRef if possible, otherwise the Ref of the other store.
 func (s *HostFiles) Ref(d digest.Digest) (Ref, bool) {
 	s.mu.RLock()
 	r, ok := s.refs[d]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,9 +49,9 @@ func TestSources(t *testing.T) {
 			if m, err := next.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
 				t.Errorf("%s: the file was copied into the store without need: %v", name, err)
 			}
-			for i, perm := range []fs.FileMode{0o444, 0o555} {
+			for i, executable := range []bool{false, true} {
 				to := filepath.Join(dir, "link"+string(rune('0'+i)))
-				err := s.Link(t.Context(), d, to, perm)
+				err := s.Link(t.Context(), d, to, executable)
 				if name == "memory" && errors.Is(err, errors.ErrUnsupported) {
 					continue
 				}
@@ -95,7 +94,7 @@ func TestSourceChanged(t *testing.T) {
 				_, err := readAll(t.Context(), s, d)
 				check("Open", err)
 				to := filepath.Join(dir, "link")
-				if err := s.Link(t.Context(), d, to, 0o444); !errors.Is(err, errors.ErrUnsupported) {
+				if err := s.Link(t.Context(), d, to, false); !errors.Is(err, errors.ErrUnsupported) {
 					check("Link", err)
 				}
 				if _, err := os.Lstat(to); err == nil {

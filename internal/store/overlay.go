@@ -4,32 +4,32 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"sync"
 
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Overlay returns Blobs that have the messages, which must be what their digests say and not change, beside what next
-// has. What is put stays in memory: next is only read. So it is no Local: nothing is laid out from it.
+// Overlay returns Blobs that contain the given messages and all blobs of next. Each message must match the digest and
+// must not change. Put stores blobs in memory and never writes to next. The returned Blobs do not implement Local, so
+// hexmage cannot create exec roots from them.
 func Overlay(next Blobs, messages map[digest.Digest][]byte) Blobs {
-	return &overlay{next: next, messages: messages}
+	o := &overlay{next: next, blobs: map[digest.Digest][]byte{}}
+	maps.Copy(o.blobs, messages)
+	return o
 }
 
 type overlay struct {
-	next     Blobs
-	messages map[digest.Digest][]byte
+	next Blobs
 
-	mu  sync.Mutex
-	put map[digest.Digest][]byte // nil until something is put
+	mu    sync.Mutex
+	blobs map[digest.Digest][]byte
 }
 
 func (o *overlay) own(d digest.Digest) ([]byte, bool) {
-	if b, ok := o.messages[d]; ok {
-		return b, true
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b, ok := o.put[d]
+	b, ok := o.blobs[d]
 	return b, ok
 }
 
@@ -47,10 +47,7 @@ func (o *overlay) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.put == nil {
-		o.put = map[digest.Digest][]byte{}
-	}
-	o.put[d] = b.Bytes()
+	o.blobs[d] = b.Bytes()
 	return nil
 }
 

@@ -1,12 +1,11 @@
-// Package store keeps what actions read and write: blobs under their digests, and results of actions under their
-// keys.
+// Package store keeps blobs under their digests, and results of actions under their cache keys.
 //
-// Blobs and Results are the seams; disk and memory implement them, storetest has the suites that all implementations
-// and decorators pass. Local is what only a store on this machine can do. HostFiles and Overlay are the decorators;
-// Link, CopyFile and Adopt are for who has files and does not care what the store can do.
+// The main interfaces are Blobs and Results. Packages disk and memory implement both. HostFiles and Overlay wrap other
+// Blobs. Package storetest tests all implementations. Local has the additional methods of a store on this machine. The
+// functions Link, CopyFile and Adopt work with every store.
 //
-// The package knows bytes and digests; it does not know what blobs mean (trees, models), whether the blobs that a
-// result names still exist, or how an action runs.
+// The package knows bytes and digests. It does not know the meaning of blobs, whether the blobs in a result still
+// exist, or how an action runs.
 package store
 
 import (
@@ -15,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"path/filepath"
 
@@ -24,86 +22,81 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// ErrNotFound is the error, wrapped, for a blob or a result that the store does not have. A corrupt result counts as
-// missing.
+// ErrNotFound means that the blob or result is missing or corrupt. Stores return it wrapped.
 var ErrNotFound = errors.New("not in the store")
 
-// ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
+// ErrCorrupt means that content does not match the digest. Stores return it wrapped.
 var ErrCorrupt = errors.New("content does not match its digest")
 
-// Blobs keeps blobs. All methods may be called from many goroutines at once. The caller owns every slice, both those
-// it passes in and those it gets back. Under a context that has ended, a method returns the context's
-// cause, or the answer where it has one at hand. What is only read says errors.ErrUnsupported to Put.
+// Blobs keeps blobs. The methods are safe for concurrent use. The caller owns every slice that it passes or receives.
+// If the context has ended, a method returns the context's cause, or a result that is available without waiting. If the
+// store is read-only, Put fails with errors.ErrUnsupported.
 //
-// A decorator passes on what it does not answer itself, with the context, and returns errors as they come. It is a
-// Local over a Local, with the same answers, unless it says that it is none on purpose.
+// A store that wraps another store passes on the context, and returns the other store's errors unchanged. If the other
+// store is a Local, the wrapping store must also be a Local, unless its comment says otherwise.
 type Blobs interface {
-	// Open returns the blob's content. Reading to the end fails with ErrCorrupt instead of io.EOF when the content is
-	// not what d says. The caller closes the reader.
+	// Open returns the content of the blob d. If the content does not match d, the last Read returns ErrCorrupt instead
+	// of io.EOF. The caller must close the reader.
 	Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error)
-	// Put stores the content of r, which must be what d says: else it stores nothing and returns ErrCorrupt. When it
-	// returns nil, all processes find the blob, and it survives the death of this one. It survives a power cut once
-	// the store is synced; a blob that did not is missing, never corrupt. If the blob is there already, Put may read
-	// a part of r.
+	// Put reads r and stores the content. If the content does not match d, Put stores nothing and returns ErrCorrupt.
+	// If the store already has the blob, Put may read only a part of r.
+	//
+	// After Put, all processes can read the blob, even after this process has ended. After the next sync, the blob
+	// survives a power cut. A power cut before the sync may remove the blob, but cannot corrupt it.
 	Put(ctx context.Context, d digest.Digest, r io.Reader) error
-	// Missing returns those of ds that the store does not have, in their order.
+	// Missing returns the digests in ds whose blobs are not in the store, in the order of ds.
 	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)
 }
 
-// Results maps an action's key to its result. What holds of Blobs holds of it: many goroutines, contexts, decorators;
-// and what is passed in or returned, a result and messages with all that they point to, stays or becomes the
-// caller's.
+// Results maps cache keys to results of actions. The rules of Blobs for concurrent use, contexts, slices and wrapping
+// stores also apply to Results.
 type Results interface {
-	// Get returns the result for the key. Whether the blobs that it names still exist is another question.
+	// Get returns the result for the key. The blobs in the result may be missing.
 	Get(ctx context.Context, key digest.Digest) (*action.Result, error)
-	// Put remembers r, and beside it the messages that tell what the key was made of (the Action, its Command,
-	// Directories of its inputs), by their digests: so they need no blob each. When it returns nil, all processes
-	// find the result, and it survives the death of this one. It survives a power cut once the store is synced; one
-	// that did not is not found.
+	// Put stores the result r under the key. It also stores the messages that determine the key (the Action, its
+	// Command, the Directories of its inputs), by digest. So the messages need not be blobs. A result survives a power
+	// cut under the same conditions as a blob.
 	Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error
-	// Messages returns what was put beside the result for the key, checked.
+	// Messages returns the messages that Put stored with the result for the key, after checking their digests.
 	Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error)
 }
 
-// Local is what Blobs can do that keeps blobs as files of this machine. What it cannot do, such as a decorator over a
-// store that is not Local, it answers with errors.ErrUnsupported; then the functions Link, CopyFile and Adopt do it
-// by Open and Put.
+// Local contains the additional methods of a Blobs that keeps blobs as files on this machine. A method may fail with
+// errors.ErrUnsupported, for example if a wrapping store has the method but the other store does not. Then the
+// functions Link, CopyFile and Adopt use Open and Put instead.
 type Local interface {
-	// Link makes path (which must not exist, in a folder that does) hold the blob. With the permissions 0444 or 0555
-	// it shares what it can with the store, by reflink, else by a hard link, else it is a copy; and it is Unmodified
-	// until something writes to it. With permissions to write, path is an empty file of the caller's that Link fills
-	// with a copy; after an error it may hold a part.
-	Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error
-	// Adopt hashes the regular file at path with fn, takes it into the store and returns its digest. The caller
-	// promises that nobody writes to the file any more, and looks for it at path no longer: it may have been moved.
+	// Link makes a read-only file with the content of the blob at path. The file must not exist, but the parent folder
+	// must. The file is a reflink if possible, otherwise a hard link, otherwise a copy.
+	Link(ctx context.Context, d digest.Digest, path string, executable bool) error
+	// Adopt computes the digest of the regular file at path with the function fn, stores the file, and returns the
+	// digest. Adopt may move the file. After the call, no program may write to the file.
 	Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error)
-	// Ref returns a file outside the store that has the content, for those who can read it where it is without
-	// changing it. It reads nothing: who uses it asks the Ref whether the file is still what it was, before and
-	// after.
+	// Ref returns a host file with the content of the blob, so that the caller can read the file in place. Ref does not
+	// read the file. The caller must call Ref.Check before and after reading.
 	Ref(d digest.Digest) (Ref, bool)
 }
 
-// Fetcher is what Blobs can do that have content elsewhere.
+// Fetcher contains the additional method of a Blobs that downloads content from another machine.
 type Fetcher interface {
-	// Fetch has those of ds be on this machine that are not, as far as it can: for callers about to open all of them,
-	// one round trip each.
+	// Fetch downloads missing blobs in few round trips. Call it before opening all of these blobs.
 	Fetch(ctx context.Context, ds iter.Seq[digest.Digest])
 }
 
-// Fetch has the blobs be on this machine, if they may be elsewhere. What it could not get is known when it is opened.
+// Fetch calls blobs.Fetch if blobs is a Fetcher. It ignores download errors, because Open fails later for a blob that
+// is still missing.
 func Fetch(ctx context.Context, blobs Blobs, ds iter.Seq[digest.Digest]) {
 	if f, ok := blobs.(Fetcher); ok {
 		f.Fetch(ctx, ds)
 	}
 }
 
-// Shared is what Results can do that others share.
+// Shared contains the additional method of a Results that other machines share.
 type Shared interface {
-	// Here returns those of this machine alone, for what is nobody else's.
+	// Here returns the Results of only this machine, for results that must stay on this machine.
 	Here() Results
 }
 
-// ReadBlob reads a blob that must not be larger than the limit.
+// ReadBlob returns the content of a blob. It fails if the blob is larger than limit, in bytes.
 func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) ([]byte, error) {
 	if d.Size() > limit {
 		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", d, limit)
@@ -113,7 +106,7 @@ func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) ([
 		return nil, err
 	}
 	defer r.Close()
-	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
+	// The buffer grows with the content, since the size in a digest may be false. The reader fails beyond that size.
 	b := bytes.NewBuffer(make([]byte, 0, min(d.Size(), 1<<20)+bytes.MinRead))
 	if _, err := b.ReadFrom(r); err != nil {
 		return nil, fmt.Errorf("blob %s: %w", d, err)
@@ -121,19 +114,18 @@ func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) ([
 	return b.Bytes(), nil
 }
 
-// MinRef is the size in bytes from which on a file of the host is read where it is rather than copied. Copying as
-// much takes longer than all that it takes to show a file at another place, and to look afterwards whether it is as
-// it was.
+// MinRef is the minimum size in bytes of a host file that actions read in place. For smaller files, a copy is cheaper
+// than mounting the file and checking it afterwards.
 const MinRef = 8 << 20
 
-// Ref is a file of the host that has the content of a blob for as long as it has the Stamp.
+// Ref is a host file with the content of a blob. If the stamp of the file still equals Stamp, the file is unchanged.
 type Ref struct {
 	Path   string // absolute, without symlinks
 	Digest digest.Digest
-	Stamp  stat.Stamp // of when the digest was taken
+	Stamp  stat.Stamp // when the digest was computed
 }
 
-// Check returns a *ChangedError unless the file is as it was when its digest was taken.
+// Check returns a *ChangedError if the file has changed since hexmage computed the digest.
 func (r *Ref) Check() error {
 	now, err := stat.Lstat(r.Path)
 	if err != nil || now != r.Stamp {
@@ -142,7 +134,7 @@ func (r *Ref) Check() error {
 	return nil
 }
 
-// resolved is the Ref without symlinks in its path. One that leads nowhere stays: Check says that it is gone.
+// resolved returns the Ref without symlinks in its path. It keeps a path that leads nowhere, since Check reports it.
 func (r Ref) resolved() Ref {
 	if real, err := filepath.EvalSymlinks(r.Path); err == nil {
 		r.Path = real

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -11,13 +10,13 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// maxBuffer is the size in bytes of the pieces in which blobs are read: large enough that system calls do not count
-// against hashing at 2 GB/s.
+// maxBuffer is the number of bytes of one read of a blob. It is so large that system calls cost little beside hashing
+// at 2 GB/s.
 const maxBuffer = 1 << 20
 
-// Verify returns a reader of rc that fails with ErrCorrupt, at the latest where rc ends, unless the content is d.
-// corrupt, if not nil, is called once, before the failure is returned, to throw the content out; it may return a
-// better error than the plain ErrCorrupt, or nil.
+// Verify returns a reader that reads rc and checks the content against the digest d. If the content does not match, the
+// reader fails with ErrCorrupt, at the end of rc or earlier. Before the reader fails, it calls the function corrupt
+// once, if not nil, to remove the content. The function may return an error to use instead of ErrCorrupt.
 func Verify(rc io.ReadCloser, d digest.Digest, corrupt func() error) io.ReadCloser {
 	return &verifier{ReadCloser: rc, want: d, h: d.Function().New(), corrupt: corrupt}
 }
@@ -31,9 +30,9 @@ type verifier struct {
 	err     error // sticky
 }
 
-// Unverified returns what a reader of Verify reads, to read parts of it: what that gives is not checked, and has to
-// be by other means. It returns false for what cannot seek. The reader is to be closed as before, and not to be read
-// beside it.
+// Unverified returns the unchecked source of a reader that Verify returned. It is for a caller that reads parts of the
+// content and checks them in another way. Unverified returns false if the source cannot seek. The caller must not read
+// from rc, but must close it.
 func Unverified(rc io.ReadCloser) (io.ReadSeeker, bool) {
 	if v, ok := rc.(*verifier); ok {
 		rc = v.ReadCloser
@@ -62,36 +61,19 @@ func (v *verifier) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo is Read in large pieces; io.Copy uses it.
+// WriteTo implements io.WriterTo with large reads.
 func (v *verifier) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(w, struct{ io.Reader }{v}, make([]byte, bufferSize(v.want)))
 }
 
-// Copy writes what r holds to w, and fails with ErrCorrupt unless that is exactly d. It stops when ctx ends.
+// Copy copies r to w. If the content does not match the digest d, Copy fails with ErrCorrupt. Copy stops when ctx ends.
 func Copy(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) error {
-	if d.Size() <= smallBlob {
-		return copySmall(ctx, w, r, d)
+	if v, ok := r.(*verifier); !ok || v.want != d || v.n > 0 {
+		r = Verify(io.NopCloser(r), d, nil)
 	}
-	v := &verifier{ReadCloser: io.NopCloser(boundedfile.Until(ctx, r)), want: d, h: d.Function().New()}
-	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{v}, make([]byte, bufferSize(d)))
+	_, err := io.CopyBuffer(struct{ io.Writer }{w}, boundedfile.Until(ctx, r), make([]byte, bufferSize(d)))
 	return err
 }
 
-// smallBlob is the size in bytes up to which a blob is copied in one piece: a hasher takes more memory.
-const smallBlob = 8 << 10
-
-func copySmall(ctx context.Context, w io.Writer, r io.Reader, d digest.Digest) error {
-	b := make([]byte, d.Size()+1)
-	n, err := io.ReadFull(boundedfile.Until(ctx, r), b)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
-		return err
-	}
-	if d.Function().Bytes(b[:n]) != d {
-		return fmt.Errorf("blob %s: %w", d, ErrCorrupt)
-	}
-	_, err = w.Write(b[:n])
-	return err
-}
-
-// bufferSize is enough to read d and see that it ends there.
+// bufferSize returns a size that holds the blob and one more byte, to notice content that is too long.
 func bufferSize(d digest.Digest) int64 { return min(d.Size()+1, maxBuffer) }

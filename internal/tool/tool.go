@@ -1,8 +1,7 @@
-// Package tool is how a program of ours runs as an action: a function that gets its arguments as one JSON document.
+// Package tool runs a Go function of hexmage as an action. The function receives its arguments as one JSON document.
 //
-// A domain package has a function and, beside it, a Name: what the tool is called and the version of what it does.
-// Kinds plan actions with that name and a value of its arguments; the command line finds the function in the table
-// that New fills. The package knows neither the tools nor who runs them.
+// A domain package contains the function and its Name, such as "fetch/1". Kinds use the Name to plan actions. The
+// command line has a table from names to functions, which New returns. The package does not know the tools.
 package tool
 
 import (
@@ -19,14 +18,14 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// ArgsFile is the input of an action that holds its tool's arguments.
+// ArgsFile is the name of the input file that contains the arguments of a tool.
 const ArgsFile = "args.json"
 
 // maxArgs bounds a document of arguments, in bytes. The largest are those of a few thousand runs to be measured.
 const maxArgs = 16 << 20
 
-// Name is a tool whose arguments are an S: its name and its behaviour version, such as "fetch/1". The version changes
-// when the same arguments and inputs give another result; it is part of the keys of actions.
+// Name is the name and version of a tool whose arguments have type S, such as "fetch/1". The version is part of cache
+// keys. Change the version when the same arguments and inputs give a different result.
 type Name[S any] string
 
 // String returns the name without the version.
@@ -35,14 +34,14 @@ func (n Name[S]) String() string {
 	return name
 }
 
-// Env is what a tool has of its process.
+// Env is the environment of a tool's process.
 type Env struct {
 	Vars           []string // NAME=value
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// Var returns a variable of the environment, or "".
+// Var returns the value of the environment variable with the given name, or "" if the variable is not set.
 func (e Env) Var(name string) string {
 	for i := len(e.Vars) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(e.Vars[i], name+"="); ok {
@@ -52,22 +51,23 @@ func (e Env) Var(name string) string {
 	return ""
 }
 
-// ErrUnable is the error, wrapped, of a tool that something outside of it kept from its work, such as a network.
-var ErrUnable = errors.New("the tool could not do its work")
+// ErrUnable means that a tool failed for an external reason, such as a network error. Tools return it wrapped.
+var ErrUnable = errors.New("the tool could not run")
 
-// ErrSaid is the error of a tool that has printed itself what is wrong.
-var ErrSaid = errors.New("said already")
+// ErrSaid means that the tool has already printed its own error message.
+var ErrSaid = errors.New("the message is already printed")
 
-// Func is a tool as a process: it takes the arguments after the tool's name and returns the exit code. It reads and
-// writes files at paths relative to the working directory.
+// Func runs a tool. It takes the arguments after the tool's name on the command line, and returns the exit code. File
+// paths are relative to the working directory.
 type Func func(ctx context.Context, args []string, env Env) int
 
-// New returns the process of a tool: it reads the document that its only argument names. The exit code is 0, 1 when
-// the tool failed, 2 when its arguments cannot be read, action.UnableExitCode for ErrUnable.
+// New returns a Func that runs a tool. The only argument of the Func is the path of a JSON document with the tool's
+// arguments. The exit code is 0 for success, 1 if the tool failed, 2 if the document is invalid, and
+// action.UnableExitCode for ErrUnable.
 func New[S any](name Name[S], run func(context.Context, S, Env) error) Func {
 	return func(ctx context.Context, args []string, env Env) int {
 		if len(args) != 1 {
-			fmt.Fprintf(env.Stderr, "%s: want one argument, the file with the arguments as JSON\n", name)
+			fmt.Fprintf(env.Stderr, "%s: expected one argument, a JSON file with the arguments\n", name)
 			return 2
 		}
 		var s S
@@ -97,20 +97,20 @@ func read(file string, to any) error {
 	return Decode(b, to)
 }
 
-// Decode reads a document of arguments. It refuses fields that the tool does not know, and what follows the document.
+// Decode decodes a JSON document with a tool's arguments. It rejects unknown fields, and content after the document.
 func Decode(b []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return fmt.Errorf("the arguments: %w", err)
+		return fmt.Errorf("read the arguments: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("the arguments: more than one document")
+		return errors.New("read the arguments: more than one JSON document")
 	}
 	return nil
 }
 
-// WriteJSON writes a result of a tool, indented.
+// WriteJSON writes the result of a tool to the file, as indented JSON.
 func WriteJSON(file string, v any) error {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
@@ -119,11 +119,11 @@ func WriteJSON(file string, v any) error {
 	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
-// Encode is the document of a tool's arguments, the same bytes for the same value.
+// Encode encodes the arguments of a tool as a JSON document. Equal arguments always give the same bytes.
 func Encode(args any) ([]byte, error) {
 	b, err := json.MarshalIndent(args, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("write down the arguments: %w", err)
+		return nil, fmt.Errorf("encode the arguments: %w", err)
 	}
 	return append(b, '\n'), nil
 }

@@ -45,12 +45,12 @@ func TestTool(t *testing.T) {
 	}{
 		`{}`:                         {1, "greet: whom?\n"},
 		`{"name": "silence"}`:        {1, ""},
-		`{"name": "nobody"}`:         {3, "greet: no network: the tool could not do its work\n"},
+		`{"name": "nobody"}`:         {3, "greet: no network: the tool could not run\n"},
 		`{"name": "x", "naem": "y"}`: {2, "naem"},
-		`{"name": "x"} {}`:           {2, "more than one document"},
-		`{"name": 1}`:                {2, "greet: the arguments"},
-		`{`:                          {2, "greet: the arguments"},
-		``:                           {2, "greet: the arguments"},
+		`{"name": "x"} {}`:           {2, "more than one JSON document"},
+		`{"name": 1}`:                {2, "greet: read the arguments"},
+		`{`:                          {2, "greet: read the arguments"},
+		``:                           {2, "greet: read the arguments"},
 		`{"name": "` + strings.Repeat("x", 17<<20) + `"}`: {2, "larger than 16777216 bytes"},
 	} {
 		if out, said, code := tooltest.Raw(t, tool.New(greet, run), []byte(doc)); code != want.code ||

@@ -1,8 +1,9 @@
-// Package trace writes a run's trace for chrome://tracing and Perfetto: when the run did what.
+// Package trace writes a trace of a run for chrome://tracing and Perfetto. The trace shows the time of each phase and
+// action.
 //
-// The file is in Chrome's Trace Event format, an array of spans in lanes. Lane 0 has the phases of the run, each other
-// lane the actions of a worker. The format does not need the end of the array, so viewers also read the trace of a run
-// that was killed.
+// The file is in Chrome's Trace Event format: an array of spans in lanes. Lane 0 shows the phases of the run. Every
+// other lane shows the actions of one worker. The format does not require the end of the array, so viewers can also
+// read the trace of a killed run.
 package trace
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// Tracer writes a trace. It is an event.Sink; its methods may be called from any goroutine.
+// Tracer writes the trace of a run. It is an event.Sink. Any goroutine may call the methods.
 type Tracer struct {
 	start time.Time
 
@@ -48,7 +49,8 @@ func (s span) end() time.Time { return s.start.Add(s.took) }
 
 const maxCommand = 2000 // bytes of a command that the trace has
 
-// Create makes the file. The times in it count from start. The caller closes the Tracer at the end of the run.
+// Create creates the trace file at path. Times in the file are relative to start. The caller must close the Tracer at
+// the end of the run.
 func Create(path string, start time.Time) (*Tracer, error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -98,8 +100,7 @@ func (t *Tracer) span(lane int, s span, category string, args map[string]any) {
 	t.entry(entry{Name: s.name, Category: category, Phase: "X", TS: at, Dur: &dur, Lane: lane, Args: args}, ",\n")
 }
 
-// Phase begins a phase of the run, such as "plan" or "build". The caller calls the function that it returns at the
-// end of the phase.
+// Phase begins a phase of the run, such as "plan" or "build". Call the returned function at the end of the phase.
 func (t *Tracer) Phase(name string) func() {
 	start := time.Now()
 	return func() {
@@ -109,7 +110,7 @@ func (t *Tracer) Phase(name string) func() {
 	}
 }
 
-// Flush returns a function that calls flush and writes the time that it takes.
+// Flush returns a function that calls flush and records the time of the call as the phase "flush".
 func (t *Tracer) Flush(flush func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		defer t.Phase("flush")()
@@ -134,16 +135,16 @@ func (t *Tracer) Send(e event.Event) {
 	}
 }
 
-// finished writes the span of an action that ended, and the spans in it. Its lane is the one that was idle for the
-// shortest time: actions arrive in the order of their ends, so there are no more lanes than workers.
+// finished writes the span of an action that ended, and the spans in it. It takes the lane that was idle for the
+// shortest time. Actions arrive in the order of their ends, so there are at most as many lanes as workers.
 func (t *Tracer) finished(e event.ActionFinished) {
 	now := time.Now()
 	w := t.spans[e.Action]
 	if w == nil {
-		if e.Outcome == event.Skipped || e.Duration == 0 {
+		if e.Outcome == event.NotRun || e.Seconds == 0 {
 			return // it did not begin
 		}
-		w = &work{spans: []span{{string(e.Outcome), now.Add(-e.Duration), e.Duration}}}
+		w = &work{spans: []span{{string(e.Outcome), now.Add(-e.Duration()), e.Duration()}}}
 	}
 	delete(t.spans, e.Action)
 	t.last = now
@@ -199,7 +200,7 @@ func (t *Tracer) lane(s span) int {
 	return lane + 1
 }
 
-// Close ends the trace and returns the first error of writing it.
+// Close ends the trace and returns the first write error.
 func (t *Tracer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -210,7 +211,7 @@ func (t *Tracer) Close() error {
 	return t.err
 }
 
-// Executor returns an executor that passes requests to next, and traces what next spends time on.
+// Executor returns an executor that passes requests to next and records the phases of each request.
 func (t *Tracer) Executor(next execute.Executor) execute.Executor {
 	return &traced{next: next, t: t}
 }

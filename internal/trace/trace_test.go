@@ -176,7 +176,7 @@ func TestTrace(t *testing.T) {
 	for e := range events {
 		tr.Send(e)
 	}
-	tr.Send(event.ActionFinished{Step: "exec.never", Outcome: event.Skipped})
+	tr.Send(event.ActionFinished{Step: "exec.never", Outcome: event.NotRun})
 	tr.Send(event.OutputReady{Name: "o"})
 	if err := tr.Flush(func(context.Context) error { return errors.New("full") })(t.Context()); err == nil {
 		t.Error("the error of a flush is lost")
@@ -247,7 +247,7 @@ func TestWithoutSpans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.Send(event.ActionFinished{Step: "exec.s", Outcome: event.Executed, Duration: time.Second})
+	tr.Send(event.ActionFinished{Step: "exec.s", Outcome: event.Executed, Seconds: 1})
 	if err := tr.Close(); err != nil {
 		t.Fatal(err)
 	}

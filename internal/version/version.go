@@ -1,5 +1,5 @@
-// Package version orders versions of any shape: 2.37.0.250724, r28b, 19.0.04, v15. One enters it with Compare. It
-// does not know whose versions they are, nor what a valid one is: every text has its place.
+// Package version orders versions of any form, such as 2.37.0.250724, r28b, 19.0.04 and v15. It accepts every text as a
+// version, and does not know the products.
 package version
 
 import (
@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// Compare compares two versions part by part: numbers as numbers, letters as letters, so that r28b comes after r27c
-// and 19.0.07 after 8.8.06. What is missing comes first: 2.37 is before 2.37.0.250724.
+// Compare compares two versions part by part. It compares numbers by value and letters alphabetically, so r28b comes
+// after r27c, and 19.0.07 comes after 8.8.06. A version with fewer parts comes first, so 2.37 comes before
+// 2.37.0.250724.
 func Compare(a, b string) int {
 	n, restA, restB := shared(a, b)
 	return cmp.Or(n, cmp.Compare(len(restA), len(restB)))
 }
 
-// Older tells whether version a comes before b. A version that is not known ("") is neither older nor newer.
+// Older reports whether version a comes before version b. If a or b is unknown (""), Older returns false.
 func Older(a, b string) bool { return a != "" && b != "" && Compare(a, b) < 0 }
 
-// shared compares the parts that both have, and returns what is left of each: at least one has nothing left when they
-// are equal.
+// shared compares the parts that both versions have, and returns the rest of each. If the parts are equal, at least one
+// rest is empty.
 func shared(a, b string) (n int, restA, restB string) {
 	a, b = skip(strings.ToLower(a)), skip(strings.ToLower(b))
 	for a != "" && b != "" {

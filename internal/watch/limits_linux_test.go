@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 		return
 	}
 	for limit, want := range map[string]string{"max_inotify_watches": "max_user_watches",
-		"max_inotify_instances": "max_user_instances", bound: "are one folder"} {
+		"max_inotify_instances": "max_user_instances", bound: "are the same folder"} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestLimits$", "-test.v")
 		cmd.Env = append(os.Environ(), envFew+"="+limit)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,

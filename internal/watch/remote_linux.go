@@ -2,7 +2,7 @@ package watch
 
 import "golang.org/x/sys/unix"
 
-// remote tells whether the folder is on a file system that others may write to without this kernel knowing.
+// remote reports whether other machines may write to the folder without an event in this kernel.
 func remote(dir string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

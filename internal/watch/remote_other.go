@@ -2,5 +2,5 @@
 
 package watch
 
-// remote is not known on this system.
+// remote returns false, because this system cannot tell.
 func remote(string) bool { return false }

@@ -1,10 +1,9 @@
-// Package watch tells when files of a set may have changed, soon after they did.
+// Package watch notifies the caller soon after watched files may have changed.
 //
-// It asks the operating system (fsnotify) for events of the folders that the files are in, since most editors do not
-// write to a file but put another one in its place. Where the system gives no events, or no more of them, it looks at
-// all files again and again, and
-// says so. It does not read files, does not know what they are for, and leaves it to its user to find out what changed:
-// an event says where to look, and nothing else.
+// The package uses fsnotify to receive events from the operating system. It watches folders instead of single files,
+// because most editors replace a file instead of writing to it. If the operating system provides no events, the package
+// polls all files and reports that it polls. An event only tells the caller where to look, and the caller must find out
+// what changed. The package does not read files or know their purpose.
 package watch
 
 import (
@@ -25,42 +24,43 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Set is what to watch. All paths are absolute and clean. What is not there is watched for coming.
+// Set lists the files and folders to watch. All paths are absolute and clean. If a path does not exist, the Watcher
+// waits for it to appear.
 type Set struct {
-	Root  string   // folders from here down to the files may be renamed, removed and made again
-	Files []string // whose content counts
-	Dirs  []string // whose entries count
+	Root  string   // folders from Root down to the files may be renamed, removed and created again
+	Files []string // files whose content matters
+	Dirs  []string // folders whose entries matter
 
-	Since time.Time // what its user found out about it is not older; zero: it may be
+	Since time.Time // the caller knows all changes up to this time; zero if unknown
 }
 
-// Options are how to watch. The zero value works.
+// Options control a Watcher. The zero value is ready to use.
 type Options struct {
-	Quiet time.Duration     // a change has settled when nothing more came for this long; default 10 ms
-	Most  time.Duration     // and is taken for settled after this long in any case; default 2 s
-	Poll  bool              // look again and again, even where there are events
-	Every time.Duration     // how often, then, at most; default 500 ms
-	Note  func(text string) // is told how it watches, when that is not as it should be; nil: nobody is
+	Quiet time.Duration     // time without events after which a change is complete; default 10 ms
+	Most  time.Duration     // maximum duration of a change; default 2 s
+	Poll  bool              // poll even if the system provides events
+	Every time.Duration     // minimum interval between two polls; default 500 ms
+	Note  func(text string) // receives a message when watching degrades; may be nil
 }
 
-const maxNamed = 100 // changed paths that are named
+const maxNamed = 100 // maximum number of named changed paths
 
-// Watcher watches one Set at a time. Its methods may be called by one goroutine at a time.
+// Watcher watches one Set at a time. Only one goroutine at a time may call the methods.
 type Watcher struct {
 	o       Options
-	changed chan struct{} // has one element when something may have changed
+	changed chan struct{} // has one element if something may have changed
 	stop    chan struct{}
 	over    sync.WaitGroup
 
 	mu      sync.Mutex
-	events  *fsnotify.Watcher // nil: it polls
+	events  *fsnotify.Watcher // nil while polling
 	paths   paths
-	watched map[string]stat.Stamp // folders that events come of, as they were then
-	pending []string              // what may have changed
-	last    time.Time             // when the last of it came
+	watched map[string]stat.Stamp // folders with events, and their stamps when watching began
+	pending []string              // paths that may have changed
+	last    time.Time             // time of the last event
 }
 
-// New returns a Watcher of nothing. Close ends it.
+// New returns a Watcher with an empty Set. The caller must close the Watcher.
 func New(o Options) *Watcher {
 	set := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {
@@ -75,7 +75,7 @@ func New(o Options) *Watcher {
 	}
 	w := &Watcher{o: o, changed: make(chan struct{}, 1), stop: make(chan struct{}), watched: map[string]stat.Stamp{}}
 	if o.Poll {
-		w.poll("as it was asked for")
+		w.poll("requested by an option")
 		return w
 	}
 	events, err := fsnotify.NewBufferedWatcher(1024)
@@ -88,7 +88,7 @@ func New(o Options) *Watcher {
 	return w
 }
 
-// Close ends the Watcher.
+// Close stops the Watcher.
 func (w *Watcher) Close() {
 	close(w.stop)
 	w.mu.Lock()
@@ -101,21 +101,22 @@ func (w *Watcher) Close() {
 	w.over.Wait()
 }
 
-// Changed has an element when something may have changed since Settle returned.
+// Changed returns a channel. The channel receives a value when a watched path may have changed since Settle last
+// returned.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Polling tells whether it looks again and again, for want of events.
+// Polling reports whether the Watcher polls because the operating system provides no events.
 func (w *Watcher) Polling() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.events == nil
 }
 
-// Set watches another set from now on. It returns true if a change of something in it may have gone unnoticed because
-// nobody watched it until now: the caller has to look once more.
+// Set replaces the watched Set. It returns true if the Watcher may have missed a change of a newly watched path. Then
+// the caller must check the files again.
 //
-// Where there are events, what was not watched until now may have changed if the system says that it did after
-// Set.Since.
+// If the operating system provides events, Set checks the times of newly watched paths. If a time is later than
+// Set.Since, the path may have changed.
 func (w *Watcher) Set(s Set) bool {
 	p := newPaths(s)
 	w.mu.Lock()
@@ -123,14 +124,14 @@ func (w *Watcher) Set(s Set) bool {
 	fresh := w.paths.adds(&p)
 	w.paths = p
 	grew := w.cover()
-	// what was new to the set had no events that counted, also in a folder that has
+	// new members of the set had no events that counted, even in a watched folder
 	if (grew || fresh) && w.events != nil {
 		return p.changed(s.Since)
 	}
 	return grew || fresh
 }
 
-// cover has events come of just the folders that matter. It returns true when one was added. The caller holds mu.
+// cover watches exactly the folders that matter. It returns true if it added one. The caller holds mu.
 func (w *Watcher) cover() bool {
 	if w.events == nil {
 		return false
@@ -138,30 +139,30 @@ func (w *Watcher) cover() bool {
 	want := w.paths.folders()
 	for dir := range w.watched {
 		if _, ok := want[dir]; !ok {
-			_ = w.events.Remove(dir) // it may be gone
+			_ = w.events.Remove(dir) // it may not exist any more
 			delete(w.watched, dir)
 		}
 	}
-	kept := map[string]bool{} // a folder that was moved is dropped, also when it was moved back
+	kept := map[string]bool{} // a moved folder has lost its watch, even if it was moved back
 	for _, dir := range w.events.WatchList() {
 		kept[dir] = true
 	}
 	grew, paths := false, map[[2]uint64]string{}
 	for dir, st := range want {
 		id := [2]uint64{st.Dev, st.Inode}
-		if other, ok := paths[id]; ok && st.Inode != 0 { // a bind mount: its events would name one of the two
-			w.fallBack(fmt.Sprintf("%s and %s are one folder", min(dir, other), max(dir, other)))
+		if other, ok := paths[id]; ok && st.Inode != 0 { // a bind mount: its events would have one of the two names
+			w.fallBack(fmt.Sprintf("%s and %s are the same folder", min(dir, other), max(dir, other)))
 			return true
 		}
 		paths[id] = dir
 		if was, ok := w.watched[dir]; ok && kept[dir] && was.Dev == st.Dev && was.Inode == st.Inode {
 			continue
 		} else if ok {
-			_ = w.events.Remove(dir) // another folder stands there now
+			_ = w.events.Remove(dir) // another folder has this path now
 		}
 		delete(w.watched, dir)
 		if remote(dir) {
-			w.fallBack(fmt.Sprintf("%s is on a file system whose other machines' changes make no events", dir))
+			w.fallBack(fmt.Sprintf("%s is on a file system without events for changes by other machines", dir))
 			return true
 		}
 		switch err := w.events.Add(dir); {
@@ -177,18 +178,18 @@ func (w *Watcher) cover() bool {
 	return grew
 }
 
-// reason says why there are no events.
+// reason returns why the system provides no events.
 func reason(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return "the system allows no more watches (raise fs.inotify.max_user_watches with sysctl)"
+		return "too many watches (raise fs.inotify.max_user_watches with sysctl)"
 	case errors.Is(err, syscall.EMFILE):
-		return "the system allows no more watchers (raise fs.inotify.max_user_instances with sysctl)"
+		return "too many watchers (raise fs.inotify.max_user_instances with sysctl)"
 	}
 	return err.Error()
 }
 
-// fallBack polls from now on. The caller holds mu.
+// fallBack switches to polling. The caller holds mu.
 func (w *Watcher) fallBack(why string) {
 	events := w.events
 	w.events = nil
@@ -198,11 +199,11 @@ func (w *Watcher) fallBack(why string) {
 }
 
 func (w *Watcher) poll(why string) {
-	w.o.Note(fmt.Sprintf("no events of changed files: %s; looking at them every %v instead", why, w.o.Every))
+	w.o.Note(fmt.Sprintf("no events for changed files: %s; polling every %v instead", why, w.o.Every))
 	w.over.Go(w.pollFiles)
 }
 
-// listen takes events until there are no more.
+// listen handles events until the channel closes.
 func (w *Watcher) listen(events *fsnotify.Watcher) {
 	for {
 		select {
@@ -216,7 +217,7 @@ func (w *Watcher) listen(events *fsnotify.Watcher) {
 				return
 			}
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				w.noteChange("so much that events were lost")
+				w.noteChange("too many events at once, and the system dropped some")
 			}
 		case <-w.stop:
 			return
@@ -224,7 +225,7 @@ func (w *Watcher) listen(events *fsnotify.Watcher) {
 	}
 }
 
-// take looks at an event.
+// take handles an event.
 func (w *Watcher) take(e fsnotify.Event) {
 	w.mu.Lock()
 	path, ok := w.paths.counts(e.Name, e.Op)
@@ -234,7 +235,7 @@ func (w *Watcher) take(e fsnotify.Event) {
 	}
 }
 
-// noteChange notes that something may have changed.
+// noteChange records that a path may have changed.
 func (w *Watcher) noteChange(path string) {
 	w.mu.Lock()
 	w.last = time.Now()
@@ -262,15 +263,15 @@ func (w *Watcher) pollFiles() {
 		w.mu.Unlock()
 		start := time.Now()
 		different := p.different(seen)
-		every = max(w.o.Every, 10*time.Since(start)) // a tenth of a processor at most
+		every = max(w.o.Every, 10*time.Since(start)) // use at most a tenth of a processor
 		for _, path := range different {
 			w.noteChange(path)
 		}
 	}
 }
 
-// Settle waits until what is changing has changed, and returns the paths that may have. What comes later is told of
-// by Changed again.
+// Settle waits until a change is complete, and returns the paths that may have changed. Later changes arrive on the
+// channel that Changed returns.
 func (w *Watcher) Settle(ctx context.Context) ([]string, error) {
 	begin, patience := time.Now(), 10*w.o.Quiet
 	for {
@@ -298,17 +299,17 @@ func (w *Watcher) Settle(ctx context.Context) ([]string, error) {
 	defer w.mu.Unlock()
 	changed := w.pending
 	w.pending = nil
-	w.cover() // folders may have come, or another one taken a place; what is in them is looked at next
+	w.cover() // folders may be new or replaced; poll their content next
 	return changed, nil
 }
 
-// within tells whether path is dir or below it.
+// within reports whether path is dir or below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path,
 		strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// real is the path without symlinks, as far as it is there.
+// real resolves the symlinks in the existing part of the path.
 func real(path string) string {
 	if r, err := filepath.EvalSymlinks(path); err == nil {
 		return r
@@ -319,7 +320,7 @@ func real(path string) string {
 	return path
 }
 
-// isDir tells whether a folder is there, and what the system says of it.
+// isDir returns the folder's stamp, and whether it exists.
 func isDir(path string) (stat.Stamp, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -328,19 +329,19 @@ func isDir(path string) (stat.Stamp, bool) {
 	return stat.Of(info), true
 }
 
-// paths is a Set, ready to be asked. Events name real paths, without symlinks in their folders.
+// paths is a Set prepared for lookups. Events have real paths, without symlinks in their folders.
 type paths struct {
 	root  string
-	names map[string]string     // real path → path of the Set, of files
-	dirs  map[string]string     // the same of folders whose entries count
-	ways  map[string]bool       // real paths of folders that lead to something
-	stamp map[string]stat.Stamp // how everything was when it became the set
-	order []string              // of stamp
+	names map[string]string     // real path → path of the Set, for files
+	dirs  map[string]string     // real path → path of the Set, for folders whose entries matter
+	ways  map[string]bool       // real paths of folders on the way to a member
+	stamp map[string]stat.Stamp // stamps from when each path became a member
+	order []string              // sorted keys of stamp
 }
 
 func newPaths(s Set) paths {
 	p := paths{root: real(s.Root), names: map[string]string{}, dirs: map[string]string{}, ways: map[string]bool{}}
-	folder := map[string]string{} // real paths of folders
+	folder := map[string]string{} // cache of real paths of folders
 	realOf := func(dir string) string {
 		r, ok := folder[dir]
 		if !ok {
@@ -373,7 +374,7 @@ func newPaths(s Set) paths {
 	return p
 }
 
-// way notes the folders that lead to dir: from the root, or from the nearest one that is there.
+// way adds the folders on the way to dir, from the root or from the nearest existing parent.
 func (p *paths) way(dir string) {
 	for !p.ways[dir] {
 		p.ways[dir] = true
@@ -388,7 +389,7 @@ func (p *paths) way(dir string) {
 	}
 }
 
-// folders are those of which events are wanted, as they are now.
+// folders returns the folders to watch, with their current stamps.
 func (p *paths) folders() map[string]stat.Stamp {
 	want := make(map[string]stat.Stamp, len(p.ways))
 	for dir := range p.ways {
@@ -399,7 +400,7 @@ func (p *paths) folders() map[string]stat.Stamp {
 	return want
 }
 
-// adds tells whether next has files or folders that p does not have.
+// adds reports whether next has files or folders that p lacks.
 func (p *paths) adds(next *paths) bool {
 	for r := range next.stamp {
 		if _, ok := p.stamp[r]; !ok {
@@ -409,10 +410,10 @@ func (p *paths) adds(next *paths) bool {
 	return false
 }
 
-// counts tells whether an event is about something of the set, and what to call it.
+// counts reports whether an event concerns the set, and returns the path to report.
 func (p *paths) counts(name string, op fsnotify.Op) (string, bool) {
 	if f, ok := p.names[name]; ok {
-		if op == fsnotify.Chmod && !p.otherMode(name) { // also when a link to it was made
+		if op == fsnotify.Chmod && !p.otherMode(name) { // creating a link to the file also sends this event
 			return "", false
 		}
 		return f, true
@@ -422,7 +423,7 @@ func (p *paths) counts(name string, op fsnotify.Op) (string, bool) {
 		return "", false
 	}
 	if p.ways[name] {
-		return name, true // a folder on the way came, or went
+		return name, true // a folder on the way appeared or vanished
 	}
 	dir, ok := p.dirs[filepath.Dir(name)]
 	if ok {
@@ -436,7 +437,7 @@ func (p *paths) otherMode(name string) bool {
 	return err != nil || now.Mode != p.stamp[name].Mode || now.MTime != p.stamp[name].MTime
 }
 
-// stamps returns how everything is: nothing where it cannot be looked at.
+// stamps returns the current stamps, zero for unreadable paths.
 func (p *paths) stamps() []stat.Stamp {
 	stamps, err := stat.Lstats("", p.order, 0)
 	if err != nil {
@@ -445,8 +446,8 @@ func (p *paths) stamps() []stat.Stamp {
 	return stamps
 }
 
-// different returns what is not as it was seen, and puts into seen how it is. What was not looked at yet is compared
-// with how it was when it came to the set.
+// different returns the paths whose stamps differ from seen, and updates seen. It compares a path that is not in seen
+// with its stamp when it became a member.
 func (p *paths) different(seen map[string]stat.Stamp) []string {
 	var changed []string
 	for i, now := range p.stamps() {
@@ -467,8 +468,7 @@ func (p *paths) different(seen map[string]stat.Stamp) []string {
 	return changed
 }
 
-// changed tells whether something may have changed after the moment. Of what is not there, the nearest folder on the
-// way says whether something went.
+// changed reports whether a path may have changed after since. For a missing path, the nearest folder on the way tells.
 func (p *paths) changed(since time.Time) bool {
 	if since.IsZero() {
 		return true
@@ -476,7 +476,7 @@ func (p *paths) changed(since time.Time) bool {
 	after := func(st stat.Stamp) bool {
 		at, tick := max(st.MTime, st.CTime), clockTick
 		if at%int64(time.Second) == 0 {
-			tick = stat.RacyWindow // a file system that has no parts of seconds
+			tick = stat.RacyWindow // the file system has a resolution of a second
 		}
 		return at >= since.Add(-tick).UnixNano()
 	}
@@ -491,10 +491,10 @@ func (p *paths) changed(since time.Time) bool {
 	return false
 }
 
-// clockTick is by how much the time that the system gives to a change may be behind the clock.
+// clockTick is the maximum delay between the clock and the times that the system gives to changes.
 const clockTick = 20 * time.Millisecond
 
-// gone tells whether one of the files is not there.
+// gone reports whether one of the files is missing.
 func (p *paths) gone(files []string) bool {
 	for _, f := range files {
 		if _, ok := p.names[filepath.Join(real(filepath.Dir(f)), filepath.Base(f))]; !ok {

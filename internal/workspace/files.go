@@ -1,8 +1,8 @@
-// Package workspace finds the pipelines of a workspace, reads its files while one of them is planned, and remembers
-// what was looked at.
+// Package workspace finds the pipelines in a workspace and reads files during planning. It records all files and
+// folders that planning depends on.
 //
-// It knows where things are in a workspace, and what may be read. It does not know the language that is written
-// there.
+// The package knows the folder layout of a workspace, and which files planning may read. It does not know the pipeline
+// language.
 package workspace
 
 import (
@@ -23,60 +23,62 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 )
 
-// Limits of what may be read while planning.
+// Limits for files that planning reads.
 const (
-	maxFile    = 4 << 20 // bytes of one file
-	maxFileset = 200_000 // files of one fileset
+	maxFile    = 4 << 20 // bytes per file
+	maxFileset = 200_000 // files per fileset
 )
 
-// Files reads files for the functions file and fileset, and remembers what was looked at. It is safe for concurrent
-// use.
+// Files reads files for the functions file() and fileset() of the pipeline language, and records the paths. Any
+// goroutine may use it.
 type Files struct {
 	root  string
-	roots []string // of folders elsewhere whose files are read like the workspace's: those of modules
+	roots []string // folders of modules outside the workspace, whose files it may read
 
 	mu    sync.Mutex
 	seen  map[string]presence
 	globs map[string]plan.Glob
 }
 
-// NewFiles returns a reader whose relative paths start in the workspace, an absolute path. Below the other folders,
-// absolute paths too, it reads files that are named by absolute paths.
+// NewFiles returns Files for a workspace. The workspace is an absolute path, and relative paths refer to it. If the
+// caller uses absolute paths, it may also read files in the folders others.
 func NewFiles(workspace string, others ...string) *Files {
 	return &Files{root: workspace, roots: others, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
 }
 
-// place returns the cleaned slash name and the path on this machine; names that leave the workspace must be absolute.
+// place returns the cleaned slash name and the path on this machine. Names that leave the workspace must be absolute.
 func (f *Files) place(name string) (slash, host string, err error) {
 	if name == "" {
-		return "", "", errors.New("the path is empty: the workspace itself is \".\"")
+		return "", "", errors.New("empty path; write \".\" for the workspace")
 	}
 	slash = path.Clean(filepath.ToSlash(name))
 	if filepath.IsAbs(name) {
 		return slash, filepath.Clean(name), nil
 	}
 	if slash == ".." || strings.HasPrefix(slash, "../") {
-		return "", "", fmt.Errorf("%q leaves the workspace: use an absolute path for files that are elsewhere", name)
+		return "", "", fmt.Errorf("%q leaves the workspace; use an absolute path for files outside the workspace",
+			name)
 	}
 	return slash, filepath.Join(f.root, filepath.FromSlash(slash)), nil
 }
 
-// real is the place of a name without links. None of them may lead out of the workspace, unless the name is absolute.
+// real returns the place of a name after resolving links. No link may lead out of the workspace, unless the name is
+// absolute.
 func (f *Files) real(name string) (slash, host string, err error) {
 	if slash, host, err = f.place(name); err != nil || filepath.IsAbs(name) {
 		return slash, host, err
 	}
-	p, err := rooted.Resolve(f.root, filepath.FromSlash(slash))
-	if err != nil && !errors.As(err, new(*rooted.OutsideError)) {
+	p, err := safepath.Resolve(f.root, filepath.FromSlash(slash))
+	if err != nil && !errors.As(err, new(*safepath.OutsideError)) {
 		err = cannotRead(slash, err)
 	}
 	return slash, p.Path, err
 }
 
-// below returns the folder, of those whose files are read, that an absolute path is in, and the rest of the path.
+// below returns the readable folder that contains an absolute path, and the rest of the path.
 func (f *Files) below(name string) (root, rest string, ok bool) {
 	for _, root := range append([]string{f.root}, f.roots...) {
 		if rest, err := filepath.Rel(root, filepath.Clean(name)); err == nil && filepath.IsLocal(rest) {
@@ -86,29 +88,30 @@ func (f *Files) below(name string) (root, rest string, ok bool) {
 	return "", "", false
 }
 
-// Read returns the text of a file of the workspace, or of a folder beside it whose files are read.
+// Read returns the content of a text file. The file must be in the workspace or in one of the other folders of
+// NewFiles.
 func (f *Files) Read(name string) (string, error) {
-	f.Note(name) // also what cannot be read: try() goes on without it
+	f.Note(name) // also unreadable files, because try() continues without them
 	slash, _, err := f.place(name)
 	if err != nil {
 		return "", err
 	}
 	root, inside := f.root, filepath.FromSlash(slash)
-	if filepath.IsAbs(name) { // what a plan says goes into commands, keys and logs
+	if filepath.IsAbs(name) { // plans put the text into commands, keys and logs
 		var ok bool
 		if root, inside, ok = f.below(name); !ok {
-			return "", fmt.Errorf("%s is not in the workspace: give a file that is elsewhere to a step as an input",
+			return "", fmt.Errorf("%s is outside the workspace; declare the file as an input of a step",
 				slash)
 		}
 	}
-	host, err := rooted.Resolve(root, inside)
-	if errors.As(err, new(*rooted.OutsideError)) {
+	host, err := safepath.Resolve(root, inside)
+	if errors.As(err, new(*safepath.OutsideError)) {
 		return "", err
 	}
 	if err != nil {
 		return "", cannotRead(slash, err)
 	}
-	in, err := os.OpenFile(host.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	in, err := os.OpenFile(host.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for a pipe
 	if err != nil {
 		return "", cannotRead(slash, err)
 	}
@@ -117,25 +120,25 @@ func (f *Files) Read(name string) (string, error) {
 	case err != nil:
 		return "", cannotRead(slash, err)
 	case info.IsDir():
-		return "", fmt.Errorf("%s is a folder: fileset lists folders", slash)
+		return "", fmt.Errorf("%s is a folder; use the function fileset to list its files", slash)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no regular file: pipes, sockets and the like are not read", slash)
+		return "", fmt.Errorf("%s is not a regular file", slash)
 	}
 	b, err := boundedfile.ReadAll(in, slash, maxFile)
 	var large *boundedfile.LargeError
 	switch {
 	case errors.As(err, &large):
-		return "", fmt.Errorf("%s has more than %d MiB: give it to a step as an input instead", slash, maxFile>>20)
+		return "", fmt.Errorf("%s is larger than %d MiB; declare the file as an input of a step", slash, maxFile>>20)
 	case err != nil:
 		return "", cannotRead(slash, err)
 	case !utf8.Valid(b):
-		return "", fmt.Errorf("%s is not text in UTF-8: give it to a step as an input instead", slash)
+		return "", fmt.Errorf("%s is not UTF-8 text; declare the file as an input of a step", slash)
 	}
 	return string(b), nil
 }
 
-// Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else,
-// such as a pipe, which would be waited for, is not opened. Errors have the name as it is given.
+// Open opens a file or folder for a kind of step. The kind must also call Note. Open rejects special files such as
+// pipes, because opening them would block. Errors contain the name as the caller wrote it.
 func (f *Files) Open(name string) (fs.File, error) {
 	_, host, err := f.real(name)
 	if err != nil {
@@ -153,16 +156,17 @@ func (f *Files) Open(name string) (fs.File, error) {
 
 func cannotRead(slash string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s does not exist: correct the path, which starts in the workspace if it is relative", slash)
+		return fmt.Errorf("%s does not exist; correct the path (relative paths start in the workspace)", slash)
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return fmt.Errorf("%s cannot be read: %w", slash, err)
+	return fmt.Errorf("cannot read %s: %w", slash, err)
 }
 
-// List returns the files below dir that match, as slash paths that start with dir, sorted.
+// List returns the files below dir that match the patterns. The result is sorted, and each path is a slash path that
+// starts with dir.
 func (f *Files) List(dir string, patterns []string) ([]string, error) {
 	slash, host, err := f.place(dir)
 	if err != nil {
@@ -173,7 +177,7 @@ func (f *Files) List(dir string, patterns []string) ([]string, error) {
 		body := strings.TrimPrefix(p, "!")
 		if !doublestar.ValidatePattern(body) || strings.HasPrefix(body, "/") ||
 			slices.Contains(strings.Split(body, "/"), "..") {
-			return nil, fmt.Errorf("%q is not a pattern: write patterns such as \"**/*.cpp\", relative to the folder",
+			return nil, fmt.Errorf("invalid pattern %q; use a pattern such as \"**/*.cpp\", relative to the folder",
 				p)
 		}
 		if body != p {
@@ -197,12 +201,12 @@ func (f *Files) List(dir string, patterns []string) ([]string, error) {
 	}
 	if !info.IsDir() {
 		f.Note(dir)
-		return nil, fmt.Errorf("%s is not a folder: file reads files", slash)
+		return nil, fmt.Errorf("%s is a file, not a folder; use the function file to read the file", slash)
 	}
 	seen := make(map[string]bool)
 	from := os.DirFS(host)
 	if !filepath.IsAbs(dir) {
-		if from, err = fs.Sub(rooted.FS(f.root), slash); err != nil {
+		if from, err = fs.Sub(safepath.FS(f.root), slash); err != nil {
 			return nil, err
 		}
 	}
@@ -217,12 +221,12 @@ func (f *Files) List(dir string, patterns []string) ([]string, error) {
 			}
 			seen[path.Join(slash, name)] = true
 			if len(seen) > maxFileset {
-				return fmt.Errorf("more than %d files match", maxFileset)
+				return fmt.Errorf("more than %d files match; use a narrower pattern", maxFileset)
 			}
 			return nil
 		}, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be listed: %w", slash, err)
+			return nil, fmt.Errorf("list %s: %w", slash, err)
 		}
 	}
 	found := slices.Sorted(maps.Keys(seen))

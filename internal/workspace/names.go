@@ -9,29 +9,27 @@ import (
 	"strings"
 )
 
-// Folder is where pipelines live in a workspace.
+// Folder is the name of the workspace's folder with pipelines.
 const Folder = "pipelines"
 
-// VarSuffix ends the names of files with values of variables.
+// VarSuffix is the suffix of files that contain values of variables.
 const VarSuffix = ".hexvars.hcl"
 
-// Names returns the names of the pipelines in a workspace, sorted. A workspace without a pipelines folder has none.
+// Names returns the names of all pipelines in a workspace, sorted. If the workspace has no pipelines folder, the result
+// is empty.
 func Names(fsys fs.FS) ([]string, error) {
 	names, _, err := List(fsys)
 	return names, err
 }
 
-// Has tells whether a name is one of Names, and lists none for the usual one, of a file. The name has no slash.
+// Has reports whether the workspace has a pipeline with the given name.
 func Has(fsys fs.FS, name string) bool {
-	file := path.Join(Folder, name+".hcl")
-	if info, err := fs.Stat(fsys, file); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(file, VarSuffix) {
-		return true
-	}
 	names, _ := Names(fsys)
 	return slices.Contains(names, name)
 }
 
-// List returns Names and the folders that it listed for them: none if the workspace has no pipelines folder.
+// List returns the names of all pipelines, and the folders that it listed to find them. If the workspace has no
+// pipelines folder, names and dirs are empty.
 func List(fsys fs.FS) (names, dirs []string, err error) {
 	entries, err := fs.ReadDir(fsys, Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,10 +52,11 @@ func List(fsys fs.FS) (names, dirs []string, err error) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names), dirs, nil // a file and a folder of one name: Load says so
+	return slices.Compact(names), dirs, nil // Load reports a file and a folder of the same name
 }
 
-// FilesOf returns the files of the folder of a pipeline: what it consists of, and what gives values to its variables.
+// FilesOf returns the files in the folder of a pipeline: the pipeline's HCL files, and the files with values of the
+// variables.
 func FilesOf(fsys fs.FS, name string) (files, varFiles []string) {
 	found, _ := fs.Glob(fsys, path.Join(Folder, EscapeGlob(name), "*.hcl")) // the pattern is well formed
 	for _, f := range found {
@@ -70,7 +69,7 @@ func FilesOf(fsys fs.FS, name string) (files, varFiles []string) {
 	return files, varFiles
 }
 
-// EscapeGlob returns the pattern that is for this name alone.
+// EscapeGlob returns a glob pattern that matches only s.
 func EscapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// presence is what was there when a path was looked at.
+// presence is the kind of entry that was at a path.
 type presence uint8
 
 const (
@@ -22,9 +22,10 @@ const (
 	folder
 )
 
-// Note remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that
-// there is nothing. The path is absolute or relative to the workspace; any other is not remembered. A symbolic link
-// counts as a file, and what it leads to is remembered too, so that lstat of each tells whether anything changed.
+// Note records that planning depends on a path. Planning may depend on the content of a file, on the names in a folder,
+// or on the absence of the path. The path must be absolute or relative to the workspace; Note ignores all other paths.
+// If the path is a symbolic link, Note records the link and its target. So lstat of the recorded paths detects every
+// change.
 func (f *Files) Note(name string) {
 	_, host, err := f.place(name)
 	if err != nil {
@@ -34,7 +35,7 @@ func (f *Files) Note(name string) {
 	f.Follow(name)
 }
 
-// Follow remembers what a path leads to, if it is a symbolic link, and nothing otherwise.
+// Follow records the target if the path is a symbolic link. Otherwise it records nothing.
 func (f *Files) Follow(name string) {
 	if _, host, err := f.place(name); err == nil {
 		for _, to := range hops(host) {
@@ -43,7 +44,7 @@ func (f *Files) Follow(name string) {
 	}
 }
 
-// noteHost remembers what lstat says of a path of this machine.
+// noteHost records the result of lstat for a path of this machine.
 func (f *Files) noteHost(host string) {
 	is := file
 	if info, err := os.Lstat(host); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -56,7 +57,7 @@ func (f *Files) noteHost(host string) {
 	f.mu.Unlock()
 }
 
-// spell is the path relative to the workspace, if it is in there.
+// spell returns the path relative to the workspace, if it is inside.
 func (f *Files) spell(host string) string {
 	if rel, err := filepath.Rel(f.root, host); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -64,10 +65,10 @@ func (f *Files) spell(host string) string {
 	return filepath.ToSlash(host)
 }
 
-// hops are the paths that a symbolic link leads to, one link after the other.
+// hops returns the targets of a chain of symbolic links.
 func hops(host string) []string {
 	var out []string
-	for len(out) < 40 { // as many as Linux follows
+	for len(out) < 40 { // Linux follows at most 40
 		to, err := os.Readlink(host)
 		if err != nil {
 			break
@@ -81,7 +82,7 @@ func hops(host string) []string {
 	return out
 }
 
-// realDir is the folder that a path is in, without links: ".." of a link's target starts there.
+// realDir returns the folder of a path, after resolving links. ".." in a link's target starts there.
 func realDir(host string) string {
 	dir := filepath.Dir(host)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -90,7 +91,7 @@ func realDir(host string) string {
 	return dir
 }
 
-// Reads returns what was looked at so far.
+// Reads returns all recorded paths.
 func (f *Files) Reads() plan.Reads {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,9 +116,17 @@ func (f *Files) Reads() plan.Reads {
 	return r
 }
 
+// Forget removes all recorded paths.
+func (f *Files) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.seen)
+	clear(f.globs)
+}
+
 func globKey(g plan.Glob) string { return g.Dir + "\x00" + strings.Join(g.Patterns, "\x00") }
 
-// Fileset lists a folder anew, as the function fileset does.
+// Fileset lists the folder dir again, in the same way as the function fileset() of the pipeline language.
 func Fileset(workspace, dir string, patterns ...string) (plan.Glob, error) {
 	f := NewFiles(workspace)
 	if _, err := f.List(dir, patterns); err != nil {
@@ -126,7 +135,7 @@ func Fileset(workspace, dir string, patterns ...string) (plan.Glob, error) {
 	return f.Reads().Globs[0], nil
 }
 
-// watchedFS notes the folders that are listed, and those in which a name is looked for.
+// watchedFS records the folders that are listed, and those in which a name is looked up.
 type watchedFS struct {
 	fs.FS
 	files       *Files
@@ -134,13 +143,13 @@ type watchedFS struct {
 	dirs        map[string]bool
 }
 
-// ReadDir lists a folder.
+// ReadDir lists a folder and records it.
 func (w *watchedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	w.note(name)
 	return fs.ReadDir(w.FS, name)
 }
 
-// Stat looks for a name, which a pattern without wildcards does.
+// Stat looks up a path for a pattern without wildcards, and records the folder of the path.
 func (w *watchedFS) Stat(name string) (fs.FileInfo, error) {
 	w.note(path.Dir(name))
 	for _, to := range hops(filepath.Join(w.host, filepath.FromSlash(name))) {
@@ -149,7 +158,7 @@ func (w *watchedFS) Stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(w.FS, name)
 }
 
-// note takes a folder, or the nearest above it that is there.
+// note records the folder, or its nearest existing parent.
 func (w *watchedFS) note(name string) {
 	for name != "." {
 		if info, err := os.Stat(filepath.Join(w.host, filepath.FromSlash(name))); err == nil && info.IsDir() {

@@ -1,8 +1,8 @@
-// Package aotconfig is the config of mllm's ahead-of-time compiler: which keys it must have, which values mllm's program takes, and
-// how one is written for a target and a model. One enters it with Write and Parse.
+// Package aotconfig reads and writes the config of mllm's ahead-of-time compiler. It knows the config's mandatory keys,
+// the valid values, and the content for a target and a model.
 //
-// What mllm believes is mllm's: its table of chips is here as it has it, whatever is true of them. The package does not know how a
-// context is compiled, nor which sizes of models a simulation can do.
+// Its table of chips equals mllm's, including mllm's errors. The package does not know how a context is compiled, or
+// which model sizes a simulation supports.
 package aotconfig
 
 import (
@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// Target is the device that a context is compiled for.
+// Target is the device of a compiled context.
 type Target struct {
 	Arch     string `json:"arch"`                // "v79"
 	SoC      string `json:"soc"`                 // "SM8750"
-	VTCMMB   int    `json:"vtcm_mb"`             // megabytes
-	SignedPD bool   `json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions answer "Unsupported config option 2"
+	VTCMMB   int    `json:"vtcm_mb"`             // VTCM size in megabytes
+	SignedPD bool   `json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions reject it with "Unsupported config option 2"
 }
 
-// Config is mllm's qnn_aot_cfg_*.json. Fields keep the order of the shipped files.
+// Config is the content of mllm's qnn_aot_cfg_*.json. Fields keep the order of the shipped files.
 type Config struct {
 	Machine    Machine  `json:"target_machine"`
 	GraphOnQNN []string `json:"graph_on_qnn"`
@@ -30,7 +30,7 @@ type Config struct {
 	Recipe     Recipe   `json:"quant_recipe"`
 }
 
-// Machine is what to compile for.
+// Machine is the target in a Config.
 type Machine struct {
 	Arch        string `json:"htp_arch"`
 	Chipset     string `json:"htp_chipset"`
@@ -39,27 +39,27 @@ type Machine struct {
 	VTCM        int    `json:"htp_vtcm_capability_in_mb"`
 }
 
-// MachineKeys are all keys of a Machine, which are mandatory.
+// MachineKeys returns all keys of a Machine. All are mandatory.
 func MachineKeys() []string {
 	return []string{"htp_arch", "htp_chipset", "htp_try_best_performance", "htp_security_pd_session", "htp_vtcm_capability_in_mb"}
 }
 
-// Recipe is how the model is quantised.
+// Recipe describes the model's quantization.
 type Recipe struct {
 	LLM    bool `json:"llm_recipe"`
 	Layers int  `json:"layers"`
 	Pass   Pass `json:"builtin_llm_pass"`
 }
 
-// Pass says it of each sort of operation. mllm's passes read Linear alone, also for the head.
+// Pass maps each group of operations to its quantization. mllm's passes read only Linear, even for the head.
 type Pass struct {
 	Model   string            `json:"model"`
 	LMHead  map[string]Method `json:"lm_head"`
-	Linear  map[string]Method `json:"linear"` // by a pattern of the operation's name, else "fallback"
+	Linear  map[string]Method `json:"linear"` // key: pattern of the operation's name, or "fallback"
 	KVCache map[string]Method `json:"kv_cache"`
 }
 
-// Method is one way to quantise.
+// Method is a quantization method.
 type Method struct {
 	Method    string `json:"method"`
 	Sym       bool   `json:"sym"`
@@ -67,16 +67,16 @@ type Method struct {
 	BlockSize int    `json:"block_size,omitempty"`
 }
 
-// The sessions of Machine.
+// Values of Machine.Session.
 const (
 	unsignedPD = "HtpUnsignedPd"
 	signedPD   = "HtpSignedPd"
 )
 
-// Signed tells whether a signed protection domain is asked for.
+// Signed reports whether the config requests a signed protection domain.
 func (m Machine) Signed() bool { return m.Session == signedPD }
 
-// Write writes the config for a target and a model, which Parse accepts.
+// Write writes a config for a target and a model that Parse accepts.
 func Write(t Target, m Model) ([]byte, error) {
 	session := unsignedPD
 	if t.SignedPD {
@@ -99,7 +99,7 @@ func Write(t Target, m Model) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// Parse reads a config and refuses what mllm's program cannot do, which it often overlooks.
+// Parse reads a config and rejects values that mllm's programs do not support, which they often ignore.
 func Parse(raw []byte) (Config, error) {
 	var c Config
 	var keys struct {
@@ -110,7 +110,7 @@ func Parse(raw []byte) (Config, error) {
 	}
 	for _, k := range MachineKeys() {
 		if _, ok := keys.Machine[k]; !ok {
-			return c, fmt.Errorf("target_machine.%s is missing; all five keys of target_machine are mandatory", k)
+			return c, fmt.Errorf("target_machine.%s is missing: set all five keys of target_machine", k)
 		}
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
@@ -120,23 +120,23 @@ func Parse(raw []byte) (Config, error) {
 	_, notName := strconv.Atoi(m.Chipset)
 	switch {
 	case !slices.Contains([]string{"V68", "V69", "V73", "V75", "V79", "V81"}, m.Arch):
-		// "Unknown HTP architecture" is mllm's message, which log rules look for.
-		return c, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q; choose V68, V69, V73, V75, V79 or V81", m.Arch)
-	case notName == nil: // QNN's wording for what is no soc_model
-		return c, fmt.Errorf("target_machine.htp_chipset: Unknown config socModel %s: want the SoC's name, such as SM8750", m.Chipset)
+		// mllm's own message, which log rules match.
+		return c, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q: choose V68, V69, V73, V75, V79 or V81", m.Arch)
+	case notName == nil: // QNN's own message for an invalid soc_model
+		return c, fmt.Errorf("target_machine.htp_chipset: Unknown config socModel %s: use the SoC's name, such as SM8750", m.Chipset)
 	case SoCModels()[m.Chipset] == 0:
-		return c, fmt.Errorf("target_machine.htp_chipset %q is unknown; an example is SM8750", m.Chipset)
+		return c, fmt.Errorf("target_machine.htp_chipset: unknown SoC %q: use a name such as SM8750", m.Chipset)
 	case !slices.Contains([]string{"HtpDefault", "HtpSustainedHighPerformance", "HtpBurst", "HtpHighPerformance", "HtpPowerSaver",
 		"HtpLowPowerSaver", "HtpHighPowerSaver", "HtpLowBalanced", "HtpBalanced"}, m.Performance):
-		return c, fmt.Errorf("target_machine.htp_try_best_performance %q is unknown; an example is HtpBurst", m.Performance)
+		return c, fmt.Errorf("target_machine.htp_try_best_performance: unknown mode %q: use a mode such as HtpBurst", m.Performance)
 	case m.Session != signedPD && m.Session != unsignedPD:
-		return c, fmt.Errorf("target_machine.htp_security_pd_session %q is neither HtpSignedPd nor HtpUnsignedPd", m.Session)
+		return c, fmt.Errorf("target_machine.htp_security_pd_session: unknown session %q: use HtpSignedPd or HtpUnsignedPd", m.Session)
 	case m.VTCM < 1 || m.VTCM > 64:
-		return c, fmt.Errorf("target_machine.htp_vtcm_capability_in_mb is %d, not in 1..64", m.VTCM)
+		return c, fmt.Errorf("target_machine.htp_vtcm_capability_in_mb is %d, but must be from 1 to 64", m.VTCM)
 	case c.SplitGraph != 1:
-		return c, fmt.Errorf("split_graph is %d; the compiler knows only 1", c.SplitGraph)
+		return c, fmt.Errorf("split_graph is %d: the compiler supports only 1", c.SplitGraph)
 	case !c.Recipe.LLM:
-		return c, fmt.Errorf("quant_recipe.llm_recipe must be true; without it no pass would run")
+		return c, fmt.Errorf("quant_recipe.llm_recipe must be true: otherwise the compiler skips all passes")
 	}
 	if _, ok := c.Recipe.Pass.Linear["fallback"]; !ok {
 		return c, fmt.Errorf("quant_recipe.builtin_llm_pass.linear.fallback is missing")
@@ -144,8 +144,8 @@ func Parse(raw []byte) (Config, error) {
 	return c, nil
 }
 
-// SoCModels is mllm's table of chips: what mllm believes, which is not always true (of SM8350, QNN's number is 30). The rules of
-// what goes together say where it contradicts the facts.
+// SoCModels is mllm's table of chips, including its errors. For example, it has 35 for SM8350, but QNN's number is 30.
+// The compatibility rules report contradictions.
 func SoCModels() map[string]uint32 {
 	return map[string]uint32{
 		"UNKNOWN_SM": 0, "SA8295": 39, "SM8350": 35, "SM8450": 36, "SM8475": 42, "SM8550": 43, "SM8650": 57, "SM8750": 69, "SM8850": 87,

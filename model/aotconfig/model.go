@@ -12,21 +12,22 @@ import (
 	"github.com/hexmage/hexmage/model/hf"
 )
 
-// Model is what of a model's config.json decides how it is compiled.
+// Model holds the parts of a model's config.json that affect its compilation.
 type Model struct {
 	Type      string // "qwen3"
 	Layers    int
-	BlockSize int // of LPBQ
+	BlockSize int // block size of LPBQ
 }
 
-// maxModelConfig bounds a config.json, in bytes; maxLayers is more than models have that a phone could hold.
+// maxModelConfig limits a config.json in bytes. maxLayers exceeds the layers of any model that a phone can hold.
 const (
 	maxModelConfig = 1 << 20
 	maxLayers      = 1024
 )
 
-// ReadModel reads a model's config.json: Hugging Face's with linear_block_size added, or mllm's own, which has
-// linear_impl_type too. It also returns the config as mllm's programs read it.
+// ReadModel reads a model's config.json.
+//
+// It accepts Hugging Face's config with linear_block_size, or mllm's own config, which also has linear_impl_type.
 func ReadModel(path string) (m Model, raw []byte, err error) {
 	if raw, err = boundedfile.Read(path, maxModelConfig); err != nil {
 		return m, nil, err
@@ -55,7 +56,7 @@ func parseModel(raw []byte) (Model, error) {
 		return Model{}, err
 	}
 	m := Model{Type: c.Type, BlockSize: c.BlockSize}
-	if m.Type == "" { // as in some configs of mllm's own
+	if m.Type == "" { // as in some of mllm's own configs
 		m.Type = "qwen3"
 	}
 	named := 0
@@ -69,17 +70,18 @@ func parseModel(raw []byte) (Model, error) {
 	case c.Layers == nil:
 		return m, errors.New(`key "num_hidden_layers" is missing`)
 	case *c.Layers < 1 || *c.Layers > maxLayers:
-		return m, fmt.Errorf("num_hidden_layers is %d, not in 1..%d", *c.Layers, maxLayers)
-	case m.BlockSize == 0: // the first words are those of mllm's quantiser
-		return m, errors.New("key \"linear_block_size\" is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantiser's block size")
+		return m, fmt.Errorf("num_hidden_layers is %d, but must be from 1 to %d", *c.Layers, maxLayers)
+	case m.BlockSize == 0: // mllm's quantizer begins its message with the same words
+		return m, errors.New("key \"linear_block_size\" is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantizer's block size")
 	case m.BlockSize != 16 && m.BlockSize != 32 && m.BlockSize != 64:
-		return m, fmt.Errorf("linear_block_size is %d; choose 16, 32 or 64", m.BlockSize)
+		return m, fmt.Errorf("linear_block_size is %d: choose 16, 32 or 64", m.BlockSize)
 	case named != 0 && named != m.BlockSize:
 		return m, fmt.Errorf("linear_impl_type %q does not fit linear_block_size %d", c.ImplType, m.BlockSize)
 	case !slices.Contains(hf.Architectures(), m.Type):
-		return m, fmt.Errorf("model_type is %q; mllm compiles %s", m.Type, strings.Join(hf.Architectures(), ", "))
+		return m, fmt.Errorf("model_type is %q: mllm supports only %s", m.Type, strings.Join(hf.Architectures(), ", "))
 	case !c.Tied:
-		return m, errors.New("tie_word_embeddings is false; the ahead-of-time compiler has no lm_head for untied models")
+		return m, errors.New("tie_word_embeddings is false: the ahead-of-time compiler supports only models " +
+			"with a tied lm_head")
 	}
 	m.Layers = *c.Layers
 	return m, nil

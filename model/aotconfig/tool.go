@@ -9,18 +9,18 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "aot-config/3"
 
-// Spec says what to write configs for.
+// Spec holds the arguments of the tool.
 type Spec struct {
 	Target
 	ModelConfig string `json:"model_config"` // the model's config.json
-	Out         string `json:"out"`          // file to write: how to compile
-	ModelOut    string `json:"model_out"`    // file to write: the model's config as mllm's programs read it
+	Out         string `json:"out"`          // output file: the compiler's config
+	ModelOut    string `json:"model_out"`    // output file: the model's config for mllm's programs
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	m, model, err := ReadModel(s.ModelConfig)
 	if err != nil {

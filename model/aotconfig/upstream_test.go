@@ -44,7 +44,7 @@ func upstream(t *testing.T) []shipped {
 	return all
 }
 
-// stock is the config as Hugging Face has it and the quantiser leaves it: without what mllm has added.
+// stock is the config as Hugging Face has it and the quantizer leaves it: without what mllm has added.
 func (u shipped) stock(t *testing.T) []byte {
 	t.Helper()
 	c := maps.Clone(u.Config)
@@ -72,8 +72,8 @@ func (u shipped) block() (n int) {
 	return n
 }
 
-// TestUpstreamsConfigs: of each model that mllm ships configs for, ours say the same, field by field. Where they do not, it is said why.
-func TestUpstreamsConfigs(t *testing.T) {
+// TestMllmsConfigs: of each model that mllm ships configs for, ours say the same, field by field. Where they do not, it is said why.
+func TestMllmsConfigs(t *testing.T) {
 	for _, u := range upstream(t) {
 		name := u.Model + " " + u.Size
 		path := t.TempDir() + "/config.json"
@@ -119,7 +119,7 @@ func TestUpstreamsConfigs(t *testing.T) {
 		a.Arch, a.Chipset, a.Performance, a.Session, a.VTCM = c.Machine.Arch, c.Machine.Chipset, c.Machine.Performance, c.Machine.Session, c.Machine.VTCM
 		a.Graphs, a.Ops, a.Split, a.Layers, a.LLM, a.Model = c.GraphOnQNN, c.OpOnQNN, c.SplitGraph, c.Recipe.Layers, c.Recipe.LLM, p.Model
 		a.Linear, a.LMHead, a.Key, a.Value = text(p.Linear, "fallback"), text(p.LMHead, "fallback"), text(p.KVCache, "key"), text(p.KVCache, "value")
-		if name == "qwen3 4B" { // no pass reads it, and its quantiser writes LPBQ for the head as for all others
+		if name == "qwen3 4B" { // no pass reads it, and its quantizer writes LPBQ for the head as for all others
 			a.LMHead = u.AOT.LMHead
 		}
 		if d := cmp.Diff(u.AOT, ours.AOT); d != "" {

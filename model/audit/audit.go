@@ -1,7 +1,8 @@
-// Package audit compares a quantized model of mllm's with its config.json, and finds what mllm's ahead-of-time programs
-// silently leave out or make worse (main at b9c30702).
+// Package audit compares a model that mllm quantized with the model's config.json. It finds parts that mllm's
+// ahead-of-time programs silently omit or degrade, as of mllm's commit b9c30702.
 //
-// It knows the names and the layout of tensors. It does not quantize, compile or judge: the pipeline has the limits.
+// It knows the names and the layout of tensors. It does not quantize or compile. The pipeline sets limits for the
+// findings.
 package audit
 
 import (
@@ -23,24 +24,25 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// Found is what there is to say of a model.
+// Found holds the findings for a model.
 type Found struct {
-	Biases   int     `json:"biases"`    // biases that are not zero, a tensor each: mllm's compilers take weights and scales alone
-	BiasMost float64 `json:"bias_most"` // the largest value among them
+	Biases   int     `json:"biases"`    // tensors of nonzero biases; mllm's compilers read only weights and scales
+	BiasMost float64 `json:"bias_most"` // largest absolute value of a bias
 
-	// Widest says how many times as wide as its own the range is that what goes into q and k is quantised with. mllm's quantiser of Qwen2 and Llama gives
-	// it that of the rotation. 1: its own.
+	// Widest compares the quantization range of each input of q and k with the range of the input itself. It is the
+	// largest ratio of the two ranges, and 1 if they are equal. For Qwen2 and Llama, mllm's quantizer uses the range of
+	// the rotation instead.
 	Widest   float64 `json:"widest"`
-	WidestAt string  `json:"widest_at"` // the tensor
+	WidestAt string  `json:"widest_at"` // name of the tensor with the ratio Widest
 }
 
-// Bounds of a config.json and of a bias, in bytes.
+// Limits of a config.json and of a bias, in bytes.
 const (
 	maxConfig = 1 << 20
 	maxBias   = 1 << 20
 )
 
-// Check looks at a model. The error lists the shapes of matrices that are not what its config.json means.
+// Check audits a model. Its error lists the matrices whose shapes do not match the config.json.
 func Check(f *mllm.File, m hf.Model) (Found, error) {
 	if err := m.Check(); err != nil {
 		return Found{}, err
@@ -60,7 +62,7 @@ func Check(f *mllm.File, m hf.Model) (Found, error) {
 	for l := range m.Layers {
 		at := fmt.Sprintf("model.layers.%d.self_attn.", l)
 		own, ok, err := scale(f, at+"v_proj_input_qdq")
-		if errs = append(errs, err); !ok { // of an architecture that quantizes it once
+		if errs = append(errs, err); !ok { // architecture that quantizes the input once
 			continue
 		}
 		for _, name := range []string{"q_proj_input_qdq", "k_proj_input_qdq"} {
@@ -74,15 +76,15 @@ func Check(f *mllm.File, m hf.Model) (Found, error) {
 	return found, errors.Join(errs...)
 }
 
-// shapes compares the shapes of matrices, of which mllm's files have [1, 1, inputs, outputs], with the config's.
+// shapes compares the shapes of matrices with the config. In mllm's files they are [1, 1, inputs, outputs].
 func shapes(f *mllm.File, m hf.Model) (errs []error) {
 	check := func(name string, want ...int64) {
 		p, ok := f.Lookup(name)
 		switch {
 		case !ok:
-			errs = append(errs, fmt.Errorf("the model has no %s, and config.json says num_hidden_layers is %d", name, m.Layers))
+			errs = append(errs, fmt.Errorf("missing tensor %s: config.json has num_hidden_layers %d", name, m.Layers))
 		case len(p.Shape) < len(want) || !slices.Equal(p.Shape[len(p.Shape)-len(want):], want):
-			errs = append(errs, fmt.Errorf("%s has the shape %v, config.json means %v", name, p.Shape, want))
+			errs = append(errs, fmt.Errorf("tensor %s: shape %v, but config.json implies %v", name, p.Shape, want))
 		}
 	}
 	check("model.embed_tokens.weight", m.Vocabulary, m.Hidden)
@@ -92,19 +94,19 @@ func shapes(f *mllm.File, m hf.Model) (errs []error) {
 			check(fmt.Sprintf("model.layers.%d.%s.weight", l, t.Name), t.Shape[1], t.Shape[0])
 		}
 		if len(errs) > before {
-			break // the other layers say the same
+			break // the other layers have the same problem
 		}
 	}
 	if _, more := f.Lookup(fmt.Sprintf("model.layers.%d.input_layernorm.weight", m.Layers)); more {
-		errs = append(errs, fmt.Errorf("the model has more layers than config.json says: num_hidden_layers is %d", m.Layers))
+		errs = append(errs, fmt.Errorf("the file has more layers than config.json, where num_hidden_layers is %d", m.Layers))
 	}
 	return errs
 }
 
-// floats reads a tensor of at most so many bytes.
+// floats reads a tensor of at most limit bytes.
 func floats(f *mllm.File, p mllm.Param, limit int64) (all []float64, err error) {
 	if p.DType != mllm.Float32 || p.Size > limit {
-		return nil, fmt.Errorf("%s is %v of %d bytes, not a few floats: quantize the model again", p.Name, p.DType, p.Size)
+		return nil, fmt.Errorf("tensor %s: %v of %d bytes instead of a few floats: quantize the model again", p.Name, p.DType, p.Size)
 	}
 	raw, err := io.ReadAll(f.Data(p))
 	if err != nil {
@@ -120,7 +122,7 @@ func floats(f *mllm.File, p mllm.Param, limit int64) (all []float64, err error) 
 	return all, nil
 }
 
-// largest is the largest value of a float tensor, without its sign.
+// largest returns the largest absolute value in a float tensor.
 func largest(f *mllm.File, p mllm.Param) (most float64, err error) {
 	all, err := floats(f, p, maxBias)
 	for _, v := range all {
@@ -129,7 +131,7 @@ func largest(f *mllm.File, p mllm.Param) (most float64, err error) {
 	return most, err
 }
 
-// scale reads the scale of a point of quantization; ok is false where there is none.
+// scale reads the scale of a quantization point. ok is false if the point does not exist.
 func scale(f *mllm.File, point string) (s float64, ok bool, err error) {
 	p, ok := f.Lookup(point + ".fake_quant.scale")
 	if !ok {
@@ -137,7 +139,7 @@ func scale(f *mllm.File, point string) (s float64, ok bool, err error) {
 	}
 	all, err := floats(f, p, 4)
 	if err == nil && (len(all) != 1 || all[0] <= 0) {
-		err = fmt.Errorf("%s is %v", p.Name, all)
+		err = fmt.Errorf("scale %s: invalid value %v", p.Name, all)
 	}
 	if err != nil {
 		return 0, false, err
@@ -145,17 +147,17 @@ func scale(f *mllm.File, point string) (s float64, ok bool, err error) {
 	return all[0], true, nil
 }
 
-// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "audit/1"
 
-// Spec says what to look at.
+// Spec holds the arguments of the tool.
 type Spec struct {
-	Model  string `json:"model"`  // the quantised model, .mllm version 2
-	Config string `json:"config"` // its config.json
-	Out    string `json:"out"`    // the file that Found is written to, as JSON
+	Model  string `json:"model"`  // quantized model, .mllm version 2
+	Config string `json:"config"` // the model's config.json
+	Out    string `json:"out"`    // JSON file for Found
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	raw, err := boundedfile.Read(s.Config, maxConfig)
 	if err != nil {
@@ -182,11 +184,11 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 		return fmt.Errorf("%s: %w", s.Model, err)
 	}
 	if f.Version != mllm.V2 {
-		return fmt.Errorf("%s: .mllm version %d has no shapes; convert with format = \"v2\"", s.Model, f.Version)
+		return fmt.Errorf("%s: .mllm version %d has no shapes: convert with format = \"v2\"", s.Model, f.Version)
 	}
 	found, err := Check(f, c)
 	if err != nil {
-		return fmt.Errorf("%s does not fit %s: %w", filepath.Base(s.Model), s.Config, err)
+		return fmt.Errorf("%s does not match %s: %w", filepath.Base(s.Model), s.Config, err)
 	}
 	if raw, err = json.Marshal(found); err != nil {
 		return err

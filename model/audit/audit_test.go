@@ -20,8 +20,8 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// quantised makes a small quantized model of zeros with mllm's names, and returns its .mllm file and its config.json.
-func quantised(t *testing.T, architecture string) (model, config string) {
+// quantized makes a small quantized model of zeros with mllm's names, and returns its .mllm file and its config.json.
+func quantized(t *testing.T, architecture string) (model, config string) {
 	t.Helper()
 	var sources []mllm.Source
 	add := func(name string, d mllm.DType, element []byte, shape ...int64) {
@@ -77,7 +77,7 @@ func TestFound(t *testing.T) {
 		biases int
 		wide   bool
 	}{"qwen3": {0, false}, "qwen2": {6, true}, "llama": {0, true}} {
-		model, config := quantised(t, architecture)
+		model, config := quantized(t, architecture)
 		out := filepath.Join(t.TempDir(), "found.json")
 		if _, stderr, code := tooltest.Run(t, audit.Tool, audit.Run, audit.Spec{Model: model, Config: config, Out: out}); code != 0 {
 			t.Fatalf("%s: exit code %d\n%s", architecture, code, stderr)
@@ -98,7 +98,7 @@ func TestFound(t *testing.T) {
 
 // TestDefaults: a config with only the keys that transformers has no default for means the same model.
 func TestDefaults(t *testing.T) {
-	model, config := quantised(t, "llama")
+	model, config := quantized(t, "llama")
 	raw, err := os.ReadFile(config)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestDefaults(t *testing.T) {
 
 // TestDoesNotFit: each number of a config.json that is another than the tensors' is named, as mllm's own configs of Qwen2 have some.
 func TestDoesNotFit(t *testing.T) {
-	model, config := quantised(t, "qwen2")
+	model, config := quantized(t, "qwen2")
 	raw, err := os.ReadFile(config)
 	if err != nil {
 		t.Fatal(err)
@@ -142,14 +142,14 @@ func TestDoesNotFit(t *testing.T) {
 		want   string
 	}{
 		"none":                {func(*hf.Model) {}, ""},
-		"intermediate_size":   {func(c *hf.Model) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight has the shape [1 1 128 256], config.json means [128 4096]"},
-		"num_key_value_heads": {func(c *hf.Model) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight has the shape [1 1 128 64], config.json means [128 128]"},
-		"num_attention_heads": {func(c *hf.Model) { c.Heads = 8 }, "self_attn.q_proj.weight has the shape [1 1 128 128], config.json means [128 256]"},
-		"fewer layers":        {func(c *hf.Model) { c.Layers = 1 }, "more layers than config.json says"},
-		"more layers":         {func(c *hf.Model) { c.Layers = 3 }, "the model has no model.layers.2.self_attn.q_proj.weight"},
+		"intermediate_size":   {func(c *hf.Model) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight: shape [1 1 128 256], but config.json implies [128 4096]"},
+		"num_key_value_heads": {func(c *hf.Model) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight: shape [1 1 128 64], but config.json implies [128 128]"},
+		"num_attention_heads": {func(c *hf.Model) { c.Heads = 8 }, "self_attn.q_proj.weight: shape [1 1 128 128], but config.json implies [128 256]"},
+		"fewer layers":        {func(c *hf.Model) { c.Layers = 1 }, "more layers than config.json, where num_hidden_layers is 1"},
+		"more layers":         {func(c *hf.Model) { c.Layers = 3 }, "missing tensor model.layers.2.self_attn.q_proj.weight"},
 		"no layers":           {func(c *hf.Model) { c.Layers = 0 }, "num_hidden_layers is 0"},
-		"too many layers":     {func(c *hf.Model) { c.Layers = 1 << 30 }, "the limits are 1 and 1000"},
-		"vocab_size":          {func(c *hf.Model) { c.Vocabulary++ }, "config.json means [513 128]"},
+		"too many layers":     {func(c *hf.Model) { c.Layers = 1 << 30 }, "must be from 1 to 1000"},
+		"vocab_size":          {func(c *hf.Model) { c.Vocabulary++ }, "config.json implies [513 128]"},
 	} {
 		var said hf.Model
 		if err := json.Unmarshal(raw, &said); err != nil {
@@ -184,10 +184,10 @@ func TestHostile(t *testing.T) {
 		data   []byte
 		want   string
 	}{
-		"bias of bytes":  {"x.bias", mllm.Uint8, []byte{1}, "x.bias is"},
+		"bias of bytes":  {"x.bias", mllm.Uint8, []byte{1}, "tensor x.bias: "},
 		"bias of NaN":    {"x.bias", mllm.Float32, []byte{0, 0, 0xc0, 0x7f}, "x.bias holds NaN"},
-		"scale of zero":  {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, []byte{0, 0, 0, 0}, "scale is [0]"},
-		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "not a few floats"},
+		"scale of zero":  {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, []byte{0, 0, 0, 0}, "invalid value [0]"},
+		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "instead of a few floats"},
 	} {
 		if err := bad(c.tensor, c.d, c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

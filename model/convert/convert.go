@@ -1,11 +1,10 @@
-// Package convert turns safetensors models into .mllm files. mllm's converters write the same tensors.
+// Package convert converts safetensors models to .mllm files with the same tensors as mllm's converters.
 //
-// Version 2 keeps every element type; version 1 has no shapes, stores booleans as Int8, everything else but bytes as Float32, and has
-// .weight and .bias in names for _weight and _bias.
-// Tensors are written in the order of their names, so equal models give equal files however they were sharded. Memory
-// use does not depend on the model's size.
+// Version 2 keeps every element type. Version 1 has no shapes. It stores booleans as Int8 and bytes unchanged, and
+// converts other types to Float32. It renames _weight and _bias to .weight and .bias.
 //
-// The package does not quantise or interpret tensors.
+// Tensors are sorted by name, so equal models give equal files for any sharding. Memory use does not depend on the
+// model's size. The package does not quantize or interpret tensors.
 package convert
 
 import (
@@ -22,28 +21,28 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Options say what to write.
+// Options describe the output.
 type Options struct {
 	Version   mllm.Version
-	ModelName string // stored by version 2 only; mllm leaves it empty
+	ModelName string // for version 2 only; mllm leaves it empty
 }
 
-// Convert writes all tensors of m to w. It stops early when ctx is cancelled.
+// Convert writes all tensors of m to w. It stops when ctx is canceled.
 func Convert(ctx context.Context, w io.Writer, m *safetensors.Model, o Options) error {
 	if mark := m.Metadata()[qnn.SimulatedKey]; mark != "" {
-		o.ModelName = strings.TrimSpace(mark + " " + o.ModelName) // the mark goes on into each file made from the model
+		o.ModelName = strings.TrimSpace(mark + " " + o.ModelName) // files made from a simulated model keep its mark
 	}
 	sources := make([]mllm.Source, 0, len(m.Tensors()))
-	names := map[string]string{} // the tensor that is written under a name
+	names := map[string]string{} // source tensor of each written name
 	for _, t := range m.Tensors() {
 		if o.Version == mllm.V1 {
-			if strings.HasPrefix(t.Name, "_") { // mllm's converter leaves these out
+			if strings.HasPrefix(t.Name, "_") { // mllm's converter skips these
 				continue
 			}
 			was := t.Name
 			t.Name = strings.NewReplacer("_weight", ".weight", "_bias", ".bias").Replace(was)
 			if other, ok := names[t.Name]; ok {
-				return fmt.Errorf("tensors %q and %q would both be %q in version 1: rename one", other, was, t.Name)
+				return fmt.Errorf("tensors %q and %q: same name %q in version 1: rename one", other, was, t.Name)
 			}
 			names[t.Name] = was
 		}
@@ -67,12 +66,12 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 	var ok bool
 	if v == mllm.V2 {
 		if s.DType, ok = dtypeV2(t.DType); !ok {
-			return s, fmt.Errorf("version 2 has no element type for %s; convert the tensor to F32 first", t.DType)
+			return s, fmt.Errorf("element type %s is not supported in version 2: convert the tensor to F32 first", t.DType)
 		}
 		return s, nil
 	}
 	switch t.DType {
-	case safetensors.I8, safetensors.Bool: // mllm's marks of shadow outliers are booleans
+	case safetensors.I8, safetensors.Bool: // mllm's shadow outlier marks are booleans
 		s.DType = mllm.Int8
 	case safetensors.U8:
 		s.DType = mllm.V1Uint8
@@ -81,7 +80,7 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 	default:
 		cast := castTo32(t.DType)
 		if cast == nil {
-			return s, fmt.Errorf("version 1 cannot store %s", t.DType)
+			return s, fmt.Errorf("element type %s is not supported in version 1", t.DType)
 		}
 		width := t.DType.Size()
 		s.DType, s.Size = mllm.Float32, t.Size/width*4
@@ -102,8 +101,8 @@ func dtypeV2(d safetensors.DType) (mllm.DType, bool) {
 	return v2, ok
 }
 
-// copyRange copies n bytes at off. io.Copy leaves it to a destination that reads from files by itself (os.File:
-// copy_file_range, reflinks).
+// copyRange copies n bytes at off. io.Copy lets a destination such as os.File read from the file directly
+// (copy_file_range, reflinks).
 func copyRange(w io.Writer, f *os.File, off, n int64) error {
 	if _, err := f.Seek(off, io.SeekStart); err != nil {
 		return err
@@ -115,7 +114,7 @@ func copyRange(w io.Writer, f *os.File, off, n int64) error {
 	return err
 }
 
-// castStream converts elements of the given width one buffer at a time.
+// castStream converts elements of the given width, one buffer at a time.
 func castStream(ctx context.Context, w io.Writer, r io.Reader, width int64, cast caster) error {
 	in := make([]byte, 1<<16) // a multiple of every width
 	out := make([]byte, 1<<18)
@@ -130,7 +129,7 @@ func castStream(ctx context.Context, w io.Writer, r io.Reader, width int64, cast
 			return werr
 		}
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil // a short read is caught by the count of bytes written
+			return nil // the caller checks the number of written bytes
 		}
 		if err != nil {
 			return err
@@ -138,10 +137,10 @@ func castStream(ctx context.Context, w io.Writer, r io.Reader, width int64, cast
 	}
 }
 
-// caster converts all elements of src to little-endian float32; dst is as long as they take.
+// caster converts the elements of src to little-endian float32. dst has room for all of them.
 type caster func(dst, src []byte)
 
-// castTo32 has loops of their own for the two types that whole models are stored in.
+// castTo32 has special loops for the two most common types of models.
 func castTo32(d safetensors.DType) caster {
 	le := binary.LittleEndian
 	switch d {
@@ -178,13 +177,13 @@ func castTo32(d safetensors.DType) caster {
 func each[T float64 | int16 | uint16 | int32 | uint32 | int64 | uint64](dst, src []byte) {
 	var one T
 	numbers := make([]T, len(src)/binary.Size(one))
-	_, _ = binary.Decode(src, binary.LittleEndian, numbers) // src is as long as they take
+	_, _ = binary.Decode(src, binary.LittleEndian, numbers) // src holds exactly these numbers
 	for i, n := range numbers {
 		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(n)))
 	}
 }
 
-// half widens the bits of an IEEE binary16 to those of a binary32, exactly.
+// half converts the bits of an IEEE binary16 to a binary32, exactly.
 func half(h uint16) uint32 {
 	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&0x3ff
 	switch exp {

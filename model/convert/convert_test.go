@@ -113,7 +113,7 @@ func TestV1CastsToFloat(t *testing.T) {
 }
 
 // What mllm's converter of branch v1 does with names and with types that have another one there (013e4cec).
-func TestV1IsUpstreams(t *testing.T) {
+func TestV1IsMllms(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "model.safetensors")
 	one := []byte{1}
 	write(t, in, safetensors.Bytes("layers.0.shadow", safetensors.Bool, []int64{1}, one), safetensors.Bytes("bytes", safetensors.U8, []int64{1}, one),
@@ -194,11 +194,11 @@ func TestRunRefuses(t *testing.T) {
 		spec convert.Spec
 		want string
 	}{
-		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "parts of a model, such as model-00001-of-00002.safetensors, without their index"},
-		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input and output are needed"},
-		"format":    {convert.Spec{Input: bad, Output: out, Format: "v3"}, "choose v1 or v2"},
+		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "shards of a model, such as model-00001-of-00002.safetensors, without model.safetensors.index.json"},
+		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input or output: missing value"},
+		"format":    {convert.Spec{Input: bad, Output: out, Format: "v3"}, "use v1 or v2"},
 		"no file":   {convert.Spec{Input: filepath.Join(dir, "none"), Output: out, Format: "v2"}, "none"},
-		"f64 in v2": {convert.Spec{Input: bad, Output: out, Format: "v2"}, "no element type for F64"},
+		"f64 in v2": {convert.Spec{Input: bad, Output: out, Format: "v2"}, "F64 is not supported in version 2"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

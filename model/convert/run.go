@@ -13,22 +13,23 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
-// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "convert/2"
 
-// Spec says what to convert.
+// Spec holds the arguments of the tool.
 type Spec struct {
-	// Input is a .safetensors file, a .safetensors.index.json, or a folder with model.safetensors, whole or in parts.
+	// Input is a .safetensors file, a .safetensors.index.json, or a folder that contains model.safetensors or its
+	// shards.
 	Input  string `json:"input"`
-	Output string `json:"output"`                   // the .mllm file to write
+	Output string `json:"output"`                   // the .mllm file
 	Name   string `arg:"name,required" json:"name"` // stored in a version 2 header
 	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
 }
 
-// Run is the tool. It succeeds only if it wrote the file.
+// Run runs the tool. It succeeds only if it wrote the file.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.Input == "" || s.Output == "" {
-		return errors.New("input and output are needed")
+		return errors.New("input or output: missing value")
 	}
 	o := Options{ModelName: s.Name}
 	switch s.Format {
@@ -37,7 +38,7 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	case "v2":
 		o.Version = mllm.V2
 	default:
-		return fmt.Errorf("format is %q; choose v1 or v2", s.Format)
+		return fmt.Errorf("unknown format %q: use v1 or v2", s.Format)
 	}
 	if err := convertFile(ctx, s.Input, s.Output, o); err != nil {
 		return err
@@ -50,7 +51,7 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	return nil
 }
 
-// convertFile writes beside the final name first, so that a failed conversion leaves no file that looks finished.
+// convertFile writes to a temporary name first, so that a failed conversion leaves no incomplete file.
 func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 	if st, err := os.Stat(in); err == nil && st.IsDir() {
 		in = filepath.Join(in, "model.safetensors")
@@ -59,10 +60,10 @@ func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 				in += ".index.json"
 			} else {
 				if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(in), "model-*-of-*.safetensors")); len(parts) > 0 {
-					return fmt.Errorf("%s has parts of a model, such as %s, without their index, model.safetensors.index.json: "+
-						"download the index, too", filepath.Dir(in), filepath.Base(parts[0]))
+					return fmt.Errorf("%s has shards of a model, such as %s, without model.safetensors.index.json: "+
+						"download the index too", filepath.Dir(in), filepath.Base(parts[0]))
 				}
-				return fmt.Errorf("%s has neither model.safetensors nor model.safetensors.index.json: "+
+				return fmt.Errorf("%s: no model.safetensors and no model.safetensors.index.json: "+
 					"name a folder with the weights of a Hugging Face model, or a file of weights", filepath.Dir(in))
 			}
 		}

@@ -1,8 +1,8 @@
-// Package dlc reads the outline of DLC files, Qualcomm's containers of models: which graphs are in one, and which
-// contexts that were compiled from them, for which SoCs.
+// Package dlc reads the outline of DLC files, Qualcomm's model containers. The outline lists the graphs and, for each
+// SoC, the contexts that were compiled from them.
 //
-// A DLC is a zip file whose members are stored as they are; the layout within was found by looking at files that
-// Qualcomm's tools write. Nothing in the file is trusted. The package does not read weights.
+// A DLC is a zip file with uncompressed members. The layout of the members was derived from files of Qualcomm's
+// tools. The package treats files as untrusted, and does not read weights.
 package dlc
 
 import (
@@ -19,26 +19,27 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// ErrUnknown is wrapped by the error for a zip file that is no DLC.
-var ErrUnknown = errors.New("no DLC")
+// ErrUnknown means that a zip file is not a DLC. Parse returns it wrapped.
+var ErrUnknown = errors.New("not a DLC")
 
-// File is what a DLC says of itself.
+// File is the outline of a DLC.
 type File struct {
-	Version   string   `json:"version,omitempty"`   // of the format: 2.3.0
-	Converter string   `json:"converter,omitempty"` // the build that made it
-	Tool      string   `json:"tool,omitempty"`      // likewise: its program
+	Version   string   `json:"version,omitempty"`   // format version, for example 2.3.0
+	Converter string   `json:"converter,omitempty"` // build of the converter
+	Tool      string   `json:"tool,omitempty"`      // converter's program
 	Graphs    []Graph  `json:"graphs,omitempty"`
-	Caches    []Cache  `json:"caches,omitempty"` // contexts, sorted by name
+	Caches    []Cache  `json:"caches,omitempty"` // compiled contexts, sorted by name
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// Graph is a graph before it is compiled.
+// Graph is a graph before compilation.
 type Graph struct {
 	qnnctx.GraphInfo
-	Ops map[string]int `json:"ops,omitempty"` // operations of a kind
+	Ops   map[string]int `json:"ops,omitempty"`   // number of operations by type
+	Types map[string]int `json:"types,omitempty"` // number of tensors, including weights, by element type
 }
 
-// Cache is a context in a DLC.
+// Cache is a compiled context in a DLC.
 type Cache struct {
 	Name    string      `json:"name"`
 	Context qnnctx.Info `json:"context"`
@@ -49,16 +50,16 @@ const (
 	maxMetadata = 16 << 20
 	maxModel    = 256 << 20
 	maxGraphs   = 1024
-	maxItems    = 1 << 20 // operations and tensors of all graphs
+	maxItems    = 1 << 20 // largest number of operations and tensors in all graphs
 	maxRank     = 32
 
 	metadata = "dlc.metadata"
 	history  = "dlc.metadata.history"
 	model    = "model"
-	header   = 8 // bytes in front of a member's FlatBuffer
+	header   = 8 // bytes before a member's FlatBuffer
 )
 
-// Parse reads the outline of the file of the given size behind r.
+// Parse reads the outline of a file. The size of the file is in bytes.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	members, err := archive.ListZip(r, size, maxMembers)
 	if err != nil {
@@ -88,7 +89,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// header reads which version of the format it is.
+// header reads the format version.
 func (f *File) header(m archive.Member) error {
 	var j struct {
 		Header struct {
@@ -103,7 +104,7 @@ func (f *File) header(m archive.Member) error {
 	return err
 }
 
-// made reads which program made it.
+// made reads the program and build of the converter.
 func (f *File) made(m archive.Member) error {
 	var j struct {
 		DLCGenerationInfo []struct {
@@ -118,13 +119,13 @@ func (f *File) made(m archive.Member) error {
 	return err
 }
 
-// decode decodes a member; ok is false if it is not JSON but lines, as in older files.
+// decode decodes a JSON member. ok is false for the plain lines of older files.
 func decode(m archive.Member, to any) (ok bool, err error) {
 	b, err := m.Read(maxMetadata)
 	return err == nil && json.Unmarshal(bytes.TrimRight(b, "\x00"), to) == nil, err
 }
 
-// cache reads a member that is a context; of another one it says nothing.
+// cache reads a member that holds a context. It ignores other members.
 func (f *File) cache(m archive.Member) error {
 	r, err := m.Stored()
 	if err != nil || r.Size() < header {
@@ -152,19 +153,20 @@ func (f *File) model(m archive.Member) error {
 		return err
 	}
 	if len(b) < header+8 || string(b[header+4:][:4]) != "NETD" {
-		return errors.New("its graphs are in another form than is known")
+		return errors.New("unknown format of graphs")
 	}
 	root := flatbuffer.Root(b[header:])
 	left := maxItems
 	for _, t := range root.Tables(0, maxGraphs) {
-		g := Graph{Ops: map[string]int{}}
+		g := Graph{Ops: map[string]int{}, Types: map[string]int{}}
 		g.read(t, &left)
 		f.Graphs = append(f.Graphs, g)
 	}
 	return root.Err()
 }
 
-// read reads a graph's name, operations, inputs and outputs; left is how many more there may be in the file.
+// read reads a graph's name, operations, inputs and outputs. left is the number of items that the file may still
+// have.
 func (g *Graph) read(t flatbuffer.Table, left *int) {
 	g.Name = t.String(0)
 	ops := t.Tables(1, *left)
@@ -177,6 +179,7 @@ func (g *Graph) read(t flatbuffer.Table, left *int) {
 	for _, t := range tensors {
 		const input, output = 0, 1
 		x := qnnctx.TensorInfo{Name: t.String(1), DType: qnnctx.DTypeName(t.Uint32(6)), Dims: t.Uint32s(3, maxRank)}
+		g.Types[x.DType]++
 		switch t.Uint32(2) {
 		case input:
 			g.Inputs = append(g.Inputs, x)

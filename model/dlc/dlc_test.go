@@ -104,6 +104,7 @@ func TestGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &dlc.File{Version: "2.3.0", Converter: "2.51.0.260929181845", Tool: "qnn-net-run", Graphs: []dlc.Graph{{Ops: map[string]int{"FullyConnected": 1},
+		Types: map[string]int{"sfixed8": 1, "ufixed16": 2},
 		GraphInfo: qnnctx.GraphInfo{Name: "QNNExecutionProvider_QNNExecutionProvider_16664090799440765514_1_0",
 			Inputs:  []qnnctx.TensorInfo{{Name: "x", DType: "ufixed16", Dims: []uint32{32, 16}}},
 			Outputs: []qnnctx.TensorInfo{{Name: "y", DType: "ufixed16", Dims: []uint32{32, 8}}}}}}}
@@ -122,7 +123,7 @@ func TestDamaged(t *testing.T) {
 	}
 	begin := bytes.Index(raw, []byte{0, 0, 0, 2, 0, 0, 0, 3})
 	binary.LittleEndian.PutUint64(raw[begin+0x20:], math.MaxUint64)
-	if f, err := dlc.Parse(bytes.NewReader(raw), int64(len(raw))); err != nil || len(f.Caches) != 1 || !strings.Contains(strings.Join(f.Warnings, ""), "do not make") {
+	if f, err := dlc.Parse(bytes.NewReader(raw), int64(len(raw))); err != nil || len(f.Caches) != 1 || !strings.Contains(strings.Join(f.Warnings, ""), "do not match the file size") {
 		t.Errorf("a damaged context: %+v, %v", f, err)
 	}
 	pack := func(members ...string) []byte {
@@ -148,8 +149,8 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("another zip file: %v", err)
 	}
 	for text, want := range map[string]string{
-		"model=abc":                  "model: its graphs are in another form than is known",
-		"model=12345678....NONE....": "model: its graphs are in another form than is known",
+		"model=abc":                  "model: unknown format of graphs",
+		"model=12345678....NONE....": "model: unknown format of graphs",
 		"more=abc":                   "",
 		"more=no context":            "",
 	} {

@@ -1,33 +1,33 @@
-// Package fit computes lower bounds of what a decoder takes with mllm's W4A16 LPBQ: memory of the quantizer and of
-// Qualcomm's compiler, the size of the context, and what a process on the DSP maps. A limit below such a bound is a hard
-// one: no setting of the compiler makes the model fit.
+// Package fit computes lower bounds for the resources of a decoder in mllm's W4A16 LPBQ quantization. The bounds are
+// the memory of the quantizer and of Qualcomm's compiler, the size of the context, and the memory that a DSP process
+// maps. If a machine or SoC has less, no compiler setting makes the model fit.
 //
-// The package reads no file, and it does not know what a SoC or a machine has.
+// The package does not read files or know the limits of SoCs and machines.
 package fit
 
 import "github.com/hexmage/hexmage/model/hf"
 
-// What was measured with QAIRT 2.51.0 and models of Qwen3-0.6B's shape. The numbers are below each measurement
-// (fit_test.go), so that a refusal is right for every model.
+// Measurements with QAIRT 2.51.0 and models of Qwen3-0.6B's shape. Each number is below all measurements
+// (fit_test.go), so that a rejected model can never fit.
 const (
-	outputBytes     = 14          // of a matrix, for each output: its scale and offset
+	outputBytes     = 14          // scale and offset of each output of a matrix
 	compilerBytes   = 159_000_000 // the compiler's process, for any model
-	compilerHeld    = 3           // the compiler, for each byte of weights in a graph
+	compilerHeld    = 3           // compiler memory for each byte of weights in a graph
 	quantizerBytes  = 384_000_000 // hexmage's quantizer, for any model
-	quantizerWeight = 5           // for each weight in the matrices of a layer: it holds one layer
+	quantizerWeight = 5           // for each weight in the matrices of a layer; the quantizer holds one layer
 )
 
-// Bounds are lower bounds in bytes.
+// Bounds holds lower bounds in bytes.
 type Bounds struct {
-	File      int64 // that hexmage's quantizer writes
+	File      int64 // output of hexmage's quantizer
 	Quantizer int64 // peak memory of hexmage's quantizer
 	Compiler  int64 // peak memory of Qualcomm's compiler for one graph
-	Context   int64 // prefill and decode in one context, with their weights once
-	Process   int64 // that a process on the DSP maps: the context and the key/value cache
+	Context   int64 // prefill and decode in one context with shared weights
+	Process   int64 // memory that a DSP process maps: the context and the key/value cache
 }
 
-// MLLM returns the bounds of a model whose matrices and head have 4 bits, the embedding 16, the cache 8. The quantizer
-// stores 4 bits in a byte.
+// MLLM returns the bounds of a model with 4-bit matrices and head, a 16-bit embedding and an 8-bit cache. The quantizer
+// stores each 4-bit number in a whole byte.
 func MLLM(m hf.Model, blockSize, contextLen int64) Bounds {
 	table := m.Vocabulary * m.Hidden
 	weights := m.Layers*m.LayerWeights() + table

@@ -35,7 +35,7 @@ func (r *reader) sayConfig(title, next, format string, args ...any) {
 	r.say(title, configFile, next, format, args...)
 }
 
-// architecture returns false for a model that has other tensors.
+// architecture returns false for a model with other tensors.
 func (r *reader) architecture(c map[string]any) bool {
 	known := Architectures()
 	kind, _ := c["model_type"].(string)
@@ -49,7 +49,7 @@ func (r *reader) architecture(c map[string]any) bool {
 	case experts:
 		r.sayConfig(title, "use a dense "+either(known)+" model", "model_type %q is a mixture of experts", kind)
 		return false
-	case c["model_type"] == nil: // as in a config.json of mllm's for its ahead-of-time compiler
+	case c["model_type"] == nil: // as in the config.json of mllm's ahead-of-time compiler
 		r.sayConfig("Missing architecture", ownConfig, "model_type is missing")
 		return false
 	case !slices.Contains(known, kind):
@@ -57,13 +57,13 @@ func (r *reader) architecture(c map[string]any) bool {
 		return false
 	case r.needs.Architecture != "" && r.needs.Architecture != kind:
 		r.sayConfig("Other architecture", `write architecture = "`+kind+`", or use the pipeline for `+kind,
-			"model_type is %q, the step is for %s", kind, r.needs.Architecture)
+			"model_type is %q, but the step needs %s", kind, r.needs.Architecture)
 	}
 	r.folder.Model.Architecture = kind
 	return true
 }
 
-// numbers reads the model's numbers.
+// numbers reads the model's sizes.
 func (r *reader) numbers(c map[string]any) bool {
 	m := &r.folder.Model
 	before := len(r.problems)
@@ -75,7 +75,7 @@ func (r *reader) numbers(c map[string]any) bool {
 		case v == nil:
 			r.sayConfig("Missing number", ownConfig, "%s is missing", n.key)
 		case !isNumber || f != math.Trunc(f) || f < 1 || f > float64(n.most):
-			r.sayConfig("Number out of range", ownConfig, "%s is %s, a model has 1 to %d", n.key, spelled(v), n.most)
+			r.sayConfig("Number out of range", ownConfig, "%s is %s, but must be from 1 to %d", n.key, spelled(v), n.most)
 		default:
 			*n.of = int64(f)
 		}
@@ -92,7 +92,7 @@ func (r *reader) numbers(c map[string]any) bool {
 	return true
 }
 
-// blocks checks that blocks divide the inputs of matrices.
+// blocks checks that the block size divides the input widths of matrices.
 func (r *reader) blocks() {
 	block, m := r.needs.BlockSize, r.folder.Model
 	if block == 0 {
@@ -110,7 +110,7 @@ func (r *reader) blocks() {
 	}
 }
 
-// attention checks the parts of the architecture that graphs do not have in each form.
+// attention checks for an activation and attention that graphs do not support.
 func (r *reader) attention(c map[string]any) {
 	if act, ok := c["hidden_act"]; ok && act != nil && act != "silu" {
 		r.sayConfig("Unsupported activation", "use a model with silu", "hidden_act is %s", spelled(act))
@@ -156,7 +156,7 @@ func (r *reader) rope(c map[string]any) {
 	}
 }
 
-// quantization refuses a checkpoint whose weights are quantized.
+// quantization rejects a checkpoint with quantized weights.
 func (r *reader) quantization(c map[string]any) {
 	q, ok := c["quantization_config"].(map[string]any)
 	if !ok || r.needs.Types == nil {
@@ -170,7 +170,7 @@ func (r *reader) quantization(c map[string]any) {
 	r.sayConfig("Quantized checkpoint", floats, "quantization_config is %q", method)
 }
 
-// spelled is a value as JSON spells it.
+// spelled returns a value in JSON.
 func spelled(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -179,7 +179,7 @@ func spelled(v any) string {
 	return string(b)
 }
 
-// either joins words by "or".
+// either joins words with "or".
 func either(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]

@@ -6,12 +6,13 @@ import (
 	"errors"
 )
 
-// Complete returns a config.json with every key that transformers has a default for. Keys that are there keep their
-// values. Two values follow from others: rope_theta is also read from rope_parameters, where transformers 5 writes it,
-// and attention_bias of Qwen2 is true, because its query, key and value projections always have biases. It does not
-// check values.
+// Complete returns a config.json with every key that has a default in transformers. Existing keys keep their values,
+// which Complete does not check.
+//
+// Two defaults depend on other keys. rope_theta is also read from rope_parameters, where transformers 5 writes it.
+// attention_bias of Qwen2 is true, because its query, key and value projections always have biases.
 func Complete(raw []byte) ([]byte, error) {
-	var c map[string]json.RawMessage // numbers stay as they are written
+	var c map[string]json.RawMessage // numbers keep their spelling
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
 	}

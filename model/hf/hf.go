@@ -1,6 +1,7 @@
-// Package hf reads the Hugging Face folder of a decoder: config.json, the headers of its safetensors files and the
-// names of its other files. Read finds what a step does not take, before the step runs. The package reads no weights,
-// and it does not know which step asks.
+// Package hf reads the Hugging Face folder of a decoder: config.json, the headers of the safetensors files and the
+// names of the other files. Read finds unsupported models before a step runs.
+//
+// The package reads no weights, and does not know which step calls it.
 package hf
 
 import (
@@ -25,13 +26,13 @@ const (
 	indexFile     = "model.safetensors.index.json"
 )
 
-// maxConfig bounds a config.json, in bytes, and maxFiles the files of a folder.
+// maxConfig limits a config.json in bytes, and maxFiles the files of a folder.
 const (
 	maxConfig = 1 << 20
 	maxFiles  = 10_000
 )
 
-// Next steps that several problems have.
+// Next steps of several problems.
 const (
 	download  = "download it again"
 	floats    = "use the model's weights in BF16, F16 or F32"
@@ -42,41 +43,41 @@ const (
 // Open opens a file or folder by its name.
 type Open func(name string) (fs.File, error)
 
-// Needs is what a step takes.
+// Needs describes the models that a step accepts.
 type Needs struct {
-	Architecture string              // the only model_type; "": each of Architectures
-	BlockSize    int64               // must divide the widths of matrices; 0: any width
-	Types        []safetensors.DType // of weights; nil: any, and a folder without safetensors files
+	Architecture string              // required model_type; "" accepts each of Architectures
+	BlockSize    int64               // must divide the widths of matrices; 0 accepts any width
+	Types        []safetensors.DType // types of weights; nil for any, or for a folder without safetensors files
 	Tokenizer    bool                // tokenizer.json must exist
-	Also         []Form              // other forms of a model, which Read recognizes and does not check
+	Also         []Form              // other forms that Read recognizes and does not check
 }
 
-// Form is what a path holds.
+// Form is a model's file format.
 type Form string
 
-// The forms.
+// Forms of a model.
 const (
 	Weights Form = "" // config.json and float weights
 	GGUF    Form = "gguf"
 	MLLM    Form = "mllm" // written by mllm's quantizer
 )
 
-// MissingModel is the title of the problem that nothing is at the path.
+// MissingModel is the title of the Problem for an empty path.
 const MissingModel = "Missing model"
 
-// Problem is a reason for which a step does not take a path.
+// Problem is a reason to reject a path.
 type Problem struct {
 	Title string // a noun phrase
 	Text  string // "<file>: <problem>: <next step>"
 }
 
-// Folder is what Read found.
+// Folder is the result of Read.
 type Folder struct {
 	Model Model // incomplete if there are problems
 	Form  Form
 }
 
-// Read reads a folder, and returns all problems that a step with these needs has with it.
+// Read reads the folder of a model, and returns why a step with these needs cannot use it.
 func Read(open Open, dir string, n Needs) (Folder, []Problem) {
 	r := &reader{open: open, dir: dir, needs: n}
 	if r.list() {
@@ -89,26 +90,26 @@ func Read(open Open, dir string, n Needs) (Folder, []Problem) {
 	return r.folder, r.problems
 }
 
-// reader is a folder being read.
+// reader is the state of one Read.
 type reader struct {
 	open     Open
 	dir      string
 	needs    Needs
-	names    []string // of the files
+	names    []string // names of the files
 	folder   Folder
 	problems []Problem
 
-	quantized bool // a problem says so: tensors differ from a float model's
-	partial   bool // a problem says which files are unusable: tensors are missing
+	quantized bool // a problem already reports quantized tensors
+	partial   bool // a problem already reports unusable files, so tensors are missing
 }
 
-// say adds a problem of a file; "" is the folder.
+// say adds a problem of a file, or of the folder for "".
 func (r *reader) say(title, file, next, format string, args ...any) {
 	text := fmt.Sprintf("%s: %s: %s", path.Join(r.dir, file), fmt.Sprintf(format, args...), next)
 	r.problems = append(r.problems, Problem{title, text})
 }
 
-// list lists the folder. It returns false if there is nothing to check below it.
+// list lists the folder. It returns false if later checks have nothing to read.
 func (r *reader) list() bool {
 	f, err := r.open(r.dir)
 	if err != nil {
@@ -139,7 +140,7 @@ func (r *reader) list() bool {
 	return true
 }
 
-// single says of a file that it is no folder.
+// single reports a file in place of a folder.
 func (r *reader) single(f fs.File) bool {
 	if begins(f, "GGUF") {
 		return r.gguf("")
@@ -148,7 +149,7 @@ func (r *reader) single(f fs.File) bool {
 	return false
 }
 
-// gguf ends the check of a GGUF.
+// gguf reports a GGUF file, unless the step accepts one.
 func (r *reader) gguf(name string) bool {
 	r.folder.Form = GGUF
 	if !slices.Contains(r.needs.Also, GGUF) {
@@ -158,14 +159,14 @@ func (r *reader) gguf(name string) bool {
 	return false
 }
 
-// begins tells whether a file begins with a text.
+// begins reports whether a file begins with a text.
 func begins(f io.Reader, text string) bool {
 	b := make([]byte, len(text))
 	_, err := io.ReadFull(f, b)
 	return err == nil && string(b) == text
 }
 
-// first returns the first file whose name ends in one of the endings, or "".
+// first returns the first file whose name has one of the endings, or "".
 func (r *reader) first(endings ...string) string {
 	for _, name := range r.names {
 		if slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) }) {
@@ -175,8 +176,7 @@ func (r *reader) first(endings ...string) string {
 	return ""
 }
 
-// read returns the text of a file, or nil if a problem says why not. A file that is missing is a problem if it must
-// exist.
+// read returns the text of a file, or nil after adding a problem. A missing file is a problem only if must is true.
 func (r *reader) read(name string, limit int64, must bool) []byte {
 	f, err := r.open(path.Join(r.dir, name))
 	switch {
@@ -202,10 +202,10 @@ func (r *reader) read(name string, limit int64, must bool) []byte {
 	return b
 }
 
-// pointer is what a file of Git LFS begins with that was not downloaded.
+// pointer begins a Git LFS file that was not downloaded.
 const pointer = "version https://git-lfs"
 
-// reason is an error without the path that the object of a problem has already.
+// reason returns an error without the path, which the problem already names.
 func reason(err error) string {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		err = e.Err

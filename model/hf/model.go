@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Model is the part of a decoder's description that decides how much memory it takes.
+// Model holds the numbers that determine a decoder's memory use.
 type Model struct {
 	Architecture string `json:"model_type"`
 	Layers       int64  `json:"num_hidden_layers"`
@@ -15,13 +15,13 @@ type Model struct {
 	HeadDim      int64  `json:"head_dim"`
 	Intermediate int64  `json:"intermediate_size"`
 	Vocabulary   int64  `json:"vocab_size"`
-	Tied         bool   `json:"tie_word_embeddings"` // the head is the embedding, as a file has it
+	Tied         bool   `json:"tie_word_embeddings"` // in the file, the head shares the embedding's weights
 }
 
-// Architectures returns the architectures that onnx_llm makes graphs of.
+// Architectures returns the architectures that onnx_llm supports.
 func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
 
-// Parameters is how many weights the model has, the head's once more only if it has weights of its own.
+// Parameters returns the number of weights. A tied head adds none.
 func (m Model) Parameters() int64 {
 	n := m.Layers*m.LayerWeights() + m.Vocabulary*m.Hidden
 	if !m.Tied {
@@ -30,7 +30,7 @@ func (m Model) Parameters() int64 {
 	return n
 }
 
-// LayerWeights is how many weights the matrices of a layer have.
+// LayerWeights returns the number of weights in the matrices of a layer.
 func (m Model) LayerWeights() (n int64) {
 	for _, t := range m.Matrices() {
 		n += t.Shape[0] * t.Shape[1]
@@ -38,7 +38,7 @@ func (m Model) LayerWeights() (n int64) {
 	return n
 }
 
-// LayerOutputs is how many outputs those matrices have together: each has a scale.
+// LayerOutputs returns the number of outputs of a layer's matrices. Each output has a scale.
 func (m Model) LayerOutputs() (n int64) {
 	for _, t := range m.Matrices() {
 		n += t.Shape[0]
@@ -46,13 +46,13 @@ func (m Model) LayerOutputs() (n int64) {
 	return n
 }
 
-// Tensor is a tensor that the architecture has. Matrices are [outputs, inputs].
+// Tensor is a tensor of the architecture. A matrix has the shape [outputs, inputs].
 type Tensor struct {
 	Name  string
 	Shape []int64
 }
 
-// Matrices are those of a layer, with names inside the layer such as "mlp.up_proj".
+// Matrices returns the matrices of a layer, with names inside the layer such as "mlp.up_proj".
 func (m Model) Matrices() []Tensor {
 	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
 	return []Tensor{
@@ -66,7 +66,8 @@ func (m Model) Matrices() []Tensor {
 	}
 }
 
-// tensors are all that the architecture has. Those for which has returns true in the first layer have biases.
+// tensors returns all tensors of the architecture. A matrix has a bias if has returns true for it in the first
+// layer.
 func (m Model) tensors(has func(name string) bool) []Tensor {
 	all := []Tensor{
 		{"model.embed_tokens.weight", []int64{m.Vocabulary, m.Hidden}},
@@ -92,14 +93,14 @@ func (m Model) tensors(has func(name string) bool) []Tensor {
 	return all
 }
 
-// head is the head's weights.
+// head is the name of the head's weights.
 const head = "lm_head.weight"
 
-// number is a number of a model.
+// number is a size in config.json.
 type number struct {
-	key      string // in config.json
+	key      string // key in config.json
 	of       *int64
-	most     int64 // more has no model
+	most     int64 // largest valid value
 	optional bool
 }
 
@@ -115,12 +116,12 @@ func (m *Model) numbers() []number {
 	}
 }
 
-// Check returns why no model has such numbers.
+// Check returns an error if a size is invalid.
 func (m Model) Check() error {
 	var errs []error
 	for _, n := range m.numbers() {
 		if *n.of < 1 || *n.of > n.most {
-			errs = append(errs, fmt.Errorf("%s is %d, the limits are 1 and %d", n.key, *n.of, n.most))
+			errs = append(errs, fmt.Errorf("%s is %d, but must be from 1 to %d", n.key, *n.of, n.most))
 		}
 	}
 	switch {

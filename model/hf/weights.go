@@ -13,13 +13,13 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
-// stored is a tensor and the file that has it.
+// stored is a tensor with the name of its file.
 type stored struct {
 	safetensors.Tensor
 	file string
 }
 
-// weights reads the headers of the safetensors files, and compares them with the model if its shapes are known.
+// weights reads the headers of the safetensors files. It compares them with the model if its shapes are known.
 func (r *reader) weights(known bool) {
 	m := &r.folder.Model
 	files, listed := r.files()
@@ -43,7 +43,7 @@ func (r *reader) weights(known bool) {
 	}
 }
 
-// files returns the names of the safetensors files, and the tensors that an index lists in them; nil if there are none.
+// files returns the names of the safetensors files and the tensors that an index assigns to them, or nil.
 func (r *reader) files() ([]string, map[string]string) {
 	switch {
 	case slices.Contains(r.names, indexFile):
@@ -90,7 +90,7 @@ func (r *reader) shards(files []string, listed map[string]string, found map[stri
 	}
 	r.partial = r.partial || len(missing) > 0
 	switch {
-	case len(missing) > 0 && listed == nil: // a link whose file is missing
+	case len(missing) > 0 && listed == nil: // a dangling link
 		r.say("Missing file", missing[0], download, "file is missing")
 	case len(missing) > 0:
 		r.say("Missing shard", missing[0], download, "file is missing%s, and %s lists it", more(len(missing)), indexFile)
@@ -103,7 +103,7 @@ func (r *reader) shard(name string, f fs.File, found map[string]stored) {
 	at, ok := f.(io.ReaderAt)
 	if err != nil || !info.Mode().IsRegular() || !ok {
 		r.partial = true
-		r.say("Unreadable file", name, download, "it is not a regular file")
+		r.say("Unreadable file", name, download, "file is not a regular file")
 		return
 	}
 	h, err := safetensors.Parse(at, info.Size())
@@ -121,7 +121,7 @@ func (r *reader) shard(name string, f fs.File, found map[string]stored) {
 		r.say("Git LFS pointer", name, "run `git lfs pull` in the folder", "file is a Git LFS pointer")
 	case errors.As(err, &truncated):
 		r.say("Truncated file", name, download, "file has %d bytes, its header describes %d", info.Size(), truncated.Want)
-	case errors.As(err, &other) && r.quantized: // said already
+	case errors.As(err, &other) && r.quantized: // already reported
 	case errors.As(err, &other):
 		r.say("Unsupported data type", name, floats, "tensor %s is %s", other.Tensor, other.DType)
 	default:
@@ -129,7 +129,7 @@ func (r *reader) shard(name string, f fs.File, found map[string]stored) {
 	}
 }
 
-// float tells whether the tensors are a float model's, and not what a quantizer wrote.
+// float reports whether the tensors have not been quantized.
 func (r *reader) float(found map[string]stored) bool {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		by := ""
@@ -152,7 +152,7 @@ func (r *reader) float(found map[string]stored) bool {
 	return true
 }
 
-// indexed checks that the files have the tensors that the index lists in them.
+// indexed checks that the files have the tensors that the index assigns to them.
 func (r *reader) indexed(index map[string]string, found map[string]stored) {
 	var missing []string
 	for name := range index {
@@ -167,7 +167,7 @@ func (r *reader) indexed(index map[string]string, found map[string]stored) {
 	}
 }
 
-// compare checks types and shapes of all tensors of the model.
+// compare checks the types and shapes of the model's tensors.
 func (r *reader) compare(found map[string]stored) {
 	var missing, types, shapes []Tensor
 	has := func(name string) bool {
@@ -203,7 +203,7 @@ func (r *reader) compare(found map[string]stored) {
 	}
 }
 
-// more says how many others a problem is about.
+// more counts the other occurrences of a problem.
 func more(n int) string {
 	if n == 1 {
 		return ""

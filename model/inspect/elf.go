@@ -19,23 +19,23 @@ type ELF struct {
 	Machine string `json:"machine"`
 	Type    string `json:"type"`
 	Flags   uint32 `json:"flags"`
-	Arch    string `json:"arch,omitempty"` // of Hexagon files: v79
-	OS      string `json:"os,omitempty"`   // android or linux, where the file says it
-	Role    string `json:"role,omitempty"` // what it is to QNN: skel, stub, HTP backend, …
+	Arch    string `json:"arch,omitempty"` // of Hexagon files, for example v79
+	OS      string `json:"os,omitempty"`   // android or linux, if the file names a system
+	Role    string `json:"role,omitempty"` // role in QNN: skel, stub, HTP backend, …
 
 	SOName      string   `json:"soname,omitempty"`
 	Needed      []string `json:"needed,omitempty"`
 	RunPath     []string `json:"runpath,omitempty"`
 	Interpreter string   `json:"interpreter,omitempty"`
 	Exported    int      `json:"exported"`             // symbols
-	Undefined   int      `json:"undefined"`            // symbols that others must have; weak ones are not counted
+	Undefined   int      `json:"undefined"`            // symbols that other libraries must define, except weak ones
 	PageAlign   uint64   `json:"page_align,omitempty"` // the smallest alignment of a loaded segment, in bytes
 
-	OpPackage []string `json:"op_package,omitempty"`        // the symbols that QNN registers an op package by
-	Entry     []string `json:"qnn_entry,omitempty"`         // the symbols by which QNN's own libraries are opened
-	Providers []string `json:"qnn_providers,omitempty"`     // HTP_QTI_AISW: what such a library calls itself
-	BuildIDs  []string `json:"qnn_build_ids,omitempty"`     // QNN build ids in the file's text
-	Versions  []string `json:"qnn_aisw_versions,omitempty"` // 2.45.0
+	OpPackage []string `json:"op_package,omitempty"`        // symbols that register an op package with QNN
+	Entry     []string `json:"qnn_entry,omitempty"`         // symbols that open QNN's own libraries
+	Providers []string `json:"qnn_providers,omitempty"`     // name that the library gives itself, for example HTP_QTI_AISW
+	BuildIDs  []string `json:"qnn_build_ids,omitempty"`     // QNN build ids in the file's strings
+	Versions  []string `json:"qnn_aisw_versions,omitempty"` // for example 2.45.0
 	GNUID     string   `json:"gnu_build_id,omitempty"`
 	Android   *Android `json:"android,omitempty"`
 	Compilers []string `json:"compilers,omitempty"`
@@ -43,14 +43,14 @@ type ELF struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Android is what the NDK says of a file.
+// Android holds the values of the NDK's note in a file.
 type Android struct {
 	API      uint32 `json:"api"`
 	NDK      string `json:"ndk,omitempty"`       // r26c
 	NDKBuild string `json:"ndk_build,omitempty"` // 11394342
 }
 
-// What is told at most of each; more is damage or malice.
+// Limits for damaged and malicious files.
 const (
 	maxRoles     = 64
 	maxComment   = 64 << 10 // bytes
@@ -68,7 +68,7 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 	}
 	symbols := &symbols{ELF: out}
 	for _, part := range []func(*elffile.File) error{out.interpreter, out.dynamic, symbols.read, out.notes, out.comment} {
-		if err := part(f); err != nil && !slices.Contains(out.Warnings, err.Error()) { // the header is known, which is worth telling
+		if err := part(f); err != nil && !slices.Contains(out.Warnings, err.Error()) { // the header is still useful
 			out.Warnings = append(out.Warnings, err.Error())
 		}
 	}
@@ -82,7 +82,7 @@ func describeELF(r io.ReaderAt, size int64) (*ELF, error) {
 	}
 	out.Role = role(out.SOName, symbols.roles, out.Providers)
 	if symbols.skel && out.Arch == "" {
-		out.Role = "" // FastRPC's programs have the name on both sides
+		out.Role = "" // FastRPC programs export this name on both sides
 	}
 	return out, nil
 }
@@ -93,7 +93,7 @@ func (e *ELF) interpreter(f *elffile.File) error {
 	return err
 }
 
-// shown is a text of a file that anybody may have written.
+// shown replaces invalid UTF-8 in a string of an untrusted file.
 func shown(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 func (e *ELF) dynamic(f *elffile.File) error {
@@ -108,7 +108,7 @@ func (e *ELF) dynamic(f *elffile.File) error {
 	return err
 }
 
-// symbols notes what the names of a file's symbols say.
+// symbols collects the roles that a file's symbol names imply.
 type symbols struct {
 	*ELF
 	roles []string
@@ -134,7 +134,7 @@ func (s *symbols) read(f *elffile.File) error {
 	return err
 }
 
-// exported notes the symbols that say what a library is to QNN.
+// exported records the symbols that imply a role in QNN.
 func (s *symbols) exported(name string) {
 	r := symbolRole(name)
 	if r != "" && !slices.Contains(s.roles, r) {
@@ -171,7 +171,7 @@ func until0(b []byte) string {
 	return shown(string(b))
 }
 
-// comment reads which compilers made the file; that is in a section, and a file without sections does not tell.
+// comment reads the compilers of the file from section .comment. A file without sections does not name them.
 func (e *ELF) comment(f *elffile.File) error {
 	s := f.Section(".comment")
 	if s == nil || s.Flags&elf.SHF_COMPRESSED != 0 {

@@ -79,8 +79,8 @@ func TestDamagedELF(t *testing.T) {
 		"cut in the header":      {func(b []byte) []byte { return b[:40] }, "not an ELF file"},
 		"class":                  {func(b []byte) []byte { b[4] = 7; return b }, "not an ELF file"},
 		"byte order":             {func(b []byte) []byte { b[5] = 7; return b }, "not an ELF file"},
-		"cut in the middle":      {func(b []byte) []byte { return b[:len(b)/2] }, "cut off"},
-		"cut after the header":   {func(b []byte) []byte { return b[:64] }, "cut off"},
+		"cut in the middle":      {func(b []byte) []byte { return b[:len(b)/2] }, "truncated"},
+		"cut after the header":   {func(b []byte) []byte { return b[:64] }, "truncated"},
 		"headers elsewhere":      {func(b []byte) []byte { le.PutUint64(b[32:], 1<<62); return b }, "not an ELF file"},
 		"headers without number": {func(b []byte) []byte { le.PutUint16(b[56:], 65000); return b }, "not an ELF file"},
 	} {

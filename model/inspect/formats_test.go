@@ -33,9 +33,10 @@ func TestOtherFormats(t *testing.T) {
 		format string
 		want   []string
 	}{
-		"context": {context, "qnn-context", []string{"QNN context binary for Hexagon v79, 48.0 KiB", "SM8750 (model 69)", "HVX threads   6", "optimised     level 2", "takes       8.0 MiB of VTCM", "float32   [4×16]         x"}},
-		"no SoC":  {qnnctxtest.Real(t, "2.51-none.bin"), "qnn-context", []string{"for Hexagon v68", "SoC           none: the compiler was told none"}},
-		"shared":  {qnnctxtest.Real(t, "2.51-shared.bin"), "qnn-context", []string{"ufixed16  [32×16]        x  scale 0.0001, offset -32768", "ufixed16  [1×8]          y  scale 0.0002, offset -30000"}},
+		"context": {context, "qnn-context", []string{"QNN context binary for Hexagon v79, 48.0 KiB", "SM8750 (model 69)", "HVX threads   6", "optimized     level 2", "takes       8.0 MiB of VTCM", "float32   [4×16]         x"}},
+		"no SoC": {qnnctxtest.Real(t, "2.51-none.bin"), "qnn-context", []string{"for Hexagon v68",
+			"SoC           none: the compiler got no SoC that it knows"}},
+		"shared": {qnnctxtest.Real(t, "2.51-shared.bin"), "qnn-context", []string{"ufixed16  [32×16]        x  scale 0.0001, offset -32768", "ufixed16  [1×8]          y  scale 0.0002, offset -30000"}},
 		"DLC": {qnnctxtest.Real(t, "2.51-multi.dlc"), "dlc", []string{"DLC with compiled contexts for 2 SoCs", "htp.cache.sm8650.0 for SM8650, Hexagon v75, 2.0 MiB of VTCM",
 			"htp.cache.sm8750.0 for SM8750, Hexagon v79"}},
 		"DLC of a graph": {qnnctxtest.Real(t, "prefill.dlc"), "dlc", []string{"qnn-net-run 2.51.0.260929181845", "ufixed16  [32×8]         y", "FullyConnected 1"}},
@@ -75,10 +76,11 @@ func TestDamagedFormats(t *testing.T) {
 		raw  []byte
 		want string
 	}{
-		"a context cut off":        {cut(context, 1), "truncated"},
-		"an ONNX model cut off":    {cut(qnnctxtest.Real(t, "points.onnx"), 1), "cut off"},
-		"the context in a model":   {bytes.Replace(qnnctxtest.Real(t, "embedded.onnx"), []byte{0, 0, 0, 2, 0, 0, 0, 3}, []byte{0, 0, 0, 9, 0, 0, 0, 3}, 1), "it begins with"},
-		"wrapping without context": {append([]byte{0xcd, 0xab, 0x78, 0x56}, make([]byte, 300)...), "has none"},
+		"a context cut off":      {cut(context, 1), "truncated"},
+		"an ONNX model cut off":  {cut(qnnctxtest.Real(t, "points.onnx"), 1), "truncated"},
+		"the context in a model": {bytes.Replace(qnnctxtest.Real(t, "embedded.onnx"), []byte{0, 0, 0, 2, 0, 0, 0, 3}, []byte{0, 0, 0, 9, 0, 0, 0, 3}, 1), "starts with"},
+		"wrapping without context": {append([]byte{0xcd, 0xab, 0x78, 0x56}, make([]byte, 300)...),
+			"ExecuTorch header without a context binary"},
 	} {
 		d, err := describe(t, c.raw)
 		said := d.String()
@@ -124,7 +126,7 @@ func TestMissingBesideONNX(t *testing.T) {
 	if err != nil || len(d.ONNX.Contexts) == 0 || d.ONNX.Contexts[0].File == "" {
 		t.Fatalf("%v: %+v", err, d.ONNX)
 	}
-	want := d.ONNX.Contexts[0].File + ", which the model names, is missing"
+	want := "missing file " + d.ONNX.Contexts[0].File
 	if got := strings.Join(d.ONNX.Warnings, "\n"); !strings.Contains(got, want) {
 		t.Errorf("warnings %q, want %q", got, want)
 	}

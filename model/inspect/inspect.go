@@ -1,8 +1,8 @@
-// Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC), an ELF file, a QNN context binary, or an SDK
-// as a folder or a zip file.
+// Package inspect identifies a file. The file is a model (safetensors, .mllm, ONNX, DLC), an ELF file, a QNN context
+// binary, or an SDK in a folder or zip file.
 //
-// It looks at bytes, never at names, and bounds all that it reads. It does not run, load or unpack anything, and it
-// does not know which files fit together.
+// It reads bytes, never names, and limits each read. It does not run, load or unpack anything. It does not know
+// which files fit together.
 package inspect
 
 import (
@@ -27,8 +27,8 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// ErrUnknown is the error for a file in none of this package's formats.
-var ErrUnknown = errors.New("neither a model (safetensors, .mllm, ONNX, DLC), nor ELF, zip or a QNN context binary")
+// ErrUnknown is the error for a file whose format this package does not know.
+var ErrUnknown = errors.New("unknown format: expected a model (safetensors, .mllm, ONNX, DLC), ELF, zip or a QNN context binary")
 
 // Description is the identity of a file. Exactly one of the fields after Size is set.
 type Description struct {
@@ -44,8 +44,8 @@ type Description struct {
 
 	Contexts []InnerContext `json:"contexts,omitempty"` // context binaries inside an ONNX model
 
-	SoC     string   `json:"soc,omitempty"`      // SoC that the facts have for a context's soc_model
-	AlsoFor []string `json:"also_for,omitempty"` // further archs that share compiled code with a Hexagon file's arch
+	SoC     string   `json:"soc,omitempty"`      // name of a context's soc_model in the facts
+	AlsoFor []string `json:"also_for,omitempty"` // other archs that run the code of this file's arch
 }
 
 // Tensors describes a model file.
@@ -57,7 +57,8 @@ type Tensors struct {
 	List      []Tensor          `json:"list"`
 }
 
-// ErrUnsupported is the error for a file of a known format that another tool describes. Its text names the tool.
+// ErrUnsupported is the error for a file whose format this package knows but does not read. Its text names a tool for
+// the file.
 var ErrUnsupported = errors.New("not supported")
 
 // Tensor is one tensor of a model file. Shape is null where the format stores none.
@@ -72,12 +73,11 @@ type Tensor struct {
 // Describe opens a file or folder and describes it. The error for an unknown format wraps ErrUnknown.
 func Describe(path string) (Description, error) { return describe(path, path) }
 
-// describe opens the file or folder called name and describes it as path. The error for an unknown format wraps
-// ErrUnknown.
+// describe opens the file or folder called name and describes it as path.
 func describe(name, path string) (Description, error) {
 	f, err := os.Open(name)
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = e.Err // which does not have the name once more
+		err = e.Err // without a second file name
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: correct the path", err)
@@ -97,7 +97,7 @@ func describe(name, path string) (Description, error) {
 	case st.Mode().IsRegular():
 		err = d.read(f)
 	default:
-		err = errors.New("neither a file nor a folder")
+		err = errors.New("not a regular file or folder")
 	}
 	if err != nil {
 		return Description{}, fmt.Errorf("%s: %w%s", path, err, advice(name, f, err))
@@ -108,7 +108,7 @@ func describe(name, path string) (Description, error) {
 	return d, nil
 }
 
-// warnOfMissing warns of files that an ONNX model in the folder names and that are not there.
+// warnOfMissing warns of missing files that an ONNX model in the folder refers to.
 func (d *Description) warnOfMissing(folder string) {
 	named := slices.Clone(d.ONNX.External)
 	for _, c := range d.ONNX.Contexts {
@@ -121,32 +121,31 @@ func (d *Description) warnOfMissing(folder string) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(folder, file)); errors.Is(err, fs.ErrNotExist) {
-			d.ONNX.Warnings = append(d.ONNX.Warnings, file+", which the model names, is missing beside it: get it, too")
+			d.ONNX.Warnings = append(d.ONNX.Warnings, "missing file "+file+": the model refers to it; put it beside the model")
 		}
 	}
 }
 
-// unsupported returns an error that names what a file is that this package does not read, with the tool for it; nil for
-// other files.
+// unsupported returns an error that names a tool for a known format, or nil for other files.
 func unsupported(name string, head []byte) error {
 	text := ""
 	switch begin := strings.TrimSpace(string(head)); {
 	case strings.HasPrefix(begin, "GGUF\x00\x00\x00"):
-		text = "it is a GGUF file in big-endian order: run gguf-dump of the Python package gguf, which shows its " +
+		text = "this is a big-endian GGUF file; run gguf-dump (Python package gguf) to show its " +
 			"tensors, or convert it with llama.cpp's gguf_convert_endian.py"
 	case strings.HasPrefix(begin, "GGUF"):
-		text = "it is a GGUF file: run gguf-dump of the Python package gguf, which shows its parts and tensors"
+		text = "this is a GGUF file; run gguf-dump (Python package gguf) to show its metadata and tensors"
 	case strings.HasPrefix(begin, "{") && strings.Contains(begin, "_encodings\""):
-		text = "it has quantization encodings, as AIMET and QAIRT's converter write them: read the JSON with jq"
+		text = "this is a file of quantization encodings (from AIMET or QAIRT's converter); read the JSON with jq"
 	case strings.HasSuffix(name, ".onnx.data") || strings.HasSuffix(name, ".onnx_data"):
-		text = "by its name it has the weights of an ONNX model: inspect the .onnx file beside it"
+		text = "by its name, this file holds the weights of an ONNX model; inspect the .onnx file beside it"
 	default:
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrUnsupported, text)
 }
 
-// advice says what to do about a file that is not what it should be, by how it begins.
+// advice returns the next step for a file that cannot be described, based on its first bytes.
 func advice(name string, f io.ReaderAt, err error) string {
 	b := make([]byte, 256)
 	n, _ := f.ReadAt(b, 0)
@@ -155,16 +154,16 @@ func advice(name string, f io.ReaderAt, err error) string {
 	case errors.Is(err, ErrUnsupported):
 		return ""
 	case strings.HasPrefix(begin, "version https://git-lfs.github.com/spec/"):
-		return ". It is a pointer of Git LFS in place of the file: run `git lfs pull` in its repository"
+		return ". This is a Git LFS pointer; run `git lfs pull` in its repository"
 	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
-		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a " +
-			"browser, and get the file itself"
+		return ". This is a web page, probably a login page; open the download address in a browser and " +
+			"download the file"
 	case n == 0:
-		return ". There is nothing in it: get it again"
+		return ". The file is empty; download it again"
 	case errors.Is(err, ErrUnknown):
-		return ". If it should be one of these, it is damaged: get it again"
+		return ". If it should have one of these formats, it is damaged; download it again"
 	}
-	return ". It is cut off or damaged: get it again"
+	return ". The file is truncated or damaged; download it again"
 }
 
 func (d *Description) folder(path string) error {
@@ -180,7 +179,7 @@ func (d *Description) folder(path string) error {
 	return err
 }
 
-// zip describes a zip file: a DLC, or what else is in it.
+// zip describes a zip file as a DLC, an SDK or a model.
 func (d *Description) zip(f *os.File) error {
 	switch m, err := dlc.Parse(f, d.Size); {
 	case err == nil:
@@ -194,8 +193,8 @@ func (d *Description) zip(f *os.File) error {
 		return err
 	}
 	if slices.ContainsFunc(l.names, func(name string) bool { return strings.HasSuffix(name, "/data.pkl") }) {
-		return fmt.Errorf("%w: it is a PyTorch checkpoint: open it with Netron, or in Python by torch.load with "+
-			"weights_only=True; `hexmage show kind convert` says which ones can be converted", ErrUnsupported)
+		return fmt.Errorf("%w: this is a PyTorch checkpoint; open it with Netron or torch.load(weights_only=True); "+
+			"`hexmage show kind convert` lists the checkpoints that hexmage converts", ErrUnsupported)
 	}
 	d.Format = "zip"
 	d.Contents, err = l.describe("", "")
@@ -234,13 +233,13 @@ func (d *Description) read(f *os.File) error {
 	return err
 }
 
-// wrapMagic begins the wrapping that ExecuTorch puts around a context binary; wrapSize is more than its header takes.
+// wrapMagic begins the header that ExecuTorch puts before a context binary. wrapSize exceeds the header's size.
 const (
 	wrapMagic = 0x5678abcd
 	wrapSize  = 4096
 )
 
-// wrapped describes the context binary behind a wrapping's header, whose form is not known.
+// wrapped finds a context binary by its magic, because the format of ExecuTorch's header is not documented.
 func (d *Description) wrapped(r io.ReaderAt) error {
 	b := make([]byte, min(d.Size, wrapSize))
 	if _, err := r.ReadAt(b, 0); err != nil {
@@ -251,7 +250,7 @@ func (d *Description) wrapped(r io.ReaderAt) error {
 			return d.qnnContext(r, int64(at))
 		}
 	}
-	return fmt.Errorf("%w: it begins as ExecuTorch's wrapping of a context binary does, and has none", ErrUnknown)
+	return fmt.Errorf("%w: ExecuTorch header without a context binary", ErrUnknown)
 }
 
 // InnerContext is a context binary within another file.
@@ -261,11 +260,11 @@ type InnerContext struct {
 	Context qnnctx.Info `json:"context"`
 }
 
-// onnx describes a model. ONNX has no mark of its own: a file that only begins like one is not known.
+// onnx describes a model. ONNX has no magic number, so a file that only begins like a model has an unknown format.
 func (d *Description) onnx(r io.ReaderAt) error {
 	m, err := onnx.Parse(r, d.Size)
 	if errors.Is(err, onnx.ErrFormat) {
-		return fmt.Errorf("%w; it begins as an ONNX model does: %w", ErrUnknown, err)
+		return fmt.Errorf("%w; as an ONNX model: %w", ErrUnknown, err)
 	}
 	if err != nil {
 		return err
@@ -277,7 +276,7 @@ func (d *Description) onnx(r io.ReaderAt) error {
 		}
 		info, err := qnnctx.Parse(io.NewSectionReader(r, c.Offset, c.Size), c.Size)
 		if err != nil {
-			m.Warnings = append(m.Warnings, fmt.Sprintf("the context in node %d of EPContext: %v", i, err))
+			m.Warnings = append(m.Warnings, fmt.Sprintf("EPContext node %d: %v", i, err))
 			continue
 		}
 		d.Contexts = append(d.Contexts, InnerContext{c.Partition, c.Offset, info})
@@ -324,27 +323,28 @@ func (d *Description) safetensors(r io.ReaderAt) error {
 	return nil
 }
 
-// failed is what --json prints of a file that can't be described.
+// failed is the JSON object for a file that cannot be described.
 type failed struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
 }
 
-// Printer prints descriptions, with an empty line between those for people.
+// Printer prints descriptions. It puts an empty line between texts.
 type Printer struct {
 	Out, Err io.Writer
 	JSON     bool   // one object a line
-	Dir      string // that paths are relative to
+	Dir      string // base of relative paths
 
-	SoC        func(model int) string     // the SoC of a soc_model, "" when nobody knows it; may be nil
-	CompiledAs func(arch string) []string // the archs for which code is compiled as for that one; may be nil
+	SoC        func(model int) string     // SoC of a soc_model, "" if it is unknown; may be nil
+	CompiledAs func(arch string) []string // archs that share compiled code with an arch; may be nil
 
 	some    bool
-	failure error // the first
+	failure error // first one
 }
 
-// Print describes files. Of a folder that is no SDK it describes the files that it knows. It returns the first error:
-// one that wraps ErrUnsupported only if there is no other.
+// Print describes files. For a folder without an SDK, it describes each file of a known format.
+//
+// It returns the first error, but prefers errors that do not wrap ErrUnsupported.
 func (p *Printer) Print(ctx context.Context, paths ...string) error {
 	for _, path := range paths {
 		if ctx.Err() != nil {
@@ -369,7 +369,7 @@ func (p *Printer) path(ctx context.Context, path string) {
 	if d.Format != "folder" || d.Contents.SDK != nil {
 		return
 	}
-	files, _ := listFolder(place) // of a folder that can be listed, as it was described
+	files, _ := listFolder(place) // empty if the folder cannot be listed
 	for _, name := range files.names {
 		if ctx.Err() != nil {
 			return

@@ -145,7 +145,7 @@ func TestPrinter(t *testing.T) {
 	if _, msg, ok := run(text, junk); ok || !strings.Contains(msg, inspect.ErrUnknown.Error()) {
 		t.Errorf("%v, %s", ok, msg)
 	}
-	if out, _, ok := run(text, dir); !ok || !strings.Contains(out, "no SDK hexmage knows, 2 files") || !strings.Contains(out, "SM8750") {
+	if out, _, ok := run(text, dir); !ok || !strings.Contains(out, "without a known SDK, 2 files") || !strings.Contains(out, "SM8750") {
 		t.Errorf("a folder: %v: %s", ok, out)
 	}
 	out, _, ok = run(asJSON, filepath.Join(dir, "none"), junk, path)

@@ -7,13 +7,13 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// The symbols by which QNN's own libraries are opened.
+// Symbols that open QNN's own libraries.
 const (
 	backendEntry = "QnnInterface_getProviders"
 	systemEntry  = "QnnSystemInterface_getProviders"
 )
 
-// What libraries are to QNN.
+// Roles of libraries in QNN.
 const (
 	skelRole    = "skel"
 	stubRole    = "stub"
@@ -25,7 +25,7 @@ const (
 	toolRole    = "extensions of qnn-net-run"
 )
 
-// symbolRole is what a library is that exports the symbol; "" says nothing.
+// symbolRole returns the role of a library that exports the symbol, or "" if the symbol implies none.
 func symbolRole(name string) string {
 	switch {
 	case strings.HasPrefix(name, "qnn_") && strings.HasSuffix(name, "skel_handle_invoke"):
@@ -52,8 +52,8 @@ var (
 	prepareName = lazyregexp.New(`^lib(?:QnnHtpPrepare|HtpPrepare|SnpeHtp)\.so$`)
 )
 
-// role returns a library's role in QNN by its soname, its exports and its provider's name. Only the soname identifies
-// the prepare library.
+// role returns a library's role in QNN by its soname, its exports and its provider's name. Only the soname
+// identifies the prepare library.
 func role(name string, roles, providers []string) string {
 	switch {
 	case prepareName.MatchString(name):

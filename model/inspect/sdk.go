@@ -18,18 +18,18 @@ import (
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// SDK describes an SDK that is a folder or a zip file.
+// SDK describes an SDK in a folder or a zip file.
 type SDK struct {
-	Name         string   `json:"name"` // as in the catalogue: qairt, hexagon, ndk
+	Name         string   `json:"name"` // as in the catalog: qairt, hexagon, ndk
 	Version      string   `json:"version"`
-	BuildID      string   `json:"build_id,omitempty"`      // of qairt
-	ToolsVersion string   `json:"tools_version,omitempty"` // of hexagon
-	Root         string   `json:"root,omitempty"`          // the folder of the zip that it is in
-	Arches       []string `json:"arches,omitempty"`        // Hexagon arches that it has libraries for
-	Targets      []string `json:"targets,omitempty"`       // other machines that it has libraries for: aarch64-android, …
+	BuildID      string   `json:"build_id,omitempty"`      // qairt only
+	ToolsVersion string   `json:"tools_version,omitempty"` // hexagon only
+	Root         string   `json:"root,omitempty"`          // the SDK's folder in the zip file
+	Arches       []string `json:"arches,omitempty"`        // Hexagon archs with libraries in the SDK
+	Targets      []string `json:"targets,omitempty"`       // its other targets: aarch64-android, …
 }
 
-// Contents is what a folder or zip file holds.
+// Contents describes a folder or a zip file.
 type Contents struct {
 	Files    int      `json:"files"`
 	Bytes    int64    `json:"bytes"` // unpacked
@@ -38,7 +38,7 @@ type Contents struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// HF is what config.json of a Hugging Face folder says about its model.
+// HF holds values from the config.json of a Hugging Face model.
 type HF struct {
 	Type       string `json:"model_type"`
 	Layers     int64  `json:"num_hidden_layers,omitempty"`
@@ -47,13 +47,13 @@ type HF struct {
 }
 
 const (
-	maxEntries  = 200_000  // of a folder or zip
-	maxSearched = 64 << 20 // bytes of a library in which a build id is looked for
-	rootDepth   = 4        // folders above such a file, in a zip
-	maxConfig   = 1 << 20  // bytes of a config.json
+	maxEntries  = 200_000  // in a folder or a zip file
+	maxSearched = 64 << 20 // largest library that is searched for a build id
+	rootDepth   = 4        // deepest SDK folder in a zip file
+	maxConfig   = 1 << 20  // largest config.json
 )
 
-// listing is the files of a folder or zip by their slash paths.
+// listing is the files of a folder or zip file by their slash paths.
 type listing struct {
 	sizes map[string]int64
 	names []string // sorted
@@ -67,7 +67,7 @@ func (l *listing) add(name string, size int64) {
 	l.sizes[name] = size
 }
 
-// listZip lists a zip file. Names that would lead out of a folder are left out: nothing is unpacked, but nothing is believed either.
+// listZip lists a zip file without the names that lead out of a folder. The names come from an untrusted file.
 func listZip(f *os.File, size int64) (*listing, error) {
 	members, err := archive.ListZip(f, size, maxEntries)
 	if err != nil {
@@ -118,7 +118,8 @@ func listFolder(dir string) (*listing, error) {
 	return l, err
 }
 
-// describe says what the listed files are. dir is the folder, "" for a zip file; name is what the SDK's own folder is called.
+// describe describes the listed files. dir is the folder, or "" for a zip file. name is the name of the SDK's own
+// folder.
 func (l *listing) describe(dir, name string) (*Contents, error) {
 	c := &Contents{Files: len(l.names)}
 	for _, n := range l.sizes {
@@ -152,7 +153,7 @@ func (l *listing) describe(dir, name string) (*Contents, error) {
 	return c, nil
 }
 
-// hf notes the model of a folder with a config.json that names a model type, and what the folder lacks.
+// hf describes a model whose config.json names a model type, and warns of missing files.
 func (c *Contents) hf(l *listing) {
 	b, err := l.Read("config.json", maxConfig)
 	var m HF
@@ -164,11 +165,11 @@ func (c *Contents) hf(l *listing) {
 		c.Warnings = append(c.Warnings, "tokenizer.json is missing: hexmage needs it for prompts")
 	}
 	if !slices.ContainsFunc(l.names, func(n string) bool { return path.Ext(n) == ".safetensors" }) {
-		c.Warnings = append(c.Warnings, "weights are missing: there is no .safetensors file")
+		c.Warnings = append(c.Warnings, "weights are missing: found no .safetensors file")
 	}
 }
 
-// root finds the SDK's folder: the highest one with a file that says which SDK it is.
+// root finds the SDK's folder: the highest folder with a file that identifies an SDK.
 func (l *listing) root() (string, bool) {
 	best, found := "", false
 	for _, n := range l.names {
@@ -185,7 +186,7 @@ func (l *listing) root() (string, bool) {
 	return best, found
 }
 
-// below returns the files below a folder, by their paths in it.
+// below returns the files below a folder by their paths in it.
 func (l *listing) below(root string) *listing {
 	if root == "." {
 		return l
@@ -226,7 +227,7 @@ var (
 	targetFolder = lazyregexp.New(`^lib/([a-z0-9_]+(?:-[a-z0-9_.]+)+)/lib`)
 )
 
-// targets finds which machines there are libraries for by the folders they are in.
+// targets returns the archs and targets that the listing has library folders for.
 func (l *listing) targets() (arches, targets []string) {
 	for _, n := range l.names {
 		if m := archFolder.FindStringSubmatch(n); m != nil {
@@ -242,7 +243,7 @@ func (l *listing) targets() (arches, targets []string) {
 
 var withBuildID = []string{"include/QNN/QnnSdkBuildId.h", "lib/*/libQnnHtp.so", "lib/*/libQnnHtpV*Stub.so", "lib/hexagon-v*/unsigned/libQnnHtpV*Skel.so"}
 
-// buildIDs looks into a few files of which each SDK has one for each machine, and tells those that are of another SDK.
+// buildIDs warns of files from another SDK. It reads only a few files that each SDK has for each target.
 func (l *listing) buildIDs(want string) []string {
 	var warnings []string
 	for _, n := range l.names {
@@ -256,7 +257,7 @@ func (l *listing) buildIDs(want string) []string {
 		}
 		ids, err := buildid.Find(bytes.NewReader(b))
 		if err == nil && len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, want) || strings.HasPrefix(want, id) }) {
-			warnings = append(warnings, fmt.Sprintf("%s is of build %s, the SDK says it is %s: it is mixed of two releases", n, strings.Join(ids, ", "), want))
+			warnings = append(warnings, fmt.Sprintf("%s: build id %s differs from the SDK's %s: the folder mixes two releases", n, strings.Join(ids, ", "), want))
 		}
 	}
 	return warnings

@@ -79,7 +79,7 @@ func TestMixedSDK(t *testing.T) {
 	if err := os.WriteFile(lib, bytes.ReplaceAll(b, []byte(r.BuildID), []byte("v2.31.0.250130"+r.BuildID[14:])), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if w := strings.Join(mustDescribe(t, dir).Contents.Warnings, "\n"); !strings.Contains(w, "lib/aarch64-android/libQnnHtp.so is of build v2.31.0.250130") {
+	if w := strings.Join(mustDescribe(t, dir).Contents.Warnings, "\n"); !strings.Contains(w, "lib/aarch64-android/libQnnHtp.so: build id v2.31.0.250130") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -93,7 +93,7 @@ func TestDamagedZip(t *testing.T) {
 	if err := os.WriteFile(file, b[:len(b)-50], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := inspect.Describe(file); err == nil || !strings.Contains(err.Error(), "cut off") {
+	if d, err := inspect.Describe(file); err == nil || !strings.Contains(err.Error(), "truncated") {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// lines collects a description: indented names, in a column, and what they are.
+// lines collects the lines of a description. Each has an indented name and a value.
 type lines struct{ strings.Builder }
 
-// add adds a line unless there is nothing to say.
+// add adds a line unless the value is empty.
 func (l *lines) add(name string, values ...string) {
 	if s := strings.Join(values, ", "); s != "" {
 		fmt.Fprintf(l, "  %-13s %s\n", name, clean(s))
@@ -31,7 +31,7 @@ func (l *lines) each(name string, values []string) {
 	}
 }
 
-// clean keeps a hostile file's strings from doing anything to a terminal.
+// clean removes control characters, so that an untrusted file cannot control the terminal.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
@@ -41,14 +41,14 @@ func clean(s string) string {
 	}, s)
 }
 
-// String is a description for people: which file, what it is, then what there is to know of it.
+// String returns a description for a terminal.
 func (d Description) String() string {
 	l := &lines{}
 	fmt.Fprintf(l, "%s\n  %s\n", clean(d.Path), d.headline())
 	switch {
 	case d.ELF != nil:
 		for _, a := range d.AlsoFor {
-			l.add("also for", a+", whose code is compiled as for "+d.ELF.Arch)
+			l.add("also for", a+", which runs code for "+d.ELF.Arch)
 		}
 		d.ELF.text(l)
 	case d.Context != nil:
@@ -73,7 +73,7 @@ func (d Description) headline() string {
 	case d.Context != nil:
 		made := "QNN context binary"
 		if d.Context.Simulated {
-			made = "Context binary of the simulated profile"
+			made = "Simulated context binary"
 		}
 		if d.Context.Arch != 0 {
 			made += fmt.Sprintf(" for Hexagon v%d", d.Context.Arch)
@@ -151,7 +151,7 @@ func (e *ELF) text(l *lines) {
 	switch {
 	case e.PageAlign == 0:
 	case e.Machine == "EM_AARCH64" && e.OS != "linux" && e.PageAlign < 16<<10:
-		l.add("pages", fmt.Sprintf("%s: an Android device with pages of 16 KiB refuses it; link with -Wl,-z,max-page-size=16384", pageText(e.PageAlign)))
+		l.add("pages", fmt.Sprintf("%s: Android devices with 16 KiB pages cannot load it; link with -Wl,-z,max-page-size=16384", pageText(e.PageAlign)))
 	default:
 		l.add("pages", pageText(e.PageAlign))
 	}
@@ -186,7 +186,7 @@ func contextText(l *lines, c *qnnctx.Info, known string) {
 			soc = fmt.Sprintf("%s (%s)", c.SoC, model)
 		}
 	} else if c.NoSoC {
-		soc = "none: the compiler was told none that it knows"
+		soc = "none: the compiler got no SoC that it knows"
 	}
 	l.add("SoC", soc)
 	if c.VTCM != 0 {
@@ -196,7 +196,7 @@ func contextText(l *lines, c *qnnctx.Info, known string) {
 		l.add("HVX threads", fmt.Sprint(c.HVXThreads))
 	}
 	if c.OptLevel != 0 {
-		l.add("optimised", fmt.Sprintf("level %d", c.OptLevel))
+		l.add("optimized", fmt.Sprintf("level %d", c.OptLevel))
 	}
 	backend := fmt.Sprintf("number %d", c.Backend)
 	if c.Backend == qnnctx.BackendHTP {
@@ -227,7 +227,7 @@ func graphText(l *lines, g qnnctx.GraphInfo) {
 
 func byteText(n uint64) string { return bytesize.Binary(int64(min(n, 1<<62))) }
 
-// dimsText is [1×128].
+// dimsText formats dimensions, for example [1×128].
 func dimsText[T any](dims []T) string { return strings.ReplaceAll(fmt.Sprint(dims), " ", "×") }
 
 func onnxText(l *lines, m *onnx.Model, contexts []InnerContext) {
@@ -242,7 +242,7 @@ func onnxText(l *lines, m *onnx.Model, contexts []InnerContext) {
 	}
 	l.add("weights in", m.External...)
 	for _, c := range m.Contexts {
-		where := "uses the context of another node"
+		where := "shared with another node"
 		switch {
 		case c.File != "":
 			where = "in " + c.File
@@ -259,7 +259,7 @@ func onnxText(l *lines, m *onnx.Model, contexts []InnerContext) {
 	l.each("warning", m.Warnings)
 }
 
-// list adds a line for each element, of at most mostTensors.
+// list adds a line for each element, up to mostTensors.
 func list[T any](l *lines, name string, all []T, text func(T) string) {
 	for i, x := range all {
 		if i == mostTensors {
@@ -274,7 +274,7 @@ func valueText(v onnx.Value) string {
 	return fmt.Sprintf("%-9s %-14s %s", v.DType, dimsText(v.Dims), v.Name)
 }
 
-// countText is "MatMul 12, Add 3", of at most mostTensors kinds.
+// countText formats counts, for example "MatMul 12, Add 3", up to mostTensors kinds.
 func countText(names []string, count map[string]int) string {
 	var out []string
 	for i, n := range names {
@@ -287,7 +287,7 @@ func countText(names []string, count map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// inner describes a context within another file, in short.
+// inner describes a context binary inside another file, in short.
 func inner(l *lines, name string, c *qnnctx.Info) {
 	soc := c.SoC
 	if soc == "" {
@@ -313,7 +313,7 @@ func dlcText(l *lines, f *dlc.File) {
 	l.each("warning", f.Warnings)
 }
 
-// mostTensors is how many of a graph's tensors are worth a person's eyes.
+// mostTensors is the largest number of tensors that a text lists.
 const mostTensors = 24
 
 func tensorText(t qnnctx.TensorInfo) string {
@@ -321,7 +321,7 @@ func tensorText(t qnnctx.TensorInfo) string {
 	if q := t.Quant; q != nil && q.Encoding == "scale_offset" {
 		text += fmt.Sprintf("  scale %g, offset %d", q.Scale, q.Offset)
 	} else if q != nil {
-		text += "  quantised, encoding " + q.Encoding
+		text += "  quantized, encoding " + q.Encoding
 	}
 	return text
 }
@@ -344,7 +344,7 @@ func (c *Contents) headline(format, size string) string {
 		return fmt.Sprintf("Hugging Face model %s in a %s, %s, %s", clean(c.Model.Type), where, files, size)
 	}
 	if c.SDK == nil {
-		return fmt.Sprintf("%s%s that is no SDK hexmage knows, %s, %s", strings.ToUpper(where[:1]), where[1:], files, size)
+		return fmt.Sprintf("%s%s without a known SDK, %s, %s", strings.ToUpper(where[:1]), where[1:], files, size)
 	}
 	name, ok := map[string]string{"qairt": "QAIRT", "hexagon": "Hexagon SDK", "ndk": "Android NDK"}[c.SDK.Name]
 	if !ok {

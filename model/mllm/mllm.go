@@ -1,9 +1,9 @@
 // Package mllm reads and writes .mllm parameter files, versions 1 and 2.
 //
-// Both versions are an index followed by raw tensor data. Reading loads the index only, bounded and checked, and hands
-// out section readers; writing streams. Files written here are byte for byte what mllm's reader expects.
+// Both versions are an index followed by raw tensor data. Reading loads only the index, with limits and checks, and
+// returns readers of tensors. Writing streams. Written files contain exactly the bytes that mllm's reader expects.
 //
-// The package does not know what a tensor means, converts no values, and does not decide an order: the caller does.
+// The package does not interpret tensors or convert values. The caller determines the order of tensors.
 package mllm
 
 import (
@@ -15,7 +15,7 @@ import (
 	"math"
 )
 
-// Version is a file's layout.
+// Version is the version of a file's layout.
 type Version int
 
 // The two layouts. Only V2 stores shapes.
@@ -37,7 +37,7 @@ const (
 	maxIndex  = 512 << 20 // bytes of index
 )
 
-// ErrFormat is wrapped by every error that says a file is not a well-formed .mllm file.
+// ErrFormat means that a file is not a valid .mllm file. Parse returns it wrapped.
 var ErrFormat = errors.New("not a valid .mllm file")
 
 // Param describes one tensor of a file.
@@ -54,7 +54,7 @@ type Param struct {
 type File struct {
 	Version   Version
 	ModelName string // V2 only; mllm's converter leaves it empty
-	// Warnings are oddities that mllm's reader also only warns of.
+	// Warnings lists oddities for which mllm's reader prints only a warning.
 	Warnings []string
 
 	r      io.ReaderAt
@@ -62,7 +62,7 @@ type File struct {
 	byName map[string]int
 }
 
-// Parse reads the index of the file of the given size behind r. Errors wrap ErrFormat unless reading failed.
+// Parse reads the index of a file of the given size. Errors wrap ErrFormat unless a read fails.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	var head [4]byte
 	if size < 12 {
@@ -89,7 +89,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// Params lists the tensors in the order of the index. The slice is the File's own.
+// Params returns the tensors in the order of the index. Do not change the slice.
 func (f *File) Params() []Param { return f.params }
 
 // Lookup finds a tensor by name.
@@ -101,7 +101,7 @@ func (f *File) Lookup(name string) (Param, bool) {
 	return f.params[i], true
 }
 
-// Data reads p's bytes.
+// Data returns a reader of p's bytes.
 func (f *File) Data(p Param) *io.SectionReader { return io.NewSectionReader(f.r, p.Offset, p.Size) }
 
 // add checks what both versions share and keeps p. first is the lowest offset that data may have.
@@ -148,17 +148,17 @@ func shapeBytes(d DType, shape []int64) (int64, error) {
 	return n, nil
 }
 
-// DType is an element type's number in a .mllm file.
+// DType is the number of an element type in a .mllm file.
 type DType int32
 
-// The numbers of those types whose elements take whole bytes.
+// Types whose elements are whole bytes.
 const (
 	Float32        DType = 0
 	Float16        DType = 1
 	Int8           DType = 16
 	Int16          DType = 17
 	Int32          DType = 18
-	V1Uint8        DType = 31 // what version 1 writes for unsigned bytes
+	V1Uint8        DType = 31 // version 1's type for unsigned bytes
 	BFloat16       DType = 128
 	Uint8          DType = 129
 	Uint16         DType = 130
@@ -170,17 +170,17 @@ const (
 	ComplexFloat32 DType = 201
 	ComplexFloat64 DType = 202
 
-	// From here to there are types of quantised values, a product of asymmetry × type × granularity.
-	firstQuantised DType = 140
-	lastQuantised  DType = 155
+	// From here to there are types of quantized values, a product of asymmetry × type × granularity.
+	firstQuantized DType = 140
+	lastQuantized  DType = 155
 )
 
-func (d DType) quantised() bool { return d >= firstQuantised && d <= lastQuantised }
+func (d DType) quantized() bool { return d >= firstQuantized && d <= lastQuantized }
 
 // name is what mllm calls the type, "" where the format has no such number.
 func (d DType) name() string {
-	if d.quantised() {
-		i := d - firstQuantised
+	if d.quantized() {
+		i := d - firstQuantized
 		return []string{"Int8", "UInt8", "Int16", "UInt16"}[i/2%4] + []string{"PerTensor", "PerChannel"}[i%2] + []string{"Sym", "Asy"}[i/8]
 	}
 	names := [...]string{
@@ -197,7 +197,7 @@ func (d DType) name() string {
 	return names[d]
 }
 
-// String is the type's name, or its number for an unknown type.
+// String returns the type's name, or the number of an unknown type.
 func (d DType) String() string {
 	if n := d.name(); n != "" {
 		return n
@@ -208,8 +208,8 @@ func (d DType) String() string {
 // Known reports whether the format defines d.
 func (d DType) Known() bool { return d.name() != "" }
 
-// Size is the number of bytes of one element, or 0 where an element does not take whole bytes: types of GGUF are whole blocks of values.
-// Those are carried as they are, and their sizes are not checked.
+// Size returns the number of bytes of an element, or 0 if an element is not whole bytes. GGUF's types store blocks of
+// values. The package copies these blocks and does not check their sizes.
 func (d DType) Size() int64 {
 	switch d {
 	case Int8, Uint8, V1Uint8, Byte, Bool:
@@ -223,8 +223,8 @@ func (d DType) Size() int64 {
 	case ComplexFloat64:
 		return 16
 	}
-	if d.quantised() {
-		return 1 + int64(d-firstQuantised)/4%2 // of bytes, then of 16 bits
+	if d.quantized() {
+		return 1 + int64(d-firstQuantized)/4%2 // of bytes, then of 16 bits
 	}
 	return 0
 }

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Source is a tensor to be written. Its size is known before its bytes are, so the index can go out first.
+// Source is a tensor to write. Size is known before the bytes, so Write can write the index first.
 type Source struct {
 	Name  string
 	DType DType
 	Shape []int64 // ignored by version 1; empty for a scalar
 	Size  int64   // in bytes
-	// Write sends exactly Size bytes, little-endian.
+	// Write writes exactly Size bytes, little-endian.
 	Write func(w io.Writer) error
 }
 
-// Write writes a file in the given version: header, index, then the data in the order of sources, without gaps.
-// modelName is stored by version 2 only. Nothing but the index is held in memory.
+// Write writes a file in the given version: header, index, then the data in the order of sources, without gaps. Only
+// version 2 stores modelName. Write holds only the index in memory.
 func Write(w io.Writer, v Version, modelName string, sources []Source) error {
 	if len(sources) > maxParams {
 		return fmt.Errorf("%d tensors (limit %d)", len(sources), maxParams)
@@ -168,7 +168,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom keeps the kernel's file-to-file copy reachable through the counter.
+// ReadFrom lets the kernel copy from file to file, although the counter is between the files.
 func (c *counter) ReadFrom(r io.Reader) (int64, error) {
 	n, err := io.Copy(c.w, r)
 	c.n += n

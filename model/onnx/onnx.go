@@ -1,8 +1,8 @@
-// Package onnx reads the outline of ONNX models: inputs, outputs, how many nodes of which kind, and the contexts of
-// another compiler that a model carries or points to.
+// Package onnx reads the outline of ONNX models: inputs, outputs, the number of nodes by type, and compiled contexts
+// in the model or beside it.
 //
-// Weights are skipped, not read, so a model of many GB takes no longer than a small one. Nothing in a file is trusted.
-// The package does not know what nodes compute.
+// It skips weights, so a model of many GB takes no longer than a small one. It treats files as untrusted, and does
+// not know what nodes compute.
 package onnx
 
 import (
@@ -16,21 +16,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ErrFormat is wrapped by every error that says a file is no well-formed ONNX model.
+// ErrFormat means that an ONNX model is invalid. Parse returns it wrapped.
 var ErrFormat = errors.New("not a valid ONNX model")
 
-// Model is what a model says of itself.
+// Model is the outline of a model.
 type Model struct {
 	IRVersion    int64          `json:"ir_version"`
 	Producer     string         `json:"producer,omitempty"`
-	Opsets       []string       `json:"opsets"` // "21", and "com.microsoft 1" of another domain than ONNX's own
+	Opsets       []string       `json:"opsets"` // "21" for ONNX's own domain; "com.microsoft 1" for others
 	Graph        string         `json:"graph,omitempty"`
 	Inputs       []Value        `json:"inputs,omitempty"`
 	Outputs      []Value        `json:"outputs,omitempty"`
 	Nodes        int            `json:"nodes"`
-	Ops          map[string]int `json:"ops,omitempty"` // nodes of a kind
+	Ops          map[string]int `json:"ops,omitempty"` // number of nodes by type
 	Initializers int            `json:"initializers"`
-	External     []string       `json:"external_data,omitempty"` // files that weights are in, sorted
+	External     []string       `json:"external_data,omitempty"` // files with weights, sorted
 	Contexts     []EPContext    `json:"contexts,omitempty"`
 	Warnings     []string       `json:"warnings,omitempty"`
 }
@@ -42,43 +42,44 @@ type Value struct {
 	Dims  []string `json:"dims"` // a number, a name, or "?"
 }
 
-// EPContext is what an EPContext node says of the context that stands for a part of the graph.
+// EPContext describes an EPContext node: a compiled context in place of a part of the graph.
 type EPContext struct {
-	Source    string `json:"source,omitempty"`    // the execution provider that made it
-	Partition string `json:"partition,omitempty"` // the name of its graph within the context
-	SDK       string `json:"sdk,omitempty"`       // the build that it was made with
-	Main      bool   `json:"main"`                // it has the context; others use that of a main one
-	File      string `json:"file,omitempty"`      // beside the model, where it is not within
-	Offset    int64  `json:"offset,omitempty"`    // in the model's file, where it is within
-	Size      int64  `json:"size,omitempty"`      // likewise
+	Source    string `json:"source,omitempty"`    // execution provider that compiled it
+	Partition string `json:"partition,omitempty"` // name of its graph in the context
+	SDK       string `json:"sdk,omitempty"`       // build of the compiling SDK
+	Main      bool   `json:"main"`                // the node has the context; other nodes refer to it
+	File      string `json:"file,omitempty"`      // file of the context beside the model, or ""
+	Offset    int64  `json:"offset,omitempty"`    // position in the model's file, if the context is embedded
+	Size      int64  `json:"size,omitempty"`      // size in the model's file, if the context is embedded
 }
 
-// How much of a file is taken.
+// Limits of reads.
 const (
 	maxFields   = 8 << 20
 	maxText     = 4096     // bytes of a name
 	maxValues   = 4096     // inputs, outputs
 	maxRank     = 64       // dims
-	maxOps      = 1024     // kinds of nodes
+	maxOps      = 1024     // types of nodes
 	maxContexts = 1024     //
-	maxWeights  = 64 << 10 // bytes of an initializer that is looked into: one whose content is elsewhere is short
+	maxWeights  = 64 << 10 // bytes of an initializer that is read; one with external content is shorter
 	maxFiles    = 64
 	window      = 64 << 10
 )
 
-// Is tells whether a file that begins with head may be an ONNX model: an IR version, and then another field of a model.
+// Is reports whether a file that starts with head may be an ONNX model: the head has an IR version and another model
+// field.
 func Is(head []byte) bool {
 	if len(head) < 12 || head[0] != 0x08 || head[1] == 0 || head[1] > 0x7f {
 		return false
 	}
 	switch head[2] {
 	case 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72:
-		return head[4]|head[5]|head[6]|head[7] != 0 // else it is the length of a safetensors header
+		return head[4]|head[5]|head[6]|head[7] != 0 // otherwise this is the header length of a safetensors file
 	}
 	return false
 }
 
-// Parse reads the outline of the model of the given size behind r. Errors wrap ErrFormat unless reading failed.
+// Parse reads the outline of a model of the given size. Errors wrap ErrFormat unless a read fails.
 func Parse(r io.ReaderAt, size int64) (*Model, error) {
 	p := &parser{r: r, size: size}
 	m := &Model{Ops: map[string]int{}}
@@ -95,7 +96,7 @@ func Parse(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, err
 	}
 	if !graph || len(m.Opsets) == 0 {
-		return nil, fmt.Errorf("%w: it has no graph, or no operator set", ErrFormat)
+		return nil, fmt.Errorf("%w: missing graph or operator set", ErrFormat)
 	}
 	if m.Producer != "" && version != "" {
 		m.Producer += " " + version
@@ -194,7 +195,7 @@ func (p *parser) node(f field, m *Model) error {
 	return err
 }
 
-// external notes in which file the content of an initializer is, by a pair of key and value.
+// external reads a key and value that name the file of an initializer's content.
 func (p *parser) external(f field, m *Model) error {
 	var key, value string
 	err := p.walk(f, fields{1: p.text(&key), 2: p.text(&value)})
@@ -204,7 +205,7 @@ func (p *parser) external(f field, m *Model) error {
 	return err
 }
 
-// value reads an input or output: its name, and of its type what a tensor's is. A sequence or map has the type "?".
+// value reads the name and tensor type of an input or output. A sequence or map has the type "?".
 func (p *parser) value(f field, to *[]Value) error {
 	x := Value{DType: "?", Dims: []string{}}
 	dim := func(v field) error {
@@ -227,7 +228,7 @@ func (p *parser) value(f field, to *[]Value) error {
 	return err
 }
 
-// dtype is the name of an element type.
+// dtype returns the name of an element type.
 func dtype(n uint64) string {
 	names := []string{"undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "float64", "uint32", "uint64",
 		"complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1"}
@@ -237,29 +238,29 @@ func dtype(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// SortedOps returns the kinds of nodes, those with most nodes first.
+// SortedOps returns the types of nodes, most frequent first.
 func (m *Model) SortedOps() []string {
 	ops := slices.Sorted(maps.Keys(m.Ops))
 	slices.SortStableFunc(ops, func(a, b string) int { return m.Ops[b] - m.Ops[a] })
 	return ops
 }
 
-// field is a field's value: a number, or where its bytes are.
+// field is a field's value: a number, or the position of its bytes.
 type field struct {
 	n        uint64
 	at, size int64
 }
 
-// parser reads a file by a window that goes forward with what is asked for.
+// parser reads a file through a window that moves forward.
 type parser struct {
 	r      io.ReaderAt
 	size   int64
 	buf    []byte
-	begin  int64 // of buf
+	begin  int64 // offset of buf
 	fields int
 }
 
-// bytes returns at most n bytes at a place; less than that at the file's end only.
+// bytes returns n bytes at an offset, or fewer at the file's end.
 func (p *parser) bytes(at, n int64) ([]byte, error) {
 	n = min(n, p.size-at)
 	if at >= p.begin && at+n <= p.begin+int64(len(p.buf)) {
@@ -273,14 +274,14 @@ func (p *parser) bytes(at, n int64) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// fields are what to do with the fields of a message, by their numbers.
+// fields maps field numbers of a message to their handlers.
 type fields map[protowire.Number]func(v field) error
 
-// text takes a text.
+// text returns a handler that stores a string.
 func (p *parser) text(to *string) func(field) error {
 	return func(f field) error {
 		if f.size > maxText {
-			return fmt.Errorf("%w: a name of %d bytes", ErrFormat, f.size)
+			return fmt.Errorf("%w: name of %d bytes is too long", ErrFormat, f.size)
 		}
 		b, err := p.bytes(f.at, f.size)
 		*to = string(b)
@@ -288,19 +289,19 @@ func (p *parser) text(to *string) func(field) error {
 	}
 }
 
-// number takes a number.
+// number returns a handler that stores a number.
 func number(to *uint64) func(field) error {
 	return func(f field) error { *to = f.n; return nil }
 }
 
-// message takes a message inside another.
+// message returns a handler for a nested message.
 func (p *parser) message(each fields) func(field) error {
 	return func(f field) error { return p.walk(f, each) }
 }
 
-// walk goes through the fields of the message in f.
+// walk calls the handlers for the fields of a message.
 func (p *parser) walk(f field, each fields) error {
-	const most = 2 * 10 // bytes of a tag, and of the number behind it
+	const most = 2 * 10 // bytes of a tag and a number
 	for at, end := f.at, f.at+f.size; at < end; {
 		if p.fields++; p.fields > maxFields {
 			return fmt.Errorf("%w: more than %d fields", ErrFormat, maxFields)
@@ -323,7 +324,7 @@ func (p *parser) walk(f field, each fields) error {
 		case protowire.Fixed64Type:
 			_, k = protowire.ConsumeFixed64(b)
 		default:
-			return fmt.Errorf("%w: a field of type %d at %d", ErrFormat, kind, at)
+			return fmt.Errorf("%w: unknown field type %d at %d", ErrFormat, kind, at)
 		}
 		if k < 0 {
 			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(k))
@@ -331,7 +332,8 @@ func (p *parser) walk(f field, each fields) error {
 		at += int64(n + k)
 		if kind == protowire.BytesType {
 			if v.n > uint64(end-at) {
-				return fmt.Errorf("%w: a field of %d bytes at %d of %d: is it cut off?", ErrFormat, v.n, at, p.size)
+				return fmt.Errorf("%w: field of %d bytes at %d exceeds the file size %d: the file is truncated",
+					ErrFormat, v.n, at, p.size)
 			}
 			v.at, v.size = at, int64(v.n)
 			at += v.size

@@ -100,10 +100,10 @@ func TestDamaged(t *testing.T) {
 		raw  []byte
 		want string
 	}{
-		"nothing":        {message(1, 8), "no graph"},
-		"a long name":    {message(1, 8, 2, strings.Repeat("x", 5000), 7, "", 8, message(2, 17)), "a name of 5000 bytes"},
-		"a far end":      {append(message(1, 8), 0x3a, 0xff, 0xff, 0xff, 0x7f), "cut off"},
-		"an old group":   {append(message(1, 8), 0x3b), "a field of type 3"},
+		"nothing":        {message(1, 8), "missing graph"},
+		"a long name":    {message(1, 8, 2, strings.Repeat("x", 5000), 7, "", 8, message(2, 17)), "name of 5000 bytes"},
+		"a far end":      {append(message(1, 8), 0x3a, 0xff, 0xff, 0xff, 0x7f), "the file is truncated"},
+		"an old group":   {append(message(1, 8), 0x3b), "unknown field type 3"},
 		"a long number":  {append(message(1, 8), 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), "overflow"},
 		"field number 0": {append(message(1, 8), 0, 0), "invalid field number"},
 	} {

@@ -1,7 +1,8 @@
-// Package placement reports which nodes of a compiled ONNX graph run on the NPU and which stay on the CPU: partitions, the provider's reasons, the bytes that
-// cross, and known replacements.
+// Package placement reports which nodes of a compiled ONNX graph run on the NPU or on the CPU. The report has
+// partitions, the provider's reasons, transferred bytes, and known replacements.
 //
-// Its entry is the tool, which reads the placed.json of htp_context. It does not know who compiled the graph. The spec has the facts about operations.
+// The tool reads the placed.json of htp_context and facts about operations from its spec. It does not know the
+// compiler of the graph.
 package placement
 
 import (
@@ -27,13 +28,13 @@ type Graph struct {
 // Tensor is an input or output of a node.
 type Tensor struct {
 	Type     string  `json:"type"`  // "float32"
-	Shape    []int64 `json:"shape"` // -1: not fixed
+	Shape    []int64 `json:"shape"` // -1 for a dimension that is not fixed
 	Constant bool    `json:"constant,omitempty"`
 }
 
-// Part is a partition that the NPU runs at once.
+// Part is a partition that the NPU runs as a whole.
 type Part struct {
-	Nodes   int      `json:"nodes"` // of the original graph
+	Nodes   int      `json:"nodes"` // number of nodes in the original graph
 	Inputs  []string `json:"inputs"`
 	Outputs []string `json:"outputs"`
 }
@@ -47,33 +48,33 @@ type Node struct {
 	Why     string   `json:"why,omitempty"` // the provider's reason
 }
 
-// Report has the numbers of all graphs, and their nodes on the CPU.
+// Report holds the numbers of all graphs and their nodes on the CPU.
 type Report struct {
 	NPUNodes           int                  `json:"npu_nodes"`
 	CPUNodes           int                  `json:"cpu_nodes"`
 	Partitions         int                  `json:"partitions"`
-	Crossings          int                  `json:"crossings"` // tensors between CPU and NPU, once per partition
+	Crossings          int                  `json:"crossings"` // tensors between CPU and NPU, counted once per partition
 	ToNPU              int64                `json:"to_npu_bytes"`
 	ToCPU              int64                `json:"to_cpu_bytes"`
-	Between            int64                `json:"between_bytes"`   // from partition to partition
-	UnknownSize        int                  `json:"unknown_size"`    // tensors that cross and have no fixed size
-	Nodes              []CPUNode            `json:"nodes"`           // on the CPU
-	Replacements       []*qnn.UnsupportedOp `json:"replacements"`    // for their operations, each once
-	SupportedTypes     []*qnn.Precision     `json:"supported_types"` // of their operations that the NPU runs in other types
+	Between            int64                `json:"between_bytes"`   // bytes between partitions
+	UnknownSize        int                  `json:"unknown_size"`    // transferred tensors without a fixed size
+	Nodes              []CPUNode            `json:"nodes"`           // nodes on the CPU
+	Replacements       []*qnn.UnsupportedOp `json:"replacements"`    // for operations in Nodes, without duplicates
+	SupportedTypes     []*qnn.Precision     `json:"supported_types"` // operations in Nodes that the NPU runs in other types
 	UnknownReplacement []string             `json:"no_replacement_known"`
 }
 
-// CPUNode is a node on the CPU, for people.
+// CPUNode describes a node on the CPU in a report.
 type CPUNode struct {
 	Graph string   `json:"graph"`
 	Name  string   `json:"name"`
 	Op    string   `json:"op"`
-	Takes []string `json:"takes"` // "float32 [1×8×64]", without constants
-	Rank  int      `json:"rank"`  // largest of its inputs and outputs
+	Takes []string `json:"takes"` // inputs without constants: "float32 [1×8×64]"
+	Rank  int      `json:"rank"`  // largest rank of its inputs and outputs
 	Why   string   `json:"why,omitempty"`
 }
 
-// Of reports on graphs that were compiled for an arch, such as v79.
+// Of returns the report on graphs that were compiled for an arch, such as v79.
 func Of(graphs []Graph, known *qnn.Facts, arch string) Report {
 	r := Report{Nodes: []CPUNode{}, Replacements: []*qnn.UnsupportedOp{}, SupportedTypes: []*qnn.Precision{}, UnknownReplacement: []string{}}
 	for i := range graphs {
@@ -135,7 +136,7 @@ func (r *Report) cross(to *int64, t Tensor) {
 	*to += n
 }
 
-// bytes returns the size of a tensor with a fixed shape and a type that ends with its bits.
+// bytes returns the size of a tensor with a fixed shape and a type whose name ends with its number of bits.
 func (t Tensor) bytes() (n int64, ok bool) {
 	bits, err := strconv.Atoi(strings.TrimLeft(strings.Replace(t.Type, "bool", "uint8", 1), "abcdefghijklmnopqrstuvwxyz"))
 	if err != nil || bits < 1 || bits > 64 || t.Shape == nil {
@@ -171,7 +172,8 @@ func (t Tensor) String() string {
 	return t.Type + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
 }
 
-// advise adds the facts about a node's operation. A fact about the operation precedes one about any, a higher rank a lower one.
+// advise adds the facts about a node's operation. Facts about the operation precede facts about any operation;
+// higher ranks precede lower ranks.
 func (r *Report) advise(n CPUNode, known *qnn.Facts, arch string) {
 	var best *qnn.UnsupportedOp
 	for _, f := range known.UnsupportedOps {

@@ -13,28 +13,28 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Tool is the tool's name, and its behavior version: raise it whenever an output changes.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "placement/2"
 
-// Spec says what to read.
+// Spec holds the arguments of the tool.
 type Spec struct {
-	Title          string               `json:"title"` // of the table
-	Dir            string               `json:"dir"`   // of htp_context, with placed.json
+	Title          string               `json:"title"` // title of the table
+	Dir            string               `json:"dir"`   // output of htp_context, with placed.json
 	UnsupportedOps []*qnn.UnsupportedOp `json:"unsupported_ops,omitempty"`
-	Arch           string               `json:"arch,omitempty"` // that the graphs were compiled for: v79
+	Arch           string               `json:"arch,omitempty"` // arch of the graphs, for example v79
 	Precisions     []*qnn.Precision     `json:"precisions,omitempty"`
-	Table          string               `json:"table"` // file for the table
-	Out            string               `json:"out"`   // file for the Report
+	Table          string               `json:"table"` // output file for the table
+	Out            string               `json:"out"`   // output file for the Report
 }
 
-// Bounds of what is read and shown.
+// Limits of input and output.
 const (
 	maxDocument = 256 << 20 // bytes
 	maxLines    = 20
 	maxWhy      = 100 // runes of a reason in the table
 )
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	raw, err := boundedfile.Read(filepath.Join(s.Dir, "placed.json"), maxDocument)
 	if err != nil {
@@ -51,7 +51,7 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	return tool.WriteJSON(s.Table, r.table(s.Title, s.Arch))
 }
 
-// table shows the nodes on the CPU, the numbers, and the facts about their operations.
+// table returns a table of the nodes on the CPU and the numbers, with facts about the operations.
 func (r Report) table(title, arch string) report.Table {
 	t := report.Table{Title: title, Note: r.advice(arch)}
 	for _, n := range r.Nodes[:min(maxLines, len(r.Nodes))] {

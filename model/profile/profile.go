@@ -1,7 +1,8 @@
-// Package profile reads the CSV of a QNN profile, as ONNX Runtime's QNN provider and qnn-profile-viewer write it, and reports where a graph's time goes: totals,
-// and each node's cycles.
+// Package profile reads the CSV of a QNN profile, as ONNX Runtime's QNN provider or qnn-profile-viewer writes it. It
+// reports a graph's total times and the cycles of each node.
 //
-// Its entry is the tool. It does not know who ran the graph, and does not read Qualcomm's logs, whose format is not documented.
+// Run is the entry point. The package does not know where the graph ran. It does not read Qualcomm's logs, whose format
+// is not documented.
 package profile
 
 import (
@@ -18,33 +19,33 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Emulated is the note of each profile from Qualcomm's emulator.
+// Emulated is the note in each profile from Qualcomm's emulator.
 const Emulated = "From Qualcomm's x86 emulator: cycles and times are those of this machine, not of a device."
 
-// Profile is where a graph's time goes. Each number is the median of all runs.
+// Profile holds a graph's times and cycles. Each number is the median of all runs.
 type Profile struct {
 	Emulator bool    `json:"emulator"`
 	Note     string  `json:"note,omitempty"`
 	Runs     int     `json:"runs"`
-	Cycles   float64 `json:"cycles"` // of the whole graph, 0 if the profile does not have them
+	Cycles   float64 `json:"cycles"` // of the whole graph; 0 if the profile lacks them
 	Totals   []Total `json:"totals"` // in the profile's order
 	Nodes    []Node  `json:"nodes"`  // most cycles first
 }
 
-// Total is a number about the whole: loading, running.
+// Total is a number for the whole graph, such as its load time.
 type Total struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"` // us, cycles, count, bytes
 	Value float64 `json:"value"`
 }
 
-// Node is a node of the compiler's graph.
+// Node is a node of the compiled graph.
 type Node struct {
 	Name   string   `json:"name"`
 	Op     string   `json:"op"`     // QNN's operation, "" if unknown
-	ONNX   []string `json:"onnx"`   // nodes of the ONNX graph that it was made of
-	Cycles float64  `json:"cycles"` // 0: another node does its work
-	Share  float64  `json:"share"`  // of the sum of all nodes' cycles, 0 to 1
+	ONNX   []string `json:"onnx"`   // ONNX nodes that the compiler made this node from
+	Cycles float64  `json:"cycles"` // 0 if another node does its work
+	Share  float64  `json:"share"`  // share of the sum of all nodes' cycles, 0 to 1
 }
 
 // Bounds of a profile.
@@ -70,8 +71,8 @@ type event struct {
 	root       bool
 }
 
-// Parse reads a profile. Neither writer quotes: names may have commas, the columns before them have none. made has the nodes of the compiler's graph by name, nil if
-// they are unknown. An error names the line.
+// Parse reads a profile. Names in the CSV are not quoted and may contain commas. The map made gives the nodes of the
+// compiled graph by name, or is nil if they are unknown. An error names the line.
 func Parse(r io.Reader, made map[string]Node) (Profile, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxBytes)

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/model/profile"
 )
 
-// The profiles in testdata are of Qualcomm's emulator 2.51.0, of eight runs of modules/onnx-htp/example.py, quantised, and the trace is its compiler's.
+// The profiles in testdata are of Qualcomm's emulator 2.51.0, of eight runs of modules/onnx-htp/example.py, quantized, and the trace is its compiler's.
 func real(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))

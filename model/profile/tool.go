@@ -15,24 +15,24 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name, and its behavior version: raise it whenever an output changes.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "npu-profile/3"
 
 // maxTrace bounds a trace, in bytes.
 const maxTrace = 512 << 20
 
-// Spec says what to read.
+// Spec holds the arguments of the tool.
 type Spec struct {
-	Title    string `json:"title"`              // of the table
+	Title    string `json:"title"`              // title of the table
 	Profile  string `json:"profile"`            // GRAPH.csv
-	Graphs   string `json:"graphs,omitempty"`   // a folder with GRAPH.trace.json: the ONNX nodes of each node
-	Emulator bool   `json:"emulator,omitempty"` // Qualcomm's emulator ran it
-	Top      int    `json:"top"`                // nodes in the table
-	Table    string `json:"table"`              // file for the table
-	Out      string `json:"out"`                // file for the Profile
+	Graphs   string `json:"graphs,omitempty"`   // folder with GRAPH.trace.json, which lists the ONNX nodes of each node
+	Emulator bool   `json:"emulator,omitempty"` // whether Qualcomm's emulator ran the graph
+	Top      int    `json:"top"`                // number of nodes in the table
+	Table    string `json:"table"`              // output file for the table
+	Out      string `json:"out"`                // output file for the Profile
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	name := filepath.Base(s.Profile)
 	var made map[string]Node
@@ -64,7 +64,8 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	return tool.WriteJSON(s.Table, p.table(s.Title, s.Top))
 }
 
-// ParseTrace reads a trace (qnn_op_trace.json of ONNX Runtime's QNN provider): the compiler's nodes by name.
+// ParseTrace reads the qnn_op_trace.json of ONNX Runtime's QNN provider. It returns the nodes of the compiled graph by
+// name.
 func ParseTrace(raw []byte) (map[string]Node, error) {
 	var t struct {
 		Graphs []struct {

@@ -1,10 +1,11 @@
-// Package python carries the programs of profile emulator: Python, run in a locked environment. They export static graphs
-// of a decoder, quantize them, compile them with Qualcomm's compiler, and run them on Qualcomm's emulator.
+// Package python contains the Python programs of profile emulator, which run in a locked environment. The programs
+// export static graphs of a decoder, quantize them, compile them with Qualcomm's compiler, and run them on Qualcomm's
+// emulator.
 //
 //	a Hugging Face folder or a GGUF ─► onnx_llm ─► onnx_quantize ─► htp_context ─► onnx_say ─► accuracy
 //
 // A program's files are inputs of its actions, so a change of one file runs only the actions that use it. The package
-// does not know which step runs which program with which arguments: steps/ does.
+// does not know which step runs a program, or with which arguments: package steps does.
 package python
 
 import (
@@ -12,8 +13,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 //go:embed programs/*.py
@@ -25,7 +24,8 @@ type File struct {
 	Data []byte
 }
 
-// Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves, and what they import of their neighbors; sorted by name.
+// Program returns the files of the named programs, such as onnx_llm, and of the modules in this package that they
+// import. The files are sorted by name.
 func Program(names ...string) ([]File, error) {
 	var files []File
 	seen := map[string]bool{}
@@ -40,8 +40,12 @@ func Program(names ...string) ([]File, error) {
 			return err
 		}
 		files = append(files, File{module + ".py", data})
-		for _, m := range importLine.Get().FindAllSubmatch(data, -1) {
-			name := string(m[1])
+		for line := range strings.Lines(string(data)) {
+			keyword, rest, _ := strings.Cut(line, " ")
+			if keyword != "import" && keyword != "from" {
+				continue // imports are on lines of their own
+			}
+			name, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 			if _, err := programs.Open("programs/" + name + ".py"); err == nil {
 				if err := add(name); err != nil {
 					return err
@@ -59,11 +63,8 @@ func Program(names ...string) ([]File, error) {
 	return files, nil
 }
 
-// importLine is an import on a line of its own.
-var importLine = lazyregexp.New(`(?m)^(?:import|from) (\w+)`)
-
 //go:embed texts/*.txt
 var texts embed.FS
 
-// Text returns a small text of ours, such as calibration.txt.
+// Text returns a small text that hexmage ships, such as calibration.txt.
 func Text(name string) ([]byte, error) { return texts.ReadFile("texts/" + name) }

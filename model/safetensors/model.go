@@ -14,30 +14,30 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// MaxIndex bounds an index.json, in bytes.
+// MaxIndex is the maximum size of an index.json in bytes.
 const MaxIndex = 64 << 20
 
-// Model is one file, or several behind an index.json, seen as one set of tensors.
+// Model is the set of tensors in one file, or in the files of an index.json.
 type Model struct {
-	tensors []ModelTensor // by name
+	tensors []ModelTensor // sorted by name
 	closers []io.Closer
 	said    map[string]string // metadata of all files
 }
 
-// Metadata is what the files say of themselves; where they differ, one of them.
+// Metadata returns the metadata of all files. If files have different values for a key, it keeps one of them.
 func (m *Model) Metadata() map[string]string { return m.said }
 
-// ModelTensor is a tensor and the open file that holds it.
+// ModelTensor is a tensor with its open file.
 type ModelTensor struct {
 	Tensor
 	File *os.File
 }
 
-// Data reads the tensor's bytes.
+// Data returns a reader of the tensor's bytes.
 func (t ModelTensor) Data() *io.SectionReader { return io.NewSectionReader(t.File, t.Offset, t.Size) }
 
-// Open opens a .safetensors file or a "….index.json" with its shards, which must lie in the index's own folder.
-// The caller must Close the Model.
+// Open opens a .safetensors file or a "….index.json" with its shards, which must be in the index's folder. The
+// caller must Close the Model.
 func Open(path string) (*Model, error) {
 	m := &Model{said: map[string]string{}}
 	var err error
@@ -53,7 +53,7 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// Tensors lists all tensors by name. The slice is the Model's own.
+// Tensors returns all tensors, sorted by name. The slice belongs to the Model.
 func (m *Model) Tensors() []ModelTensor { return m.tensors }
 
 // Close closes the files.
@@ -89,7 +89,7 @@ func (m *Model) add(path string) ([]string, error) {
 	return names, nil
 }
 
-// ParseIndex reads an index.json: the name of the shard of each tensor, a file in the index's own folder.
+// ParseIndex reads an index.json. It returns the shard of each tensor, a file name in the index's folder.
 func ParseIndex(raw []byte) (map[string]string, error) {
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`
@@ -98,12 +98,12 @@ func ParseIndex(raw []byte) (map[string]string, error) {
 		return nil, err
 	}
 	if len(index.WeightMap) == 0 {
-		return nil, errors.New("no weight_map, so it names no shard")
+		return nil, errors.New("missing weight_map: the index names no shards")
 	}
 	for _, s := range index.WeightMap {
-		// A shard's name is only ever a file name: anything else could read outside the model's folder.
+		// A shard's name must be a plain file name, because a path could leave the model's folder.
 		if s == "" || s != filepath.Base(s) || s == "." || s == ".." || strings.ContainsAny(s, `/\`) {
-			return nil, fmt.Errorf("shard name %q is not a plain file name", s)
+			return nil, fmt.Errorf("invalid shard name %q: expected a plain file name", s)
 		}
 	}
 	return index.WeightMap, nil

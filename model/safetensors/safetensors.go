@@ -1,10 +1,10 @@
 // Package safetensors reads and writes safetensors files: a JSON header that names tensors, and their bytes.
 //
-// Reading never loads tensor data: a File holds the parsed header, and a Model hands out section readers. The header
-// is bounded and every offset is checked, so a File made from hostile bytes is safe to use. Writing is
-// deterministic: the same tensors and metadata give the same bytes in every run.
+// Reading does not load tensor data: File holds the parsed header, and Model returns section readers. The package
+// limits the header and checks every offset, so a File from untrusted bytes is safe to use. Writing is
+// deterministic: equal tensors and metadata give equal bytes.
 //
-// The package knows nothing of models, of quantisation, or of what a tensor's name means, and it converts no values.
+// The package does not know models, quantization or the meaning of tensor names, and it does not convert values.
 package safetensors
 
 import (
@@ -20,26 +20,26 @@ import (
 	"unicode/utf8"
 )
 
-// MaxHeader is the largest header accepted, in bytes; the format's own reference reader has the same limit.
+// MaxHeader is the maximum size of a header in bytes, as in the format's reference reader.
 const MaxHeader = 100_000_000
 
-// maxRank bounds a tensor's number of dimensions. Real models stay below 8.
+// maxRank limits a tensor's number of dimensions. Real models have fewer than 8.
 const maxRank = 64
 
-// ErrFormat is wrapped by every error that says a file is not a well-formed safetensors file.
+// ErrFormat means that a safetensors file is invalid. The package returns it wrapped.
 var ErrFormat = errors.New("not a valid safetensors file")
 
-// TruncatedError is the ErrFormat of a file that ends before its tensors do.
+// TruncatedError means that a file ends before its tensors end. It wraps ErrFormat.
 type TruncatedError struct {
-	Tensor     string // the first that ends after the file
-	Size, Want int64  // bytes: of the tensor; that the whole file would have
+	Tensor     string // name of the tensor
+	Size, Want int64  // size of the tensor, and of the complete file, in bytes
 }
 
 func (e *TruncatedError) Error() string {
-	return fmt.Sprintf("tensor %q of %d bytes ends after the file's end; is the file truncated?", e.Tensor, e.Size)
+	return fmt.Sprintf("tensor %q of %d bytes ends after the file's end: the file is truncated", e.Tensor, e.Size)
 }
 
-// DTypeError is the ErrFormat of a tensor whose type this package does not know.
+// DTypeError means that a tensor has an unknown element type. It wraps ErrFormat.
 type DTypeError struct {
 	Tensor string
 	DType  DType
@@ -49,10 +49,10 @@ func (e *DTypeError) Error() string {
 	return fmt.Sprintf("tensor %q: unknown element type %q", e.Tensor, string(e.DType))
 }
 
-// DType is an element type as spelt in the header, for example "F32".
+// DType is an element type as spelled in the header, for example "F32".
 type DType string
 
-// The element types of the format.
+// Element types of the format.
 const (
 	F4     DType = "F4"
 	F6E2M3 DType = "F6_E2M3"
@@ -76,7 +76,7 @@ const (
 	C64    DType = "C64"
 )
 
-// Bits is the number of bits of one element, or 0 for a type this package does not know.
+// Bits returns the number of bits of an element, or 0 for an unknown type.
 func (d DType) Bits() int64 {
 	switch d {
 	case F4:
@@ -95,7 +95,7 @@ func (d DType) Bits() int64 {
 	return 0
 }
 
-// Size is the number of whole bytes of one element; 0 for a type that takes less, or that this package does not know.
+// Size returns the number of whole bytes of an element. It is 0 for an unknown type and for types below one byte.
 func (d DType) Size() int64 { return d.Bits() / 8 }
 
 // Tensor describes one tensor of a file.
@@ -115,8 +115,8 @@ type File struct {
 	tensors []Tensor // by offset
 }
 
-// Parse reads the header of the file of the given size behind r and checks it entirely: known types, sizes that
-// agree with shapes, no overlap, no hole, nothing beyond the end. Errors wrap ErrFormat unless reading failed.
+// Parse reads the header of a file of the given size. It checks that types are known, that sizes match the shapes, and
+// that the tensors exactly fill the data. Errors wrap ErrFormat unless a read fails.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	if size < 8 {
 		return nil, fmt.Errorf("%w: %d bytes are too few for the header length", ErrFormat, size)
@@ -144,9 +144,9 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// layout turns data offsets into file offsets and checks that the tensors tile the data section exactly.
+// layout converts data offsets to file offsets and checks that the tensors exactly fill the data section.
 func (f *File) layout(start, size int64) error {
-	slices.SortFunc(f.tensors, func(a, b Tensor) int { // empty tensors come before the one that starts at the same place
+	slices.SortFunc(f.tensors, func(a, b Tensor) int { // empty tensors precede the tensor at the same offset
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
 	})
 	next, end := int64(0), int64(0)
@@ -170,10 +170,10 @@ func (f *File) layout(start, size int64) error {
 	return nil
 }
 
-// Tensors lists the tensors in the order of their data. The slice is the File's own: do not change it.
+// Tensors returns the tensors in the order of their data. Do not change the slice.
 func (f *File) Tensors() []Tensor { return f.tensors }
 
-// byteSize is the size of a tensor, or an error when it does not fit an int64.
+// byteSize returns the size of a tensor, or an error if an int64 cannot hold it.
 func byteSize(d DType, shape []int64) (int64, error) {
 	n := d.Bits()
 	if n == 0 {
@@ -189,7 +189,7 @@ func byteSize(d DType, shape []int64) (int64, error) {
 			continue
 		}
 		if n > math.MaxInt64/v {
-			return 0, errors.New("the shape's size overflows")
+			return 0, errors.New("the shape's size exceeds 64 bits")
 		}
 		n *= v
 	}
@@ -197,19 +197,20 @@ func byteSize(d DType, shape []int64) (int64, error) {
 		return 0, nil
 	}
 	if n%8 != 0 {
-		return 0, fmt.Errorf("%d bits, which are no whole bytes", n)
+		return 0, fmt.Errorf("%d bits are not a whole number of bytes", n)
 	}
 	return n / 8, nil
 }
 
-// entry is a tensor as the header spells it.
+// entry is a tensor in the header.
 type entry struct {
 	DType   DType   `json:"dtype"`
 	Shape   []int64 `json:"shape"`
 	Offsets []int64 `json:"data_offsets"`
 }
 
-// decodeHeader walks the top-level object by hand, because encoding/json would silently keep the last of two equal names.
+// decodeHeader reads the top-level object by token, because encoding/json would silently keep the last of two equal
+// names.
 func (f *File) decodeHeader(raw []byte) error {
 	if len(raw) == 0 || raw[0] != '{' {
 		return errors.New("the header does not begin with '{'")
@@ -227,9 +228,9 @@ func (f *File) decodeHeader(raw []byte) error {
 		if err != nil {
 			return fmt.Errorf("header: %w", err)
 		}
-		name, _ := tok.(string) // a key inside an object is always a string
+		name, _ := tok.(string) // keys of an object are always strings
 		if seen[name] {
-			return fmt.Errorf("%q appears twice in the header", name)
+			return fmt.Errorf("duplicate %q in the header", name)
 		}
 		seen[name] = true
 		if name == "__metadata__" {
@@ -262,7 +263,7 @@ func (f *File) decodeHeader(raw []byte) error {
 
 func (e entry) tensor(name string) (Tensor, error) {
 	if len(e.Offsets) != 2 {
-		return Tensor{}, fmt.Errorf("data_offsets has %d numbers, not 2", len(e.Offsets))
+		return Tensor{}, fmt.Errorf("data_offsets has %d numbers, expected 2", len(e.Offsets))
 	}
 	if len(e.Shape) > maxRank {
 		return Tensor{}, fmt.Errorf("%d dimensions (limit %d)", len(e.Shape), maxRank)
@@ -273,10 +274,10 @@ func (e entry) tensor(name string) (Tensor, error) {
 	}
 	begin, end := e.Offsets[0], e.Offsets[1]
 	if begin < 0 || end < begin {
-		return Tensor{}, fmt.Errorf("data_offsets [%d, %d] run backwards", begin, end)
+		return Tensor{}, fmt.Errorf("invalid data_offsets [%d, %d]: the end precedes the start", begin, end)
 	}
 	if end-begin != size {
-		return Tensor{}, fmt.Errorf("%s %v takes %d bytes, data_offsets say %d", e.DType, e.Shape, size, end-begin)
+		return Tensor{}, fmt.Errorf("%s %v needs %d bytes, but data_offsets span %d", e.DType, e.Shape, size, end-begin)
 	}
 	return Tensor{Name: name, DType: e.DType, Shape: e.Shape, Offset: begin, Size: size}, nil
 }

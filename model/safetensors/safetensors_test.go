@@ -95,19 +95,19 @@ func TestParseRejects(t *testing.T) {
 		"short":       {[]byte{1, 2}, "too few"},
 		"long header": {binary.LittleEndian.AppendUint64(nil, 1<<40), "limit"},
 		"not object":  {file(`[]`, ""), "'{'"},
-		"twice":       {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "x"), "twice"},
+		"twice":       {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "x"), "duplicate"},
 		"overlap":     {file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`, "xyz"), "overlap"},
 		"hole":        {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, "xy"), "hole"},
-		"half a byte": {file(`{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}`, "x"), "no whole bytes"},
+		"half a byte": {file(`{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}`, "x"), "not a whole number of bytes"},
 		"dtype":       {file(`{"a":{"dtype":"Q9","shape":[1],"data_offsets":[0,1]}}`, "x"), "unknown element type"},
-		"size":        {file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,1]}}`, "x"), "takes 4 bytes"},
-		"overflow":    {file(`{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,1]}}`, "x"), "overflows"},
+		"size":        {file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,1]}}`, "x"), "needs 4 bytes"},
+		"overflow":    {file(`{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,1]}}`, "x"), "exceeds 64 bits"},
 		"negative":    {file(`{"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}}`, "x"), "negative"},
-		"backwards":   {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}}`, "x"), "backwards"},
+		"backwards":   {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}}`, "x"), "the end precedes the start"},
 		"truncated":   {file(`{"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}}`, "x"), "truncated"},
 		"trailing":    {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "xyz"), "after the last"},
 		"text after":  {file(`{} x`, ""), "after the header"},
-		"no offsets":  {file(`{"a":{"dtype":"U8","shape":[1]}}`, "x"), "not 2"},
+		"no offsets":  {file(`{"a":{"dtype":"U8","shape":[1]}}`, "x"), "expected 2"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -121,11 +121,11 @@ func TestParseRejects(t *testing.T) {
 
 func TestWriteRejects(t *testing.T) {
 	short := safetensors.Bytes("a", safetensors.F32, []int64{1}, []byte{1})
-	if err := safetensors.Write(io.Discard, nil, []safetensors.Source{short}); err == nil || !strings.Contains(err.Error(), "take 4") {
+	if err := safetensors.Write(io.Discard, nil, []safetensors.Source{short}); err == nil || !strings.Contains(err.Error(), "need 4") {
 		t.Errorf("short data: %v", err)
 	}
 	ok := safetensors.Bytes("a", safetensors.U8, []int64{1}, []byte{1})
-	if err := safetensors.Write(io.Discard, nil, []safetensors.Source{ok, ok}); err == nil || !strings.Contains(err.Error(), "twice") {
+	if err := safetensors.Write(io.Discard, nil, []safetensors.Source{ok, ok}); err == nil || !strings.Contains(err.Error(), "duplicate") {
 		t.Errorf("same name: %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestSharded(t *testing.T) {
 	cases := map[string]struct{ index, want string }{
 		"good":        {`{"weight_map":{"b":"m-1.safetensors","a":"m-2.safetensors"}}`, ""},
 		"escape":      {`{"weight_map":{"b":"../m-1.safetensors"}}`, "plain file name"},
-		"empty":       {`{}`, "no weight_map"},
+		"empty":       {`{}`, "missing weight_map"},
 		"wrong shard": {`{"weight_map":{"b":"m-2.safetensors","a":"m-1.safetensors"}}`, "the index puts it"},
 		"missing":     {`{"weight_map":{"b":"m-1.safetensors","c":"m-1.safetensors"}}`, "names 2 tensors"},
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Source is a tensor to be written.
+// Source is a tensor to write.
 type Source struct {
 	Name  string
 	DType DType
@@ -18,13 +18,13 @@ type Source struct {
 	Data  []byte // little-endian
 }
 
-// Bytes makes a Source.
+// Bytes returns a Source with the given data.
 func Bytes(name string, d DType, shape []int64, data []byte) Source {
 	return Source{name, d, shape, data}
 }
 
-// Write writes a file. Tensors are ordered by element size, largest first, then by name, which keeps every one aligned;
-// the header is padded with spaces to a multiple of 8. Equal arguments give equal bytes, whatever the order of sources.
+// Write writes a file. It sorts tensors by element size, largest first, and then by name, which keeps each tensor
+// aligned. It pads the header with spaces to a multiple of 8. The order of sources does not affect the bytes.
 func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 	order := slices.SortedStableFunc(slices.Values(sources), func(a, b Source) int {
 		return cmp.Or(cmp.Compare(b.DType.Size(), a.DType.Size()), cmp.Compare(a.Name, b.Name))
@@ -34,16 +34,16 @@ func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 	at := int64(0)
 	for _, s := range order {
 		if _, twice := header[s.Name]; twice {
-			return fmt.Errorf("tensor name %q is used twice or reserved", s.Name)
+			return fmt.Errorf("tensor name %q: duplicate or reserved", s.Name)
 		}
 		size, err := byteSize(s.DType, s.Shape)
 		if err == nil && size != int64(len(s.Data)) {
-			err = fmt.Errorf("%d bytes, its type and shape take %d", len(s.Data), size)
+			err = fmt.Errorf("%d bytes, but its type and shape need %d", len(s.Data), size)
 		}
 		if err != nil {
 			return fmt.Errorf("tensor %q: %w", s.Name, err)
 		}
-		shape := append([]int64{}, s.Shape...) // of a scalar [], never null
+		shape := append([]int64{}, s.Shape...) // a scalar has [], not null
 		header[s.Name] = entry{DType: s.DType, Shape: shape, Offsets: []int64{at, at + size}}
 		data = append(data, s.Data)
 		at += size

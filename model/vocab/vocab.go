@@ -1,8 +1,11 @@
-// Package vocab writes what the programs of mllm v1 read of a tokenizer, from the tokenizer.json of a Hugging Face model: the vocabulary as a .mllm file, and the
-// rules by which byte pairs are merged as lines. mllm ships both for a few models, and has tools/convertor/vocab.py for others, of which the second file is
-// wrong for what the tokenizers library writes today.
+// Package vocab converts the tokenizer.json of a Hugging Face model to two files for mllm v1's programs. One file is
+// the vocabulary as a .mllm file, and the other has the merge rules of byte pairs as lines.
 //
-// Without merges a tokenizer says "merge file is broken" on the phone and ends with exit code 0. The package does not know how text is cut into tokens, nor what a model is.
+// mllm ships both files for a few models. For others, it has tools/convertor/vocab.py, whose merge file is wrong for
+// files of today's tokenizers library. Without merges, a tokenizer prints "merge file is broken" on the phone and
+// exits with code 0.
+//
+// The package does not tokenize text and does not know models.
 package vocab
 
 import (
@@ -19,23 +22,23 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// magic begins a vocabulary: what mllm calls VocabMagicNumber.
+// magic begins a vocabulary. mllm calls it VocabMagicNumber.
 const magic = 23333
 
 const (
 	maxFile  = 64 << 20 // bytes of a tokenizer.json; those of large models have 11 MB
-	maxToken = 1 << 20  // tokens, and bytes of one
+	maxToken = 1 << 20  // number of tokens, and bytes of one
 )
 
 // Token is an entry of a vocabulary.
 type Token struct {
 	ID   int
-	Text string // as the tokenizer spells it: of byte-level ones each byte is a letter
+	Text string // as in the tokenizer; byte-level tokenizers use a letter for each byte
 }
 
-// Tokenizer is what of a tokenizer.json is written.
+// Tokenizer holds the tokens and merges of a tokenizer.json.
 type Tokenizer struct {
-	Tokens []Token // by id: 0, 1, 2 and so on
+	Tokens []Token // sorted by id, from 0 without gaps
 	Merges []string
 }
 
@@ -56,7 +59,7 @@ func Parse(raw []byte) (*Tokenizer, error) {
 		return nil, err
 	}
 	if f.Model.Type != "BPE" {
-		return nil, fmt.Errorf("its model is of type %q; the tokenizers of mllm v1 that read a vocabulary and merges are for BPE", f.Model.Type)
+		return nil, fmt.Errorf("unsupported tokenizer type %q: mllm v1 reads vocabulary and merges only for BPE", f.Model.Type)
 	}
 	var ids map[string]int
 	if err := json.Unmarshal(f.Model.Vocab, &ids); err != nil {
@@ -64,7 +67,7 @@ func Parse(raw []byte) (*Tokenizer, error) {
 	}
 	for _, a := range f.Added {
 		if id, ok := ids[a.Content]; ok && id != a.ID {
-			return nil, fmt.Errorf("token %q has the numbers %d and %d", a.Content, id, a.ID)
+			return nil, fmt.Errorf("token %q: two ids, %d and %d", a.Content, id, a.ID)
 		}
 		if ids == nil {
 			ids = map[string]int{}
@@ -84,41 +87,42 @@ func Parse(raw []byte) (*Tokenizer, error) {
 		var pair [2]string
 		if json.Unmarshal(m, &line) != nil {
 			if err := json.Unmarshal(m, &pair); err != nil {
-				return nil, fmt.Errorf("merge %d is neither a text nor a pair of texts", i)
+				return nil, fmt.Errorf("merge %d: expected a string or a pair of strings", i)
 			}
 			line = pair[0] + " " + pair[1]
 		}
 		if strings.Count(line, " ") != 1 || strings.ContainsAny(line, "\r\n\x00") {
-			return nil, fmt.Errorf("merge %d is %q, and not two tokens", i, line)
+			return nil, fmt.Errorf("merge %d: %q is not a pair of tokens", i, line)
 		}
 		t.Merges = append(t.Merges, line)
 	}
 	if len(t.Merges) == 0 {
-		return nil, errors.New("it has no merges")
+		return nil, errors.New("missing merges")
 	}
 	return t, nil
 }
 
-// check finds that mllm's reader can read the tokens: it has room for as many as there are and puts each where its number says, without looking.
+// check rejects tokens that mllm's reader cannot load. The reader has one slot for each token and writes to the slot
+// of its id without a check.
 func (t *Tokenizer) check() error {
 	if len(t.Tokens) == 0 || len(t.Tokens) > maxToken {
-		return fmt.Errorf("it has %d tokens (limit %d)", len(t.Tokens), maxToken)
+		return fmt.Errorf("%d tokens: expected 1 to %d", len(t.Tokens), maxToken)
 	}
 	for i, x := range t.Tokens {
 		switch {
 		case x.ID != i && i > 0 && x.ID == t.Tokens[i-1].ID:
-			return fmt.Errorf("tokens %q and %q have the number %d", t.Tokens[i-1].Text, x.Text, x.ID)
+			return fmt.Errorf("tokens %q and %q: same id %d", t.Tokens[i-1].Text, x.Text, x.ID)
 		case x.ID != i:
-			return fmt.Errorf("token %q has the number %d, and there is none with %d: mllm's reader would write beyond its table", x.Text, x.ID, i)
+			return fmt.Errorf("token %q has id %d, but id %d is missing: mllm's reader would write outside its table", x.Text, x.ID, i)
 		case len(x.Text) > maxToken:
-			return fmt.Errorf("token %d has %d bytes", i, len(x.Text))
+			return fmt.Errorf("token %d: %d bytes are too long", i, len(x.Text))
 		}
 	}
 	return nil
 }
 
-// Vocabulary is the .mllm file: little-endian, a magic number, the count, and of each token its number, its length in bytes, the bytes, and its number once more as a float, where
-// tokenizers of other sorts have a score.
+// Vocabulary returns the .mllm file, in little-endian order: magic number, count, and the tokens. A token has its id,
+// its length in bytes, the bytes, and its id again as a float. Other tokenizers have a score in place of that float.
 func (t *Tokenizer) Vocabulary() []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
@@ -132,10 +136,11 @@ func (t *Tokenizer) Vocabulary() []byte {
 	return b
 }
 
-// Lines is the file of merges, the first to be applied first.
+// Lines returns the merge file. The first line has the highest priority.
 func (t *Tokenizer) Lines() []byte { return []byte(strings.Join(t.Merges, "\n") + "\n") }
 
-// Passed is how many merges mllm's reader takes for comments, as they begin with #. Text with several of these gets other tokens on the phone.
+// Passed returns the number of merges that begin with #. mllm's reader skips such merges as comments, so text with
+// several # in a row gets other tokens on the phone.
 func (t *Tokenizer) Passed() (n int) {
 	for _, m := range t.Merges {
 		if strings.HasPrefix(m, "#") {
@@ -145,17 +150,17 @@ func (t *Tokenizer) Passed() (n int) {
 	return n
 }
 
-// Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "vocab/1"
 
-// Spec says what to write.
+// Spec holds the arguments of the tool.
 type Spec struct {
 	Tokenizer string `json:"tokenizer"` // tokenizer.json
-	Vocab     string `json:"vocab"`     // files to write
+	Vocab     string `json:"vocab"`     // output files
 	Merges    string `json:"merges"`
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	raw, err := boundedfile.Read(s.Tokenizer, maxFile)
 	if err != nil {
@@ -170,7 +175,7 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 	}
 	fmt.Fprintf(env.Stdout, "wrote %s, %d tokens, and %s, %d merges\n", s.Vocab, len(t.Tokens), s.Merges, len(t.Merges))
 	if n := t.Passed(); n > 0 {
-		fmt.Fprintf(env.Stdout, "mllm's reader takes %d merges that begin with # for comments: text with several # in a row gets other tokens\n", n)
+		fmt.Fprintf(env.Stdout, "mllm's reader skips %d merges that begin with # as comments: text with several # in a row gets other tokens\n", n)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func read(raw []byte) ([]vocab.Token, error) {
 }
 
 // What mllm's tools/convertor/vocab.py of branch v1 (013e4cec) writes for the tokenizer of our small models.
-func TestUpstreams(t *testing.T) {
+func TestMllms(t *testing.T) {
 	dir := t.TempDir()
 	s := vocab.Spec{Tokenizer: "../../simulated/mllm/toymodel/files/tokenizer.json", Vocab: filepath.Join(dir, "vocab.mllm"), Merges: filepath.Join(dir, "merges.txt")}
 	if _, msg, code := tooltest.Run(t, vocab.Tool, vocab.Run, s); code != 0 {
@@ -154,15 +154,15 @@ func TestRefused(t *testing.T) {
 		raw  []byte
 		want string
 	}{
-		"a gap":      {tokenizer(t, map[string]int{"a": 0, "b": 2}, nil, ab), "beyond its table"},
-		"negative":   {tokenizer(t, map[string]int{"a": -1, "b": 0}, nil, ab), "beyond its table"},
-		"twice":      {tokenizer(t, map[string]int{"a": 0, "b": 1, "c": 1}, nil, ab), "have the number 1"},
-		"two":        {tokenizer(t, two, []vocab.Token{{ID: 2, Text: "b"}}, ab), "the numbers 1 and 2"},
+		"a gap":      {tokenizer(t, map[string]int{"a": 0, "b": 2}, nil, ab), "outside its table"},
+		"negative":   {tokenizer(t, map[string]int{"a": -1, "b": 0}, nil, ab), "outside its table"},
+		"twice":      {tokenizer(t, map[string]int{"a": 0, "b": 1, "c": 1}, nil, ab), "same id 1"},
+		"two":        {tokenizer(t, two, []vocab.Token{{ID: 2, Text: "b"}}, ab), "two ids, 1 and 2"},
 		"none":       {tokenizer(t, nil, nil, ab), "0 tokens"},
-		"no merges":  {tokenizer(t, two, nil, []string{}), "no merges"},
-		"three":      {tokenizer(t, two, nil, []string{"a b c"}), "not two tokens"},
-		"a line":     {tokenizer(t, two, nil, []string{"a b\nc"}), "not two tokens"},
-		"numbers":    {tokenizer(t, two, nil, []int{1}), "neither a text nor a pair"},
+		"no merges":  {tokenizer(t, two, nil, []string{}), "missing merges"},
+		"three":      {tokenizer(t, two, nil, []string{"a b c"}), "not a pair of tokens"},
+		"a line":     {tokenizer(t, two, nil, []string{"a b\nc"}), "not a pair of tokens"},
+		"numbers":    {tokenizer(t, two, nil, []int{1}), "expected a string or a pair of strings"},
 		"a unigram":  {[]byte(`{"model": {"type": "Unigram", "vocab": [["a", 0]]}}`), "Unigram"},
 		"no model":   {[]byte(`{}`), `type ""`},
 		"not a JSON": {[]byte(`{`), "unexpected end"},

@@ -5,8 +5,7 @@ module {
 }
 
 variable "module" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A Python file with module(), which returns a torch.nn.Module, and samples(), which returns a list of tuples of its inputs. Default: a small example"
 }
 
@@ -24,7 +23,7 @@ toolchain "executorch" {}
 toolchain "gnu_runtime" {}
 
 locals {
-  net     = var.module == "" ? "${path.module}/net.py" : var.module
+  net     = var.module == null ? "${path.module}/net.py" : var.module
   runtime = toolchain.gnu_runtime.dir
 }
 

@@ -3,18 +3,18 @@
 profile "device" {
   locals {
     name     = "Qwen1.5-1.8B"
-    sources  = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+    sources  = var.mllm == null ? step.git.mllm.outputs.dir : var.mllm
     ops      = "${local.sources}/src/backends/qnn/LLaMAOpPackageHtp/LLaMAPackage"
     hvx      = null
     int8     = var.int8
     q4k      = var.q4k
-    vocab    = var.tokenizer == "" ? "${local.sources}/vocab/qwen_vocab.mllm" : step.vocab.qwen.outputs.vocab
-    merges   = var.tokenizer == "" ? "${local.sources}/vocab/qwen_merges.txt" : step.vocab.qwen.outputs.merges
+    vocab    = var.tokenizer == null ? "${local.sources}/vocab/qwen_vocab.mllm" : step.vocab.qwen.outputs.vocab
+    merges   = var.tokenizer == null ? "${local.sources}/vocab/qwen_merges.txt" : step.vocab.qwen.outputs.merges
     main     = "${step.exec.android.outputs.bin}/main_qwen_npu"
     demo     = "${step.exec.android.outputs.bin}/demo_qwen_npu"
     flags    = ""
     device   = null
-    serial   = var.serial == "" ? null : var.serial
+    serial   = var.serial
     repeat   = var.repeat
     pull     = []
     expect   = null
@@ -27,7 +27,7 @@ profile "device" {
   }
 
   step "git" "mllm" {
-    when            = var.mllm == ""
+    when            = var.mllm == null
     description     = "mllm's sources"
     url             = "https://github.com/UbiquitousLearning/mllm"
     commit          = "bbf87ffb8cb47860cdc2118c06ccad5b4ab84227"
@@ -41,7 +41,7 @@ profile "device" {
   }
 
   step "vocab" "qwen" {
-    when      = var.tokenizer != ""
+    when      = var.tokenizer != null
     tokenizer = var.tokenizer
   }
 

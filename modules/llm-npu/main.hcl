@@ -18,14 +18,12 @@ variable "q4k" {
 }
 
 variable "tokenizer" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profile device: the model's tokenizer.json, to make vocabulary and merges of; by default mllm's own files"
 }
 
 variable "mllm" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profile device: sources of yours, such as the paper's artifact; by default mllm's of 2025-02-24, which build both programs"
 }
 
@@ -42,8 +40,7 @@ variable "repeat" {
 }
 
 variable "serial" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profile device: serial number of the phone, when several are attached"
 }
 
@@ -54,6 +51,7 @@ toolchain "adb" {}
 
 locals {
   push = merge({ for name, file in toolchain.qairt.htp_runtime[target.arch] : "qnn-lib/${name}" => file }, {
+    "qnn-lib/libQnnHtpPrepare.so"         = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtpPrepare.so" # the phone compiles the graph
     "qnn-lib/libQnnLLaMAPackage_CPU.so"   = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
     "qnn-lib/libQnnLLaMAPackage_HTP.so"   = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
     "models/qwen-1.5-1.8b-chat-int8.mllm" = local.int8
@@ -67,10 +65,8 @@ locals {
   # The programs look beside the folder they start in, which is a new one for each run: what an older model left, such as qnn_context.bin, is not there.
   start = "cd bin && exec"
 
-  env = merge(local.open_env, { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/qnn-lib", ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT/qnn-lib;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" })
+  env = merge(local.open_env, { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/qnn-lib", ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT/qnn-lib;/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" })
 }
-
-# --- the op package -------------------------------------------------------------------------------------------------
 
 step "patch" "ops" {
   description = "rewrite what the SDK has renamed"
@@ -84,8 +80,6 @@ step "oppackage" "llama" {
   targets = ["htp_aarch64", "htp_${target.arch}"]
   hvx     = local.hvx
 }
-
-# --- the device -----------------------------------------------------------------------------------------------------
 
 step "run" "main" {
   description = "prompts of several lengths"
@@ -121,8 +115,6 @@ step "run" "demo" {
   push        = local.push
 }
 
-# --- what comes out -------------------------------------------------------------------------------------------------
-
 output "oppackage" {
   description = "libQnnLLaMAPackage.so for each target"
   value       = step.oppackage.llama.outputs.dir
@@ -133,9 +125,7 @@ output "vocab" {
   value       = local.vocab
 }
 
-output "merges" {
-  value = local.merges
-}
+output "merges" { value = local.merges }
 
 output "stdout" {
   description = "what main_qwen_npu printed"

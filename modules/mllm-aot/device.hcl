@@ -9,9 +9,9 @@ profile "device" {
     title     = ""
     model     = var.model
     quantizer = var.quantizer
-    mllm      = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+    mllm      = var.mllm == null ? step.git.mllm.outputs.dir : var.mllm
 
-    ops       = var.mllm == "" ? "${local.mllm}/mllm/backends/qnn/custom-op-package/LLaMAPackage" : local.sources
+    ops       = var.mllm == null ? "${local.mllm}/mllm/backends/qnn/custom-op-package/LLaMAPackage" : local.sources
     quantized = step.convert.llm.outputs.model
     htp       = null
     table     = null
@@ -21,7 +21,7 @@ profile "device" {
       config    = step.context.llm.outputs.config
       tokenizer = "${step.quantize.llm.outputs.dir}/tokenizer.json"
 
-      serial = var.serial == "" ? null : var.serial
+      serial = var.serial
       device = null
       runner = {
         for name in [local.program, "libMllmRT.so", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libomp.so"] :
@@ -68,7 +68,7 @@ profile "device" {
   }
 
   step "git" "mllm" {
-    when            = var.mllm == ""
+    when            = var.mllm == null
     description     = "mllm's sources"
     url             = "https://github.com/UbiquitousLearning/mllm"
     commit          = "b9c307020b2e200ea43cd67747d1581e4eba85fd"

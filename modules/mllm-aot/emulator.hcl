@@ -7,7 +7,6 @@ profile "emulator" {
   toolchain "htp_host" {}
   toolchain "gnu_runtime" {}
   toolchain "onnx" {}
-
   toolchain "llvm" {} # real compilers behind the names of the simulated SDKs
 
   module "toy" {
@@ -22,12 +21,13 @@ profile "emulator" {
   locals {
     model     = var.model == "" ? module.toy.folder : var.model
     quantizer = var.quantizer
-    mllm      = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+    mllm      = var.mllm == null ? step.git.mllm.outputs.dir : var.mllm
     quantized = step.convert.llm.outputs.model
-    htp       = step.htp_context.llm.outputs.dir
+    htp       = step.htp_context.llm["whole"].outputs.dir
     table     = step.accuracy.llm.outputs.table
+    answers   = { whole = var.tokens, first = 1 } # tokens
 
-    example = var.mllm == ""
+    example = var.mllm == null
     runs    = local.example
     title   = "Simulated phone: toy "
     ops     = local.sources
@@ -35,62 +35,43 @@ profile "emulator" {
   }
 
   step "git" "mllm" {
-    when        = var.quantizer != "native" && var.mllm == ""
+    when        = var.quantizer != "native" && var.mllm == null
     description = "mllm's sources"
     url         = "https://github.com/UbiquitousLearning/mllm"
     commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
   }
 
+  # Rounding by one step in 65,535 changes the outputs of later layers, so check "first" uses a truncated model.
   step "onnx_llm" "llm" {
+    for_each    = { whole = null, first = 2 } # layers
     description = "the quantized model as a graph, with mllm's points of quantization"
     model       = step.quantize.llm.outputs.dir
     context_len = var.context_len
+    layers      = each.value
   }
 
   # At its default optimization level the compiler silently miscompiles these graphs: rows 16 and up of each prefill call are off by about 1 %.
   step "htp_context" "llm" {
-    graphs             = step.onnx_llm.llm.outputs.dir
+    for_each           = local.answers
+    graphs             = step.onnx_llm.llm[each.key].outputs.dir
     share_weights      = var.share_weights
     optimization_level = 3
   }
 
   step "htp_emulate" "llm" {
     description = "outputs on Qualcomm's emulator"
-    context     = step.htp_context.llm.outputs.dir
+    for_each    = local.answers
+    context     = step.htp_context.llm[each.key].outputs.dir
     prompt      = var.prompt
-    tokens      = var.tokens
+    tokens      = each.value
   }
 
   step "onnx_run" "llm" {
     description = "outputs of the same graphs on the CPU"
-    graphs      = step.onnx_llm.llm.outputs.dir
+    for_each    = local.answers
+    graphs      = step.onnx_llm.llm[each.key].outputs.dir
     prompt      = var.prompt
-    tokens      = var.tokens
-  }
-
-  # Rounding by one step in 65,535 changes the outputs of later layers, so the check uses a truncated model.
-  step "onnx_llm" "first" {
-    description = "the first layers alone"
-    model       = step.quantize.llm.outputs.dir
-    context_len = var.context_len
-    layers      = 2
-  }
-
-  step "htp_context" "first" {
-    graphs             = step.onnx_llm.first.outputs.dir
-    optimization_level = 3
-  }
-
-  step "htp_emulate" "first" {
-    context = step.htp_context.first.outputs.dir
-    prompt  = var.prompt
-    tokens  = 1
-  }
-
-  step "onnx_run" "first" {
-    graphs = step.onnx_llm.first.outputs.dir
-    prompt = var.prompt
-    tokens = 1
+    tokens      = each.value
   }
 
   step "onnx_llm" "float" {
@@ -106,18 +87,17 @@ profile "emulator" {
   }
 
   step "accuracy" "first" {
-    reference = step.onnx_run.first.outputs.dir
-    outputs   = { first = step.htp_emulate.first.outputs.dir }
+    reference = step.onnx_run.llm["first"].outputs.dir
+    outputs   = { first = step.htp_emulate.llm["first"].outputs.dir }
   }
 
   step "accuracy" "llm" {
-    title     = "Qualcomm's emulator: ${var.model == "" ? "toy " : ""}${var.architecture} on ${target.soc}, Hexagon ${target.arch}"
-    reference = step.onnx_run.float.outputs.dir
-    outputs   = { emulator = step.htp_emulate.llm.outputs.dir, cpu = step.onnx_run.llm.outputs.dir }
-    contexts  = { emulator = step.htp_context.llm.outputs.dir }
-    times     = { emulator = step.htp_emulate.llm.outputs.times }
-
-    compile_times = { emulator = step.htp_context.llm.outputs.times }
+    title         = "Qualcomm's emulator: ${var.model == "" ? "toy " : ""}${var.architecture} on ${target.soc}, Hexagon ${target.arch}"
+    reference     = step.onnx_run.float.outputs.dir
+    outputs       = { emulator = step.htp_emulate.llm["whole"].outputs.dir, cpu = step.onnx_run.llm["whole"].outputs.dir }
+    contexts      = { emulator = step.htp_context.llm["whole"].outputs.dir }
+    times         = { emulator = step.htp_emulate.llm["whole"].outputs.times }
+    compile_times = { emulator = step.htp_context.llm["whole"].outputs.times }
   }
 
   check "first" {

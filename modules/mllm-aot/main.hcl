@@ -9,7 +9,6 @@ variable "architecture" {
   type        = string
   default     = "qwen3"
   description = "The model's: qwen3, qwen2 (also Qwen1.5 and Qwen2.5) or llama (Llama 3)"
-
   validation {
     condition     = contains(["qwen3", "qwen2", "llama"], var.architecture)
     error_message = "It is qwen3, qwen2 or llama, by the model_type of config.json."
@@ -34,12 +33,10 @@ variable "prompt" {
 }
 
 variable "mllm" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A clone of mllm (github.com/UbiquitousLearning/mllm), whose op package is built in place of the example, and whose quantizer runs if `quantizer` says so. Profile device builds its programs, too: clone it with submodules"
-
   validation {
-    condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1
+    condition     = var.mllm == null || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1
     error_message = "mllm must be the folder of one clone of mllm, with exactly one LLaMAPackage/src/LLaMAPackageInterface.cpp below it."
   }
 }
@@ -48,7 +45,6 @@ variable "quantizer" {
   type        = string
   default     = "native"
   description = "Profiles device and emulator: native is hexmage's own quantizer on ONNX Runtime, with mllm's arithmetic; mllm and mllm-cuda run mllm's train.py on the CPU or a GPU, with 3 GB of PyTorch"
-
   validation {
     condition     = contains(["native", "mllm", "mllm-cuda"], var.quantizer)
     error_message = "quantizer is native, mllm or mllm-cuda."
@@ -56,15 +52,13 @@ variable "quantizer" {
 }
 
 variable "calibration" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profiles device and emulator: a text file for calibration, a sample per paragraph; by default a few paragraphs that hexmage has"
 }
 
 variable "context_len" {
-  type        = number
-  default     = 256
-  description = "Profile emulator: tokens that the key/value cache holds, prompt and answer together"
+  type        = optional(number)
+  description = "Profile emulator: tokens that the key/value cache holds, prompt and answer together; by default 256"
 }
 
 variable "tokens" {
@@ -74,9 +68,8 @@ variable "tokens" {
 }
 
 variable "share_weights" {
-  type        = bool
-  default     = true
-  description = "Profile emulator: prefill and decode share their weights in one context; false compiles one context each, in half the memory"
+  type        = optional(bool)
+  description = "Profile emulator: prefill and decode share their weights in one context, by default; false compiles one context each, in half the memory"
 }
 
 variable "min_cosine" {
@@ -86,8 +79,7 @@ variable "min_cosine" {
 }
 
 variable "serial" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profile device: serial number of the phone, when several are attached"
 }
 
@@ -95,7 +87,7 @@ toolchain "qairt" { default = true }
 toolchain "hexagon" { default = true }
 toolchain "ndk" { default = true }
 toolchain "adb" {}
-toolchain "mllm_quantiser" { when = local.quantizer != null && local.quantizer != "native" }
+toolchain "mllm_quantizer" { when = local.quantizer != null && local.quantizer != "native" }
 
 locals {
   block_size = var.block_size == null ? { qwen3 = 16, qwen2 = 32, llama = 32 }[var.architecture] : var.block_size
@@ -105,14 +97,13 @@ locals {
   program  = "mllm-${var.architecture}-aot-runner"
 }
 
-# --- the op package -------------------------------------------------------------------------------------------------
-
 locals {
-  clone   = var.mllm == "" ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
-  sources = var.mllm == "" ? "${path.module}/../../oppackage/example/LLaMAPackage" : dirname(dirname(one(local.clone)))
+  clone   = var.mllm == null ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
+  sources = var.mllm == null ? "${path.module}/../../oppackage/example/LLaMAPackage" : dirname(dirname(one(local.clone)))
   hvx     = local.example ? "v66" : null # the newest HVX that qemu has; mllm's op package needs a newer one, and does not run there
 
-  packages = {
+  packages = { # and a library that they link to, which a finished context does not need
+    "libQnnHtpPrepare.so"       = "${toolchain.qairt.dir}/lib/aarch64-android/libQnnHtpPrepare.so"
     "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
     "libQnnLLaMAPackage_HTP.so" = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
   }
@@ -137,15 +128,13 @@ step "oppackage" "llama" {
   hvx     = local.hvx
 }
 
-# --- the model ------------------------------------------------------------------------------------------------------
-
 step "quantize" "llm" {
   when         = local.quantizer != null
   model        = local.model
   architecture = var.architecture
   block_size   = local.block_size
   pymllm       = local.quantizer == "native" ? null : local.mllm
-  calibration  = var.calibration == "" ? null : var.calibration
+  calibration  = var.calibration
   device       = local.quantizer == "mllm-cuda" ? "cuda" : "cpu"
 }
 
@@ -169,8 +158,6 @@ check "range" {
   error_message = "mllm's quantizer gives the inputs of q and k the range of the rotation. In ${step.audit.llm.outputs.found.widest_at} it is ${format("%.1f", step.audit.llm.outputs.found.widest)} times the input's own range, so the input uses that many times fewer of the 65,536 steps. Profile emulator shows the cost beside the float model."
 }
 
-# --- the phone ------------------------------------------------------------------------------------------------------
-
 step "run" "llm" {
   description = "prefill in chunks of 32, then decode"
   when        = local.runs
@@ -182,7 +169,7 @@ step "run" "llm" {
   argv = concat(["./${local.program}", "-m", "model.bin", "-t", "tokenizer.json", "-c", "config.json", "--ar_len", "32"], local.phone.flags)
   env = merge(local.phone.env, {
     LD_LIBRARY_PATH   = "$HEXMAGE_ROOT"
-    ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" # a list with ':' is taken as one folder
+    ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT;/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" # a list with ':' is taken as one folder
   })
   stdin  = "${var.prompt}\n"
   pull   = local.phone.pull
@@ -194,8 +181,6 @@ step "run" "llm" {
     "config.json"    = local.phone.config
   })
 }
-
-# --- what comes out -------------------------------------------------------------------------------------------------
 
 output "oppackage" {
   description = "libQnnLLaMAPackage.so for each target"

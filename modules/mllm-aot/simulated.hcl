@@ -20,7 +20,7 @@ profile "simulated" {
     htp       = null
     table     = null
 
-    example = var.mllm == ""
+    example = var.mllm == null
     runs    = local.example
     title   = "Simulated phone: toy "
     ops     = local.sources

@@ -6,26 +6,22 @@ module {
 }
 
 variable "model" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen1.5-1.8B-Chat; by default a small one with seeded weights"
 }
 
 variable "mllm" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A clone of mllm with its branch v1 checked out; by default the branch is fetched"
 }
 
 variable "calibration" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A text file whose paragraphs the model reads while its ranges are taken; by default a few that hexmage has. mllm's data set, pile-val-backup, is gone"
 }
 
 variable "pictures" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "For a model that sees, such as ShowUI-2B: the folder with mllm's data set ScreenSpot. mllm's program for these models needs a GPU"
 }
 
@@ -47,10 +43,10 @@ variable "rotate" {
   description = "Whether the model is rotated first"
 }
 
-toolchain "mllm_quantiser" {}
+toolchain "mllm_quantizer" {}
 
 step "toy_model" "small" {
-  when         = var.model == ""
+  when         = var.model == null
   description  = "a small model of the same architecture, for machines without the real one"
   seed         = 15
   layers       = 2
@@ -59,30 +55,30 @@ step "toy_model" "small" {
 }
 
 step "git" "mllm" {
-  when        = var.mllm == ""
+  when        = var.mllm == null
   description = "mllm's branch v1"
   url         = "https://github.com/UbiquitousLearning/mllm"
   commit      = "013e4cecf183358ce5fe5e6a19bee332c50d880c"
 }
 
 locals {
-  model   = var.model == "" ? step.toy_model.small.outputs.dir : var.model
-  sources = var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+  model   = var.model == null ? step.toy_model.small.outputs.dir : var.model
+  sources = var.mllm == null ? step.git.mllm.outputs.dir : var.mllm
 }
 
 step "rotate_v1" "llm" {
   when     = var.rotate
   sources  = local.sources
   model    = local.model
-  pictures = var.pictures == "" ? null : var.pictures
+  pictures = var.pictures
 }
 
 step "quantize_v1" "llm" {
   description = "ranges, then int8"
   sources     = local.sources
   model       = local.model
-  calibration = var.calibration == "" ? null : var.calibration
-  pictures    = var.pictures == "" ? null : var.pictures
+  calibration = var.calibration
+  pictures    = var.pictures
   num_samples = var.samples
   rotation    = var.rotate ? step.rotate_v1.llm.outputs.rotation : null
   threshold   = var.threshold
@@ -164,6 +160,4 @@ output "vocab" {
   value       = step.vocab.llm.outputs.vocab
 }
 
-output "merges" {
-  value = step.vocab.llm.outputs.merges
-}
+output "merges" { value = step.vocab.llm.outputs.merges }

@@ -169,7 +169,7 @@ static void load_runtime(const char *folder) {
 
 // add_npu gives a session Qualcomm's provider: the plug-in if the folder has it, else the provider in libonnxruntime.so.
 static void add_npu(void *options, const char *folder) {
-  const char *keys[] = {"backend_path"}, *values[] = {text("%s/libQnnHtp.so", folder)};
+  const char *keys[] = {"backend_path", "htp_performance_mode"}, *values[] = {text("%s/libQnnHtp.so", folder), "burst"};
   const char *plugin = "libonnxruntime_providers_qnn.so";
   char *at = text("%s/%s", folder, plugin);
   static int known;
@@ -182,7 +182,7 @@ static void add_npu(void *options, const char *folder) {
     }
   }
   if (!is_file(at)) {
-    Status *s = ort.SessionOptionsAppendExecutionProvider(options, "QNN", keys, values, 1);
+    Status *s = ort.SessionOptionsAppendExecutionProvider(options, "QNN", keys, values, 2);
     if (s)
       wrong("%s has no %s, and its libonnxruntime.so, %s, has no QNN provider in it (%s). Put the plug-in there, of com.qualcomm.qti:onnxruntime-android-qnn.", folder,
             plugin, version, said(s));
@@ -194,7 +194,7 @@ static void add_npu(void *options, const char *folder) {
   for (size_t i = 0; i < n; i++)
     if (!strcmp(ort.EpDevice_EpName(all[i]), PROVIDER) && (!device || ort.HardwareDevice_Type(ort.EpDevice_Device(all[i])) == NPU)) device = all[i];
   if (!device) wrong("Qualcomm's execution provider offers no device: is it of a release that goes with ONNX Runtime %s?", version);
-  must(ort.SessionOptionsAppendExecutionProvider_V2(options, env, &device, 1, keys, values, 1), plugin);
+  must(ort.SessionOptionsAppendExecutionProvider_V2(options, env, &device, 1, keys, values, 2), plugin);
 }
 
 // --- graphs -----------------------------------------------------------------------------------------------------------

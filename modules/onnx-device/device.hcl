@@ -4,12 +4,15 @@
 profile "device" {
   toolchain "htp_linux_arm64" { when = local.linux }
   toolchain "ndk" { when = !local.linux }
-  toolchain "ort_android" { when = !local.linux && var.runtime == "" }
-  toolchain "ort_qnn_android" { when = !local.linux && var.runtime == "" }
-  toolchain "qairt" { version = "2.51.0.260929" }
+  toolchain "ort_android" { when = !local.linux && var.runtime == null }
+  toolchain "ort_qnn_android" { when = !local.linux && var.runtime == null }
+  toolchain "qairt" {
+    version = "2.51.0.260929"
+    only    = ["sdk.yaml", "lib/aarch64-android/*", "lib/hexagon-${target.arch}/unsigned/*"]
+  }
 
   locals {
-    linux   = var.board != ""
+    linux   = var.board != null
     where   = "the NPU"
     device  = null
     graphs  = {}
@@ -20,14 +23,14 @@ profile "device" {
     plugin   = "libonnxruntime_providers_qnn.so"
     qnn      = ["libQnnHtp.so", "libQnnSystem.so", "libQnnHtp${local.arch}Stub.so", "libQnnHtp${local.arch}Skel.so"]
     compiler = local.linux ? local.on_linux.compiler : ["${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang", "--target=aarch64-linux-android28"]
-    env      = local.linux ? {} : { ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" } # Android reads a list with ':' as one folder
+    env      = local.linux ? {} : { ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime;/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" } # Android reads a list with ':' as one folder
 
     # A folder without the plug-in has the provider in libonnxruntime.so, as Microsoft's AAR onnxruntime-android-qnn does.
     given = {
-      for from in var.runtime == "" ? [] : fileset(var.runtime, "*.so") : basename(from) => from
+      for from in var.runtime == null ? [] : fileset(var.runtime, "*.so") : basename(from) => from
       if contains(concat(["libonnxruntime.so", local.plugin, "libc++_shared.so"], local.qnn), basename(from))
     }
-    fetched = local.linux || var.runtime != "" ? {} : {
+    fetched = local.linux || var.runtime != null ? {} : {
       "libonnxruntime.so" = "${toolchain.ort_android.dir}/libonnxruntime.so"
       (local.plugin)      = "${toolchain.ort_qnn_android.dir}/${local.plugin}"
     }

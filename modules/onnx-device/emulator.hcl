@@ -20,7 +20,7 @@ profile "emulator" {
 
   step "simulated_phone" "phone" {
     description = "a phone for machines without one"
-    when        = var.board == ""
+    when        = var.board == null
     linux       = true
   }
 }

@@ -6,8 +6,7 @@ module {
 }
 
 variable "board" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A Linux board: ssh://USER@HOST:PORT, a name of devices.hcl, or a serial number of adb; by default a phone"
 }
 
@@ -40,6 +39,11 @@ variable "context_len" {
   description = "Tokens that the key/value cache holds: prompt and answer together"
 }
 
+variable "licenses" {
+  type        = optional(list(string))
+  description = "Files with the texts of the model's license, or folders of them, beside those in its folder"
+}
+
 variable "launcher" {
   type        = list(string)
   default     = []
@@ -47,12 +51,10 @@ variable "launcher" {
 }
 
 variable "runtime" {
-  type        = string
-  default     = ""
-  description = "Profile device, phones: a folder with libonnxruntime.so for Android and the libraries that it loads; by default hexmage fetches the AARs after you pin them"
-
+  type        = optional(string)
+  description = "Profile device, phones: a folder with libonnxruntime.so for Android and the libraries that it loads; by default hexmage fetches the AARs"
   validation {
-    condition     = var.runtime == "" || length(fileset(var.runtime, "libonnxruntime.so")) == 1
+    condition     = var.runtime == null || length(fileset(var.runtime, "libonnxruntime.so")) == 1
     error_message = "The folder has no libonnxruntime.so. Copy jni/arm64-v8a of the AARs com.microsoft.onnxruntime:onnxruntime-android and com.qualcomm.qti:onnxruntime-android-qnn into it: docs/onnx-device.md."
   }
 }
@@ -73,11 +75,13 @@ locals {
 
 module "host" {
   source      = "onnx-htp"
+  compiler    = "onnxruntime"
   model       = var.model
   schemes     = [var.scheme]
   prompt      = var.prompt
   tokens      = var.tokens
   context_len = var.context_len
+  licenses    = var.licenses
 }
 
 step "exec" "program" {
@@ -90,7 +94,7 @@ step "exec" "program" {
 step "run" "device" {
   title  = "${target.soc} on ${local.where}"
   device = local.device
-  serial = var.board == "" ? null : var.board
+  serial = var.board
   push = merge(local.graphs, { for name, from in local.runtime : "runtime/${name}" => from }, {
     "answer"     = step.exec.program.outputs.bin
     "prompt.txt" = "${module.host.measured.outputs[var.scheme]}/prompt.txt"

@@ -1,70 +1,37 @@
-# A phone runs the profile with qnn-net-run of QAIRT, if profiling is set. All else is as in profile emulator.
+# QAIRT's own tools and a phone, or with compiler = "onnxruntime" the compiler of profile emulator, without a phone. From QAIRT 2.47 on its Python programs run
+# under Python 3.12; 2.48.40 is a release with a published digest.
 
 profile "device" {
-  toolchain "adb" { when = var.profiling != "" }
-  toolchain "qairt" {
-    when    = var.profiling != ""
-    version = "2.48.40.260702" # the compiler's release: a phone loads contexts of its own runtime's release and older ones
-  }
+  toolchain "adb" { when = length(local.ran) > 0 }
+  toolchain "qairt" { when = true } # check "release" has its version; what no step uses is not fetched
+  toolchain "qairt_host" { when = local.qairt }
+  toolchain "qairt_python" { when = local.qairt }
 
   locals {
-    emulated  = false
-    htp_host  = var.profiling == "" ? null : "2.4.0" # the compiler of that release
-    profiling = null
-    profiles  = { for scheme, s in step.exec.view : scheme => s.outputs.csv }
-    csv       = local.profiles
-    logs      = { for scheme, s in step.run.net : scheme => s.outputs.results }
-    metrics   = { for scheme, s in step.run.net : scheme => s.outputs.metrics }
+    qairt     = var.compiler == "qairt"
+    note      = ""
+    marks     = []
+    release   = "2.48.40.260702"
+    device    = null
+    python    = toolchain.qairt_python.dir
+    libraries = local.qairt ? ["${toolchain.qairt_host.dir}/usr/lib/x86_64-linux-gnu", "${toolchain.qairt_python.dir}/lib"] : []
+    runner    = { "qnn-net-run" = "${local.sdk}/bin/aarch64-android/qnn-net-run" }
   }
 
-  check "graph" {
-    condition     = var.profiling == "" || !local.llm
-    error_message = "profiling: a phone profiles graphs, not language models. Use profile emulator."
+  check "release" {
+    condition     = !local.qairt || tonumber(split(".", toolchain.qairt.version)[1]) >= 47
+    error_message = "QAIRT ${toolchain.qairt.version} runs under Python 3.10 alone. Use 2.47 or newer."
+  }
+
+  check "language_model" {
+    severity      = "warning"
+    condition     = !local.llm || !local.qairt
+    error_message = "A language model is compiled and does not run: qnn-net-run runs one graph once. Pipelines onnx-device and qwen3-aot-v79 run one on a phone."
   }
 
   check "gpu" {
     severity      = "warning"
     condition     = alltrue([for scheme, s in step.run.net : try(s.outputs.measured.mean_gpu_busy.median, 0) < 10])
     error_message = "The GPU was busy while the graph ran: the metrics do not show that the NPU ran it. Close what draws on the screen."
-  }
-
-  step "python" "raw" {
-    description = "samples for qnn-net-run"
-    when        = length(local.profiled) > 0
-    environment = toolchain.onnx.dir
-    script      = "${path.module}/raw.py"
-    args        = [local.samples, "inputs"]
-    inputs      = [local.samples]
-    output "dir" { tree = "inputs" }
-  }
-
-  step "run" "net" {
-    for_each  = local.profiled
-    title     = "qnn-net-run, ${each.key}, on ${target.soc}"
-    serial    = var.serial == "" ? null : var.serial
-    timeout   = "30m"
-    sample_ms = 20 # a small graph runs for a short time
-    argv = concat([
-      "./qnn-net-run", "--backend", "libQnnHtp.so", "--retrieve_context", "context.bin", "--input_list", "inputs/list.txt", "--use_native_input_files",
-      "--output_dir", "results", "--profiling_level", var.profiling == "basic" ? "basic" : "detailed",
-    ], var.profiling == "optrace" ? ["--profiling_option", "optrace"] : [])
-    pull = ["results/qnn-profiling-data_0.log"]
-    env = {
-      LD_LIBRARY_PATH   = "$HEXMAGE_ROOT"
-      ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT;/vendor/dsp/cdsp;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp"
-    }
-    push = merge(lookup(toolchain.qairt, "htp_runtime", {})[target.arch], {
-      "qnn-net-run" = "${toolchain.qairt.dir}/bin/aarch64-android/qnn-net-run"
-      "context.bin" = "${step.htp_context.scheme[each.key].outputs.dir}/device/${local.stem}_ctx_qnn.bin"
-      "inputs/"     = step.python.raw.outputs.dir
-    })
-  }
-
-  step "exec" "view" {
-    description = "the log as CSV"
-    for_each    = local.profiled
-    argv        = ["${toolchain.qairt.dir}/bin/x86_64-linux-clang/qnn-profile-viewer", "--input_log", "${step.run.net[each.key].outputs.results}/qnn-profiling-data_0.log", "--output", "${local.stem}.csv"]
-    env         = { LD_LIBRARY_PATH = "${toolchain.qairt.dir}/lib/x86_64-linux-clang" }
-    output "csv" { file = "${local.stem}.csv" }
   }
 }

@@ -2,14 +2,20 @@
 
 profile "emulator" {
   default = true
-
   locals {
-    emulated  = true
-    htp_host  = null
-    profiling = var.profiling == "" ? null : var.profiling
-    profiles  = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.profile if var.profiling != "" }
-    csv       = { for scheme, dir in local.profiles : scheme => "${dir}/${local.stem}.csv" }
-    logs      = {}
-    metrics   = {}
+    qairt     = false
+    note      = ""
+    marks     = []
+    release   = null
+    device    = null
+    python    = ""
+    libraries = []
+    runner    = {}
+  }
+
+  check "schemes" {
+    description   = "each scheme runs without QAIRT"
+    condition     = length(setintersection(local.schemes, ["qairt_a16w8", "qairt_a8w8"])) == 0
+    error_message = "qairt_a16w8 and qairt_a8w8 need qairt-quantizer: use --profile device."
   }
 }

@@ -1,7 +1,8 @@
-# An ONNX graph or a language model for the HTP, from public packages alone. emulator.hcl and device.hcl profile it.
+# An ONNX graph or a language model for the HTP. emulator.hcl has Qualcomm's compiler and emulator from public packages; device.hcl and simulated.hcl have
+# QAIRT's own tools and a phone: qairt.hcl.
 
 module {
-  description = "An ONNX graph or a language model through Qualcomm's HTP compiler and emulator for x86: each quantization scheme beside the float model"
+  description = "An ONNX graph or a language model through Qualcomm's HTP compiler, and its emulator or a phone: each quantization scheme beside the float model"
 }
 
 variable "model" {
@@ -10,8 +11,7 @@ variable "model" {
 }
 
 variable "graph" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Any other graph in place of a language model: an .onnx file with fixed shapes, or example, a small one"
 }
 
@@ -23,12 +23,10 @@ variable "samples" {
 
 variable "schemes" {
   type        = optional(set(string))
-  description = "Quantization schemes, by default a16w8, for a language model also lpbq, for a graph without samples none: a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8; or none, for a model that is quantized already or to compile 16-bit floats"
+  description = "Quantization schemes, by default a16w8, for a language model also lpbq, for a graph without samples none: a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, in profile device also qairt_a16w8 and qairt_a8w8, by qairt-quantizer; or none, for a model that is quantized already or to compile 16-bit floats"
   validation {
-    condition = length(setsubtract(coalesce(var.schemes, []), [
-      "none", "a16w8", "a16w4", "lpbq", "lpbq_rotated", "mobilequant", "ort", "aimet_a16w8", "aimet_a8w8", "quark_a16w8", "quark_a8w8",
-    ])) == 0
-    error_message = "schemes: none, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8 and quark_a8w8 are known."
+    condition     = alltrue([for s in coalesce(var.schemes, []) : can(regex("^(none|a16w[48]|lpbq|lpbq_rotated|mobilequant|ort|(aimet|quark|qairt)_a(8|16)w8)$", s))])
+    error_message = "schemes: none, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, qairt_a16w8 and qairt_a8w8 are known."
   }
 }
 
@@ -51,9 +49,8 @@ variable "context_len" {
 }
 
 variable "ar_len" {
-  type        = number
-  default     = 32
-  description = "Language model: tokens per prefill call"
+  type        = optional(number)
+  description = "Language model: tokens per prefill call, by default 32"
 }
 
 variable "layers" {
@@ -68,33 +65,33 @@ variable "kv" {
 }
 
 variable "num_shards" {
-  type        = number
-  default     = 1
+  type        = optional(number)
   description = "Language model: number of contexts that the layers are cut into"
 }
 
 variable "embedding" {
-  type        = string
-  default     = "inside"
-  description = "Language model: the graphs look up the rows of tokens (inside), or the CPU does, in a file beside the contexts (outside)"
+  type        = optional(string)
+  description = "Language model: the graphs look up the rows of tokens (inside, the default), or the CPU does, in a file beside the contexts (outside)"
 }
 
 variable "share_weights" {
-  type        = bool
-  default     = true
-  description = "Language model: prefill and decode share their weights in one context"
+  type        = optional(bool)
+  description = "Language model: prefill and decode share their weights in one context, by default true"
 }
 
 variable "text" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Language model: text file for perplexity and cosine; by default a few lines"
 }
 
 variable "choices" {
-  type        = bool
-  default     = false
+  type        = optional(bool)
   description = "Language model: answers three dozen multiple-choice questions"
+}
+
+variable "licenses" {
+  type        = optional(list(string))
+  description = "Language model: files with the texts of its license, or folders of them, beside those in its folder; device/ of the contexts has all texts"
 }
 
 variable "min_cosine" {
@@ -120,23 +117,45 @@ variable "optimization_level" {
 }
 
 variable "profiling" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profile of the runtime: basic, for the whole graph; detailed, per node; optrace, also a trace for Qualcomm's viewer. By default none"
   validation {
-    condition     = contains(["", "basic", "detailed", "optrace"], var.profiling)
+    condition     = contains(["basic", "detailed", "optrace"], coalesce(var.profiling, "basic"))
     error_message = "profiling is basic, detailed or optrace."
   }
 }
 
 variable "serial" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Profile device: serial number of the phone that runs the profile"
 }
 
-toolchain "htp_host" { version = local.htp_host }
-toolchain "gnu_runtime" {}
+variable "compiler" {
+  type        = string
+  default     = "qairt"
+  description = "Profile device: qairt, QAIRT's own tools and a phone; onnxruntime, the compiler of ONNX Runtime's provider. Profile emulator has the latter"
+}
+
+variable "socs" {
+  type        = any
+  default     = {}
+  description = "Profile device: targets that get a context, too: socs = targets"
+}
+
+variable "native_io" {
+  type        = bool
+  default     = false
+  description = "Profile device: inputs and outputs in the context's types; by default float32, which qnn-net-run converts"
+}
+
+variable "perf_profile" {
+  type        = string
+  default     = "burst"
+  description = "Profile device: clocks of the NPU, such as burst or balanced"
+}
+
+toolchain "htp_host" { when = !local.qairt }
+toolchain "gnu_runtime" { when = !local.qairt }
 toolchain "onnx" {}
 toolchain "aimet" { when = length(setintersection(local.schemes, ["aimet_a16w8", "aimet_a8w8"])) > 0 }
 toolchain "quark" { when = length(setintersection(local.schemes, ["quark_a16w8", "quark_a8w8"])) > 0 }
@@ -156,19 +175,29 @@ locals {
   }
   levels = { quark_a8w8 = 1 } # at its own level the compiler makes an op of float norms that it cannot compile: docs/quantizers.md
 
-  llm      = var.graph == ""
+  llm      = var.graph == null
   example  = var.graph == "example"
-  runs     = local.llm || local.example || var.samples != ""
+  runs     = local.example || var.samples != "" || local.llm && !local.qairt
   name     = local.llm ? "model" : basename(var.graph)
+  names    = local.llm ? ["prefill", "decode"] : [local.stem]
   stem     = local.llm ? "decode" : local.example ? "net" : trimsuffix(basename(var.graph), ".onnx")
-  schemes  = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : local.runs ? ["a16w8"] : ["none"]) : var.schemes
+  schemes  = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : local.example || var.samples != "" ? ["a16w8"] : ["none"]) : var.schemes
   prompt   = local.llm ? var.prompt : ""
   graph    = local.example ? "${step.python.example.outputs.dir}/net.onnx" : var.graph
   samples  = local.example && var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
   inputs   = local.llm ? "" : local.samples
   float    = local.llm ? step.onnx_llm.float.outputs.dir : local.graph
-  profiled = var.profiling == "" || !local.runs ? [] : local.schemes
-  graphs   = merge({ none = local.float }, { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.dir })
+  profiled = var.profiling == null || !local.runs ? [] : local.schemes
+  graphs   = merge(contains(local.schemes, "none") ? { none = local.float } : {}, { for scheme, s in step.onnx_quantize.scheme : scheme => s.outputs.dir })
+
+  # What Qualcomm's compiler and emulator make, or QAIRT's tools and a phone.
+  own      = local.qairt ? [] : local.schemes
+  runs_on  = local.runs ? local.own : []
+  contexts = local.qairt ? { for key, s in step.python.context : key => s.outputs.dir } : { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
+  outputs  = local.qairt ? { for scheme, s in step.python.outputs : scheme => s.outputs.dir } : { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+  profiles = local.qairt ? { for scheme, s in step.exec.view : scheme => s.outputs.csv } : { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.profile if var.profiling != null }
+  csv      = { for scheme, at in local.profiles : scheme => local.qairt ? at : "${at}/${local.stem}.csv" }
+  places   = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir } # with nodes, which QAIRT's contexts do not list
 }
 
 step "python" "example" {
@@ -186,6 +215,7 @@ step "onnx_llm" "float" {
   ar_len      = var.ar_len
   layers      = var.layers
   embedding   = var.embedding
+  licenses    = var.licenses
 }
 
 step "onnx_run" "float" {
@@ -212,7 +242,7 @@ step "onnx_quantize" "scheme" {
 }
 
 step "htp_context" "scheme" {
-  for_each           = local.schemes
+  for_each           = local.own
   title              = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}"
   graphs             = local.graphs[each.key]
   share_weights      = var.share_weights
@@ -224,19 +254,19 @@ step "htp_context" "scheme" {
 
 step "htp_emulate" "scheme" {
   description = "outputs on Qualcomm's emulator"
-  for_each    = local.runs ? local.schemes : []
+  for_each    = local.runs_on
   context     = step.htp_context.scheme[each.key].outputs.dir
   inputs      = local.inputs
   prompt      = local.prompt
   tokens      = var.tokens
   text        = var.text
   choices     = var.choices
-  profiling   = local.profiling
+  profiling   = var.profiling
 }
 
 step "onnx_run" "scheme" {
   description = "outputs of the same graphs on the CPU"
-  for_each    = local.runs ? local.schemes : []
+  for_each    = local.runs_on
   graphs      = local.graphs[each.key]
   inputs      = local.inputs
   prompt      = local.prompt
@@ -249,18 +279,18 @@ step "npu_profile" "scheme" {
   for_each = local.profiled
   title    = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}: ${var.profiling}"
   profile  = local.csv[each.key]
-  graphs   = "${step.htp_context.scheme[each.key].outputs.dir}/graphs"
-  emulator = local.emulated
+  graphs   = local.qairt ? null : "${step.htp_context.scheme[each.key].outputs.dir}/graphs"
+  emulator = !local.qairt
 }
 
 step "accuracy" "schemes" {
   when          = local.runs
-  title         = local.llm ? "${target.soc}, Hexagon ${target.arch}: ${var.prompt}" : "${local.name} for ${target.soc}, Hexagon ${target.arch}"
+  title         = local.llm ? "${target.soc}, Hexagon ${target.arch}: ${var.prompt}" : "${local.note}${local.name} for ${target.soc}, Hexagon ${target.arch}"
   min_cosine    = var.min_cosine == null ? (local.llm ? 0 : 0.99) : var.min_cosine
   reference     = step.onnx_run.float.outputs.dir
-  outputs       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+  outputs       = local.outputs
   cpu_outputs   = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
-  contexts      = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
+  contexts      = local.places
   compile_times = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
   times         = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }
 }
@@ -273,7 +303,7 @@ check "accuracy" {
 }
 
 check "compiler" {
-  when          = local.runs
+  when          = length(local.runs_on) > 0
   description   = "the emulator computes what ONNX Runtime computes"
   severity      = "warning"
   condition     = length(step.accuracy.schemes.outputs.mismatches) == 0
@@ -282,7 +312,7 @@ check "compiler" {
 
 output "contexts" {
   description = "per scheme device/ for a phone, emulator/, graphs/, manifest.json, nodes.json"
-  value       = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.dir }
+  value       = local.contexts
 }
 
 output "placement" {
@@ -314,7 +344,7 @@ output "nodes" {
 
 output "log" {
   description = "per scheme the log that Qualcomm's viewer reads, of a phone"
-  value       = local.logs
+  value       = { for scheme, s in step.run.net : scheme => s.outputs.results if var.profiling != null }
 }
 
 output "schematic" {
@@ -325,7 +355,7 @@ output "schematic" {
 output "metrics" {
   description = "per scheme measurements of the phone"
   show        = "table"
-  value       = local.metrics
+  value       = { for scheme, s in step.run.net : scheme => s.outputs.metrics }
 }
 
 output "encodings" {
@@ -340,7 +370,7 @@ output "graphs" {
 
 output "quantized" {
   description = "per scheme the quantized graphs"
-  value       = { for scheme in local.schemes : scheme => local.graphs[scheme] }
+  value       = local.graphs
 }
 
 output "measured" {
@@ -348,7 +378,7 @@ output "measured" {
   value = {
     reference     = step.onnx_run.float.outputs.dir
     float_times   = step.onnx_run.float.outputs.times
-    outputs       = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.dir }
+    outputs       = local.outputs
     cpu_outputs   = { for scheme, s in step.onnx_run.scheme : scheme => s.outputs.dir }
     compile_times = { for scheme, s in step.htp_context.scheme : scheme => s.outputs.times }
     times         = { for scheme, s in step.htp_emulate.scheme : scheme => s.outputs.times }

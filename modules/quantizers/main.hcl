@@ -40,8 +40,7 @@ variable "context_len" {
 }
 
 variable "text" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Text file for perplexity and cosine; by default a few lines"
 }
 
@@ -52,15 +51,19 @@ variable "layers" {
 }
 
 variable "mllm" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A clone of mllm, whose own quantizer runs for scheme mllm; by default hexmage's, with the same arithmetic"
 }
 
-toolchain "mllm_quantiser" { when = var.mllm != "" }
+toolchain "mllm_quantizer" { when = var.mllm != null }
 toolchain "onnx" {}
 
-locals { sizes = { whole = 0, first = var.layers } } # layers; 0: all
+locals {
+  models = merge({ whole = { mllm = false, layers = null }, first = { mllm = false, layers = var.layers } },
+  contains(var.schemes, "mllm") ? { mllm_whole = { mllm = true, layers = null }, mllm_first = { mllm = true, layers = var.layers } } : {})
+  whole    = [for name, m in module.model : m if name == "mllm_whole"]
+  contexts = merge(module.model["whole"].contexts, [for m in local.whole : { mllm = m.contexts["none"] }]...)
+}
 
 step "hf_folder" "mllm" {
   when  = contains(var.schemes, "mllm")
@@ -72,46 +75,34 @@ step "quantize" "mllm" {
   model        = step.hf_folder.mllm.outputs.dir
   architecture = var.architecture
   block_size   = 32
-  pymllm       = var.mllm == "" ? null : var.mllm
+  pymllm       = var.mllm
 }
 
 module "model" {
-  source      = "onnx-htp"
-  for_each    = local.sizes
-  model       = var.model
-  schemes     = setsubtract(var.schemes, ["mllm"])
-  layers      = each.value == 0 ? null : each.value
-  prompt      = var.prompt
-  tokens      = each.value == 0 ? var.tokens : 1
-  context_len = var.context_len
-  text        = var.text
-  choices     = each.value == 0
-}
-
-module "mllm" {
   source             = "onnx-htp"
-  for_each           = contains(var.schemes, "mllm") ? local.sizes : {}
-  model              = step.quantize.mllm.outputs.dir
-  schemes            = ["none"]
-  optimization_level = 3 # at its own level the compiler miscompiles these graphs slightly: docs/emulator.md
-  layers             = each.value == 0 ? null : each.value
+  compiler           = "onnxruntime"
+  for_each           = local.models
+  model              = each.value.mllm ? step.quantize.mllm.outputs.dir : var.model
+  schemes            = each.value.mllm ? toset(["none"]) : setsubtract(var.schemes, ["mllm"])
+  optimization_level = each.value.mllm ? 3 : null # at its own level the compiler miscompiles mllm's graphs slightly: docs/emulator.md
+  layers             = each.value.layers
   prompt             = var.prompt
-  tokens             = each.value == 0 ? var.tokens : 1
+  tokens             = each.value.layers == null ? var.tokens : 1
   context_len        = var.context_len
   text               = var.text
-  choices            = each.value == 0
+  choices            = each.value.layers == null
 }
 
 step "accuracy" "schemes" {
   title               = "${target.soc}, Hexagon ${target.arch}: ${var.prompt}"
   reference           = module.model["whole"].measured.reference
   truncated_reference = module.model["first"].measured.reference
-  outputs             = merge(module.model["whole"].measured.outputs, { for size, m in module.mllm : "mllm" => m.measured.outputs["none"] if size == "whole" })
-  cpu_outputs         = merge(module.model["whole"].measured.cpu_outputs, { for size, m in module.mllm : "mllm" => m.measured.cpu_outputs["none"] if size == "whole" })
-  truncated_outputs   = merge(module.model["first"].measured.outputs, { for size, m in module.mllm : "mllm" => m.measured.outputs["none"] if size == "first" })
-  contexts            = merge(module.model["whole"].contexts, { for size, m in module.mllm : "mllm" => m.contexts["none"] if size == "whole" })
-  compile_times       = merge(module.model["whole"].measured.compile_times, { for size, m in module.mllm : "mllm" => m.measured.compile_times["none"] if size == "whole" })
-  times               = merge(module.model["whole"].measured.times, { for size, m in module.mllm : "mllm" => m.measured.times["none"] if size == "whole" })
+  outputs             = merge(module.model["whole"].measured.outputs, [for m in local.whole : { mllm = m.measured.outputs["none"] }]...)
+  cpu_outputs         = merge(module.model["whole"].measured.cpu_outputs, [for m in local.whole : { mllm = m.measured.cpu_outputs["none"] }]...)
+  truncated_outputs   = merge(module.model["first"].measured.outputs, [for name, m in module.model : { mllm = m.measured.outputs["none"] } if name == "mllm_first"]...)
+  contexts            = local.contexts
+  compile_times       = merge(module.model["whole"].measured.compile_times, [for m in local.whole : { mllm = m.measured.compile_times["none"] }]...)
+  times               = merge(module.model["whole"].measured.times, [for m in local.whole : { mllm = m.measured.times["none"] }]...)
 }
 
 output "table" {
@@ -122,7 +113,7 @@ output "table" {
 
 output "contexts" {
   description = "per scheme device/ for a phone, emulator/, manifest.json, nodes.json"
-  value       = merge(module.model["whole"].contexts, { for size, m in module.mllm : "mllm" => m.contexts["none"] if size == "whole" })
+  value       = local.contexts
 }
 
 output "encodings" {

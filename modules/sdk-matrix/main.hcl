@@ -10,8 +10,7 @@ variable "release" {
 }
 
 variable "sources" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "Folder of the op package (src/*.cpp, src/ops/*.cpp); by default our example"
 }
 
@@ -22,8 +21,7 @@ variable "package" {
 }
 
 variable "series" {
-  type        = string
-  default     = ""
+  type        = optional(string)
   description = "A series of patches that the sources get first, such as mllm; by default none: they are compiled as they are"
 }
 
@@ -44,21 +42,19 @@ profile "simulated" {
 profile "device" {}
 
 locals {
-  sources = var.sources == "" ? "${path.module}/../../oppackage/example/LLaMAPackage" : var.sources
+  sources = var.sources == null ? "${path.module}/../../oppackage/example/LLaMAPackage" : var.sources
 }
 
 step "patch" "ops" {
-  when   = var.series != ""
+  when   = var.series != null
   source = local.sources
   series = var.series
 }
 
 step "sdk_matrix" "package" {
-  source  = var.series == "" ? local.sources : step.patch.ops.outputs.dir
+  source  = var.series == null ? local.sources : step.patch.ops.outputs.dir
   package = var.package
   targets = var.targets
 }
 
-output "found" {
-  value = step.sdk_matrix.package.outputs.found
-}
+output "found" { value = step.sdk_matrix.package.outputs.found }

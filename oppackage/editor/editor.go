@@ -1,7 +1,8 @@
-// Package editor has what editors need to understand an op package: a compilation database, and settings that lead to it.
+// Package editor writes the files that editors need for an op package: a compilation database and settings that
+// point to it.
 //
-// It returns the text of files and does no I/O. In a .clangd it changes only its own fragment. It does not know which
-// editor is installed.
+// It returns the text of files without I/O. In a .clangd file, it changes only its own fragment. It does not know
+// which editor is installed.
 package editor
 
 import (
@@ -15,11 +16,11 @@ import (
 	"github.com/hexmage/hexmage/oppackage"
 )
 
-// Folder is the folder, in that of the package, that holds the compilation database.
+// Folder is the folder of the compilation database, inside the package's folder.
 const Folder = ".hexmage"
 
-// Order puts arches as editors want them, who take the first entry of a file: Hexagon first, the newest before the others,
-// so that the HVX branch of an op is what one sees.
+// Order sorts archs for editors, which use a file's first entry. Hexagon archs come first, newest first, so that
+// editors show the HVX branch of an op.
 func Order(arches []oppackage.Arch) []oppackage.Arch {
 	out := slices.Clone(arches)
 	rank := map[string]int{"hexagon": 0, "android": 1, "host": 2}
@@ -32,8 +33,9 @@ func Order(arches []oppackage.Arch) []oppackage.Arch {
 	return out
 }
 
-// Commands returns the compilation database of a package for arches: dir is the package's folder, from which the sources
-// are named; the roots are absolute. The lines say to clangd what the SDKs' compilers know by themselves.
+// Commands returns the compilation database of a package. Source names are relative to dir, the package's folder, and
+// the roots are absolute. The command lines include the built-in settings of the SDKs' compilers, because clangd lacks
+// these settings.
 func Commands(dir string, arches []oppackage.Arch, p oppackage.Package, r oppackage.Roots) ([]byte, error) {
 	p.Dir = ""
 	var all []oppackage.Compile
@@ -50,7 +52,7 @@ func Commands(dir string, arches []oppackage.Arch, p oppackage.Package, r oppack
 	return oppackage.CompileCommands(dir, all)
 }
 
-// builtin is what the compiler of a target does without being told.
+// builtin returns flags for the built-in settings of a target's compiler.
 func builtin(a oppackage.Arch, r oppackage.Roots) []string {
 	switch a.Family {
 	case "hexagon":
@@ -63,9 +65,9 @@ func builtin(a oppackage.Arch, r oppackage.Roots) []string {
 	return nil
 }
 
-// The lines between which a .clangd file is ours.
+// Markers of hexmage's part of a .clangd file.
 const (
-	begin = "# hexmage ide: begin; what is between these lines is written anew"
+	begin = "# hexmage ide: begin (generated, do not edit)"
 	end   = "# hexmage ide: end"
 )
 
@@ -76,13 +78,13 @@ CompileFlags:
   CompilationDatabase: ` + Folder + `
 ` + end + "\n"
 
-// Clangd returns a .clangd file with the part that leads to the compilation database: a fragment of its own, which adds to
-// those of the user.
+// Clangd returns a .clangd file with a fragment that points to the compilation database. The user's fragments stay
+// unchanged.
 func Clangd(old []byte) ([]byte, error) {
 	b, e := bytes.Index(old, []byte(begin)), bytes.Index(old, []byte(end))
 	switch {
 	case (b < 0) != (e < 0) || e < b:
-		return nil, fmt.Errorf("only one of the lines %q and %q is in it: put the other back, or take both out", begin, end)
+		return nil, fmt.Errorf("unmatched marker: %q and %q must appear in this order: restore the missing line, or remove both", begin, end)
 	case b >= 0:
 		rest := bytes.TrimPrefix(old[e+len(end):], []byte("\n"))
 		return slices.Concat(old[:b], []byte(fragment), rest), nil
@@ -92,8 +94,8 @@ func Clangd(old []byte) ([]byte, error) {
 	return slices.Concat(bytes.TrimRight(old, "\n"), []byte("\n---\n"), []byte(fragment)), nil
 }
 
-// Settings returns a settings.json that points VS Code to the compilation database. folder is the op package's path
-// below the folder that VS Code opens.
+// Settings returns a settings.json that points VS Code to the compilation database. The path folder leads from VS
+// Code's workspace folder to the op package.
 func Settings(folder string) ([]byte, error) {
 	at := "${workspaceFolder}/" + path.Join(folder, Folder)
 	text, err := json.MarshalIndent(map[string]any{"C_Cpp.default.compileCommands": at + "/compile_commands.json",

@@ -54,7 +54,7 @@ difference "-fno-finite-math-only" {
 
 difference "-fno-builtin" {
   side   = "theirs"
-  reason = "mllm dropped it in 2025-11, the SDK's own makefiles in 2.16: it only keeps the compiler from optimising memcpy and the like"
+  reason = "mllm dropped it in 2025-11, the SDK's own makefiles in 2.16: it only keeps the compiler from optimizing memcpy and the like"
 }
 
 difference "-DHVX_OP" {

@@ -1,7 +1,7 @@
-// Package equiv compares what a makefile of an op package would run with the lines that hexmage's own actions run.
+// Package equiv compares the lines that a makefile of an op package runs with the lines that hexmage's own actions run.
 //
-// It asks make for a dry run, in front of empty folders that look like SDKs, so it needs no SDK. It knows compilers'
-// command lines, and a table of intended differences with reasons. It does not know whether the lines work.
+// It runs make in a dry run with empty folders in place of SDKs, so it needs no SDK. It knows compilers' command lines,
+// and a table of intended differences with reasons. It does not check whether the lines work.
 package equiv
 
 import (
@@ -52,20 +52,20 @@ func (k known) explains(target string, d Difference) bool {
 	return err == nil && ok
 }
 
-// Difference is a word that only one side's lines have.
+// Difference is a word that appears in the lines of one side only.
 type Difference struct {
 	Side   string   `json:"side"` // "ours" or "theirs"
 	Word   string   `json:"word"`
-	Lines  []string `json:"lines"`            // sources of the compilations, "link"
-	Reason string   `json:"reason,omitempty"` // of the known difference
+	Lines  []string `json:"lines"`            // sources of the compilations, or "link"
+	Reason string   `json:"reason,omitempty"` // reason of a known difference
 }
 
 // Target is the comparison of one target.
 type Target struct {
 	Target      string       `json:"target"`
-	Missing     bool         `json:"missing,omitempty"` // from the makefile
-	Compiles    int          `json:"compiles"`          // that both have
-	Same        int          `json:"same"`              // words that both have
+	Missing     bool         `json:"missing,omitempty"` // the makefile lacks the target
+	Compiles    int          `json:"compiles"`          // number of compilations on both sides
+	Same        int          `json:"same"`              // number of words on both sides
 	Differences []Difference `json:"differences"`
 }
 
@@ -81,12 +81,12 @@ func (t Target) Unexplained() (n int) {
 
 // Make is a make program.
 type Make struct {
-	Program string   // its path
+	Program string   // path of the program
 	Env     []string // NAME=VALUE, such as PATH
 	Dir     string   // the package's folder
 }
 
-// Compare compares what a makefile would run for a package with the package's lines, target by target.
+// Compare compares the lines that a makefile runs with the lines that hexmage runs for the package, target by target.
 func Compare(ctx context.Context, m Make, makefile string, p oppackage.Package,
 	arches []oppackage.Arch) ([]Target, error) {
 	text, err := boundedfile.Read(makefile, maxMakefile)
@@ -176,7 +176,7 @@ func compare(target string, ours, theirs map[string]map[string]bool, all []known
 	return t
 }
 
-// Write prints the comparison for people.
+// Write prints the comparison as text.
 func Write(w io.Writer, targets []Target) error {
 	for i, t := range targets {
 		if i > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
-// TestUpstream compares the Makefile of mllm's op package, at two commits, with the Makefile of hexmage, for each arch
+// TestMllm compares the Makefile of mllm's op package, at two commits, with the Makefile of hexmage, for each arch
 // that both know. A difference fails the test if the table has no reason for it.
-func TestUpstream(t *testing.T) {
+func TestMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm; TestSynthetic has the same on a Makefile of our own")

@@ -13,7 +13,7 @@ func rne(u float32) int32 {
 	return int32(math.RoundToEven(float64(min(max(u, -131072), 131072))))
 }
 
-func quantised(y float32, x tensor, most int32) int32 {
+func quantized(y float32, x tensor, most int32) int32 {
 	return min(max(rne(float32(y*float32(1/x.scale)))+x.zero, 0), most)
 }
 
@@ -57,7 +57,7 @@ func silu(r *rand.Rand, d int) opCase {
 		if v < 0 {
 			g = float32(e / n)
 		}
-		want[i] = uint16(quantised(float32(v*g), out, 65535))
+		want[i] = uint16(quantized(float32(v*g), out, 65535))
 	}
 	return opCase{"SiLU", out, []tensor{x}, want}
 }
@@ -67,7 +67,7 @@ func add(r *rand.Rand, d int) opCase {
 	out.scale = 3 * max(x.scale, y.scale)
 	want := make([]uint16, x.count())
 	for i := range want {
-		want[i] = uint16(quantised(float32(real16(x, i)+real16(y, i)), out, 65535))
+		want[i] = uint16(quantized(float32(real16(x, i)+real16(y, i)), out, 65535))
 	}
 	return opCase{"LLaMAAdd", out, []tensor{x, y}, want}
 }
@@ -89,8 +89,8 @@ func rope(r *rand.Rand, d int) opCase {
 		p := (first + row/heads) * d
 		for i := range d / 2 {
 			a, b, c, s := at(x, row*d+i), at(x, row*d+d/2+i), at(cos, p+i), at(sin, p+i)
-			want[row*d+i] = uint16(quantised(float32(float32(a*c-b*s)*factor), out, 65535))
-			want[row*d+d/2+i] = uint16(quantised(float32(float32(b*c+a*s)*factor), out, 65535))
+			want[row*d+i] = uint16(quantized(float32(float32(a*c-b*s)*factor), out, 65535))
+			want[row*d+d/2+i] = uint16(quantized(float32(float32(b*c+a*s)*factor), out, 65535))
 		}
 	}
 	return opCase{"RoPE", out, []tensor{x, sin, cos, start, kind}, want}
@@ -117,13 +117,13 @@ func quantize(r *rand.Rand, d int, dtype uint32) opCase {
 	if dtype == u8 {
 		bytes := make([]uint8, len(values))
 		for i, v := range values {
-			bytes[i] = uint8(quantised(float32(v*1.5), out, 255))
+			bytes[i] = uint8(quantized(float32(v*1.5), out, 255))
 		}
 		want = bytes
 	} else {
 		halves := make([]uint16, len(values))
 		for i, v := range values {
-			halves[i] = uint16(quantised(float32(v*1.5), out, 65535))
+			halves[i] = uint16(quantized(float32(v*1.5), out, 65535))
 		}
 		want = halves
 	}

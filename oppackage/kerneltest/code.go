@@ -13,10 +13,11 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// HVX returns the HVX version to compile an arch's code for, so that a release of qemu runs it. Before version 10,
-// qemu has HVX v66 and executes some newer instructions wrongly: the compiler rejects them. Later releases have the
-// integer instructions of v68 and v69; code is compiled as for a phone, and Unsafe finds the others. "" is an unknown
-// release.
+// HVX returns the HVX version that code of an arch must be compiled for, so that a release of qemu runs the code. The
+// release is "" if it is unknown.
+//
+// Before version 10, qemu supports HVX v66 and executes some newer instructions wrongly, so the compiler must reject
+// them. Later releases support the integer instructions of v68 and v69, and Unsafe finds the others.
 func HVX(qemu, arch string) string {
 	if version.Compare(qemu, "10") < 0 {
 		return "v66"
@@ -24,7 +25,7 @@ func HVX(qemu, arch string) string {
 	return arch
 }
 
-// Source is a source of the package, and the assembly text that the compiler made from it.
+// Source is a source file of the package, with the assembly text that the compiler made from it.
 type Source struct {
 	Path     string `json:"path"`
 	Assembly string `json:"assembly"`
@@ -36,8 +37,9 @@ var (
 	register  = lazyregexp.New(`(?i)\b([vrpqm])\d+(?::\d+)?\b`)
 )
 
-// Unsafe lists the instructions of an assembly text that qemu lacks or executes wrongly, most frequent first, such as
-// "2 × V.qf32 = vmpy(V.hf,V.hf)". They are the vector instructions on floats, and the integer ones that came after v69.
+// Unsafe lists the instructions in an assembly text that qemu lacks or executes wrongly: vector instructions on floats,
+// and integer instructions newer than v69. The most frequent instructions come first, such as "2 × V.qf32 =
+// vmpy(V.hf,V.hf)".
 func Unsafe(assembly string) []string {
 	integers := []string{"b", "ub", "h", "uh", "w", "uw", "cur", "tmp", "new"}
 	letter := func(r string) string { return strings.ToUpper(r[:1]) }

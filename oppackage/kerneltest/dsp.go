@@ -19,7 +19,7 @@ import (
 // DSP is a simulated DSP with a library. Its paths are absolute.
 type DSP struct {
 	Qemu    string // qemu-hexagon-static
-	Shell   string // the DSP's first program
+	Shell   string // first program of the DSP
 	Library string
 	Arch    string // "v79"
 	HVX     string // HVX version that the library is compiled for: "v66"
@@ -51,7 +51,7 @@ func run(ctx context.Context, tested, reference DSP, c Case, number int, seed ui
 	return r
 }
 
-// outputs returns the data of a case's outputs.
+// outputs runs a case and returns the data of its outputs.
 func (d DSP) outputs(ctx context.Context, c Case, request []byte) ([][]byte, error) {
 	status, answer, err := d.Execute(ctx, request)
 	switch {
@@ -81,7 +81,7 @@ func (t Tensor) wire() []byte {
 	return append(b, words(math.Float32bits(t.scale()), uint32(t.Zero), uint32(t.size()))...)
 }
 
-// outputs cuts an answer into the outputs' data.
+// outputs splits an answer into the data of the outputs.
 func (c Case) outputs(answer []byte) ([][]byte, error) {
 	var out [][]byte
 	for i, t := range c.Outputs {
@@ -94,9 +94,9 @@ func (c Case) outputs(answer []byte) ([][]byte, error) {
 		}
 		switch {
 		case dims != t.shape():
-			return nil, fmt.Errorf("output %d has dims %v, the case says %v", i, dims, t.shape())
+			return nil, fmt.Errorf("output %d has dims %v, but the case expects %v", i, dims, t.shape())
 		case len(answer) < head+t.size():
-			return nil, fmt.Errorf("the answer ends in output %d", i)
+			return nil, fmt.Errorf("answer truncated in output %d", i)
 		}
 		out = append(out, answer[head:head+t.size()])
 		answer = answer[head+t.size():]
@@ -110,16 +110,17 @@ const (
 	frameHeader = 16
 	kindOpen    = 1
 	kindExecute = 3
-	firstHandle = 1 // of the first library that the DSP opens
+	firstHandle = 1 // handle of the first library that the DSP opens
 )
 
 func frame(kind uint32, payload []byte) []byte {
 	return append(words(frameMagic, kind, 0, uint32(len(payload))), payload...)
 }
 
-// Execute loads the library and executes one of its ops. The request is the op's name, the numbers of outputs and
-// inputs, their descriptions and the inputs' data. The answer is the outputs, each after its description, or for
-// another status than 0 the reason.
+// Execute loads the library and executes one of its ops.
+//
+// The request is the op's name, the numbers of outputs and inputs, their descriptions and the inputs' data. For status
+// 0, the answer has the description and data of each output. For another status, the answer is the reason.
 func (d DSP) Execute(ctx context.Context, request []byte) (status uint32, answer []byte, err error) {
 	var log bytes.Buffer
 	cmd := exec.CommandContext(ctx, d.Qemu, "-cpu", cpu(d.Arch, d.HVX), d.Shell, d.Arch)
@@ -127,7 +128,7 @@ func (d DSP) Execute(ctx context.Context, request []byte) (status uint32, answer
 	cmd.Stdin = io.MultiReader(bytes.NewReader(open), bytes.NewReader(execute))
 	cmd.Stderr = &log
 	out, err := cmd.Output()
-	for range 2 { // after a fault the DSP answers, and ends with an error
+	for range 2 { // after a fault, the DSP answers and then ends with an error
 		if len(out) < frameHeader+4 || uint64(len(out)) < frameHeader+uint64(binary.LittleEndian.Uint32(out[12:])) {
 			end := log.Bytes()[max(0, log.Len()-2000):]
 			return 0, nil, fmt.Errorf("no answer: %w\n%s", cmp.Or(err, io.ErrUnexpectedEOF), end)
@@ -141,7 +142,7 @@ func (d DSP) Execute(ctx context.Context, request []byte) (status uint32, answer
 	return 0, answer, nil
 }
 
-// cpu returns the emulator's oldest processor that executes a library's instructions.
+// cpu returns qemu's oldest processor that executes the library's instructions.
 func cpu(arch, hvx string) string {
 	switch {
 	case hvx == "v66":

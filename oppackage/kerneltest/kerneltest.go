@@ -1,7 +1,7 @@
-// Package kerneltest runs ops of an op package's Hexagon library on the simulated DSP, on given or random tensors,
-// and compares their outputs with those of a library of the ops' reference branches.
+// Package kerneltest runs ops of an op package's Hexagon library on the simulated DSP. It compares their outputs, for
+// given or random tensors, with outputs of a library that contains the reference branches.
 //
-// It knows tensors; it does not know the meaning of an op, compiler flags or speed.
+// It knows tensors. It does not know the meaning of an op, compiler flags or speed.
 package kerneltest
 
 import (
@@ -12,36 +12,36 @@ import (
 	"slices"
 )
 
-// Limits of a case, which are those of the DSP's protocol.
+// Limits of a case, set by the DSP's protocol.
 const (
 	maxTensors = 16
 	maxBytes   = 32 << 20 // all tensors of a case
 	maxCases   = 1000
 )
 
-// Case is one call of an op for each seed.
+// Case describes calls of an op, one call for each seed.
 type Case struct {
 	Op      string   `arg:"op,label" json:"op"`
 	Name    string   `arg:"name" json:"name,omitempty"`   // shown after the op
 	Seeds   []uint64 `arg:"seeds" json:"seeds,omitempty"` // default: seed 1
-	Inputs  []Tensor `block:"input" json:"inputs"`        // parameters come after inputs, in the op's order
+	Inputs  []Tensor `block:"input" json:"inputs"`        // inputs, then parameters in the op's order
 	Outputs []Tensor `block:"output,required" json:"outputs"`
-	// An element may differ by MaxAbs in real numbers, or by MaxULP steps of its type; a quantized type's step is one
-	// stored number.
+	// An element is wrong if its error exceeds both MaxAbs (a real number) and MaxULP (steps of its type). A step of a
+	// quantized type is one stored number.
 	MaxAbs float64 `arg:"max_abs" json:"max_abs"`
 	MaxULP uint64  `arg:"max_ulp" json:"max_ulp"`
 }
 
-// Tensor is an operand. An output has type, dims and quantization only.
+// Tensor is an operand. An output has only a type, dims and quantization.
 type Tensor struct {
 	Type  string  `arg:"dtype,required" json:"dtype"`
 	Dims  []int   `arg:"dims,required" json:"dims"` // up to four, the last of b, h, w, d
 	Scale float32 `arg:"scale" json:"scale,omitempty"`
 	Zero  int32   `arg:"zero_point" json:"zero_point,omitempty"`
 
-	Data []float64 `arg:"data" json:"data,omitempty"` // stored numbers, one for each element, or one for all
-	// Random numbers have real values between Low and High. If both are 0, a quantized type takes any stored number,
-	// a float -1 to 1 and int32 -1000 to 1000.
+	Data []float64 `arg:"data" json:"data,omitempty"` // stored numbers: one for each element, or one for all
+	// Low and High limit the real values of random numbers. If both are 0, a quantized type has any stored number, a
+	// float -1 to 1, and int32 -1000 to 1000.
 	Low  float64 `arg:"low" json:"low,omitempty"`
 	High float64 `arg:"high" json:"high,omitempty"`
 }
@@ -65,10 +65,10 @@ func dtypes() map[string]dtype {
 
 func (t Tensor) dtype() dtype { return dtypes()[t.Type] }
 
-// quantized tells whether stored numbers have a scale and a zero point.
+// quantized reports whether stored numbers have a scale and a zero point.
 func (t Tensor) quantized() bool { return t.dtype().max != 0 && t.Type != "int32" }
 
-// shape returns Dims as four.
+// shape returns Dims padded to four.
 func (t Tensor) shape() [4]int {
 	s := [4]int{1, 1, 1, 1}
 	copy(s[max(0, 4-len(t.Dims)):], t.Dims)
@@ -90,7 +90,7 @@ func (t Tensor) scale() float32 { return cmp.Or(t.Scale, 1) }
 // Validate checks cases.
 func Validate(cases []Case) error {
 	if len(cases) == 0 || len(cases) > maxCases {
-		return fmt.Errorf("%d cases: the limits are 1 and %d", len(cases), maxCases)
+		return fmt.Errorf("%d cases: expected 1 to %d", len(cases), maxCases)
 	}
 	for _, c := range cases {
 		if err := c.validate(); err != nil {
@@ -113,7 +113,7 @@ func (c Case) validate() error {
 	case len(c.Outputs) == 0:
 		return fmt.Errorf("missing output")
 	case n > maxTensors || len(c.Seeds) > maxCases:
-		return fmt.Errorf("%d tensors and %d seeds: the limits are %d and %d", n, len(c.Seeds), maxTensors, maxCases)
+		return fmt.Errorf("%d tensors and %d seeds: at most %d and %d are allowed", n, len(c.Seeds), maxTensors, maxCases)
 	case c.MaxAbs < 0:
 		return fmt.Errorf("invalid max_abs %v", c.MaxAbs)
 	}
@@ -127,7 +127,7 @@ func (c Case) validate() error {
 		}
 	}
 	if bytes > maxBytes {
-		return fmt.Errorf("the tensors take more than %d MiB", maxBytes>>20)
+		return fmt.Errorf("tensors exceed %d MiB", maxBytes>>20)
 	}
 	return nil
 }
@@ -140,14 +140,14 @@ func (t Tensor) validate() error {
 	n := 1
 	for _, dim := range t.Dims {
 		if dim < 1 || dim > maxBytes || n > maxBytes/dim {
-			return fmt.Errorf("invalid dims %v: each is at least 1, and their product at most %d Mi", t.Dims,
+			return fmt.Errorf("invalid dims %v: each must be at least 1, and their product at most %d Mi", t.Dims,
 				maxBytes>>20)
 		}
 		n *= dim
 	}
 	switch {
 	case len(t.Dims) == 0 || len(t.Dims) > 4:
-		return fmt.Errorf("%d dims: the limits are 1 and 4", len(t.Dims))
+		return fmt.Errorf("%d dims: expected 1 to 4", len(t.Dims))
 	case t.Scale < 0:
 		return fmt.Errorf("invalid scale %v", t.Scale)
 	case t.quantized() && t.Scale == 0:

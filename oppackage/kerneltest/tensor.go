@@ -57,7 +57,7 @@ func (t Tensor) store(to []byte, v float64) []byte {
 	return binary.LittleEndian.AppendUint32(to, uint32(int64(v)))
 }
 
-// at returns the i-th stored number, and an integer that counts the type's steps.
+// at returns the i-th stored number, as a value and as a count of the type's steps.
 func (t Tensor) at(data []byte, i int) (stored float64, steps int64) {
 	d := t.dtype()
 	var word [8]byte
@@ -103,9 +103,9 @@ func half(x float32) uint16 {
 	case a >= 65520:
 		return sign | 0x7c00
 	}
-	_, e := math.Frexp(a) // a = f * 2^e, f from 1/2 to 1
+	_, e := math.Frexp(a) // a = f * 2^e, with f from 1/2 to 1
 	m := math.RoundToEven(math.Ldexp(a, 11-e))
-	return sign | uint16((e+13)<<10+int(m)) // a mantissa that was rounded up to 2048 carries into the exponent
+	return sign | uint16((e+13)<<10+int(m)) // a mantissa rounded up to 2048 carries into the exponent
 }
 
 func fromHalf(b uint16) float32 {
@@ -131,15 +131,15 @@ type Result struct {
 	Arch     string
 	Seed     uint64
 	Elements int
-	Differ   int     // elements other than the reference's
-	Wrong    int     // elements that differ by more than the case allows
+	Differ   int     // elements that differ from the reference
+	Wrong    int     // elements outside the case's limits
 	MaxAbs   float64 // largest error in real numbers
 	MaxULP   uint64  // largest error in steps of the type
 	First    string  // first wrong element
 	Failed   string
 }
 
-// OK tells whether the call succeeded and all elements are within the case's limits.
+// OK reports whether the call succeeded and all elements are within the case's limits.
 func (r Result) OK() bool { return r.Failed == "" && r.Wrong == 0 }
 
 // compare adds one output to the result.
@@ -168,7 +168,7 @@ func (r *Result) compare(c Case, output int, got, want []byte) {
 		for k := 3; k >= 0; k-- {
 			at[k], rest = rest%at[k], rest/at[k]
 		}
-		r.First = fmt.Sprintf("output %d: element %d at %v is %.9g, the reference says %.9g", output, i, at,
+		r.First = fmt.Sprintf("output %d: element %d at %v is %.9g, the reference has %.9g", output, i, at,
 			t.real(g), t.real(w))
 		if t.quantized() {
 			r.First += fmt.Sprintf(" (stored: %g, %g)", g, w)
@@ -176,7 +176,7 @@ func (r *Result) compare(c Case, output int, got, want []byte) {
 	}
 }
 
-// String is the result in a line.
+// String returns the result in one line.
 func (r Result) String() string {
 	head := fmt.Sprintf("%s on %s, seed %d", r.Case, r.Arch, r.Seed)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version, which changes when the same input gives another report.
+// Tool is the tool's name and behavior version. Raise the version whenever its report changes.
 const Tool tool.Name[Spec] = "kernel-test/3"
 
 // Spec is the input of Tool.
@@ -18,8 +18,8 @@ type Spec struct {
 	Cases     []Case   `json:"cases"`
 	Tested    DSP      `json:"tested"`
 	Reference DSP      `json:"reference"`
-	Sources   []Source `json:"sources"` // of the tested library
-	Out       string   `json:"out"`     // report, a text file
+	Sources   []Source `json:"sources"` // sources of the tested library
+	Out       string   `json:"out"`     // text file for the report
 }
 
 // RunTool runs cases for an arch and writes their results.

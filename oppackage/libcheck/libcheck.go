@@ -1,7 +1,6 @@
-// Package libcheck looks at the library that came out of an op package's build: whether a backend can load it, and what
-// it is made of.
+// Package libcheck checks the library of an op package: its contents, and whether a backend can load it.
 //
-// It reads ELF files and an SDK's build id. It runs nothing, and cannot say whether ops compute the right thing.
+// It reads ELF files and an SDK's build id. It runs nothing, and does not know whether ops compute correct results.
 package libcheck
 
 import (
@@ -20,19 +19,19 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// maxLibrary bounds the size of a library: ops are code, not weights.
+// maxLibrary limits the size of a library. Libraries contain code, not weights.
 const maxLibrary = 1 << 30
 
-// PageSize is what segments of a library for the phone's processor are to be aligned to.
+// PageSize is the required alignment of segments in a library for the phone's CPU.
 const PageSize = 16 << 10
 
-// Want is what the library is to be.
+// Want describes the expected library.
 type Want struct {
 	Arch     oppackage.Arch
 	Package  string
-	Provider string   // "" is <Package>InterfaceProvider
-	BuildID  string   // of the SDK; "" is not looked at
-	Ops      []string // names of ops that it is to have
+	Provider string   // "" for <Package>InterfaceProvider
+	BuildID  string   // build id of the SDK; "" skips the check
+	Ops      []string // names of the required ops
 }
 
 // Symbol is a function or object of a library.
@@ -41,28 +40,28 @@ type Symbol struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-// Report is what a library is.
+// Report describes a library.
 type Report struct {
 	Target   string            `json:"target"`
 	Library  string            `json:"library"`
 	Bytes    int64             `json:"bytes"`
 	Machine  string            `json:"machine"`
 	Flags    uint32            `json:"flags"`
-	Page     uint64            `json:"page"` // least alignment of a segment
+	Page     uint64            `json:"page"` // smallest alignment of a segment
 	Soname   string            `json:"soname,omitempty"`
 	Needed   []string          `json:"needed"`
 	BuildIDs []string          `json:"build_ids"`
 	Provider string            `json:"provider"`
-	Ops      []string          `json:"ops"`      // those looked for that are there
-	Sections map[string]uint64 `json:"sections"` // size of code, read-only and writable data, zeros, and what only debuggers read
+	Ops      []string          `json:"ops"`      // required ops in the library
+	Sections map[string]uint64 `json:"sections"` // sizes of code, read-only and writable data, zeros and debug data
 	Symbols  []Symbol          `json:"symbols"`  // largest first
-	Exports  []string          `json:"exports"`  // dynamic symbols that others may use
-	Imports  []string          `json:"imports"`  // dynamic symbols that others are to have
+	Exports  []string          `json:"exports"`  // defined dynamic symbols
+	Imports  []string          `json:"imports"`  // undefined dynamic symbols
 	Weak     []string          `json:"weak"`     // imports that may be missing
 	Problems []string          `json:"problems"`
 }
 
-// machine is what an arch's libraries have in their ELF header.
+// machine returns the machine and flags in the ELF header of an arch's libraries.
 func machine(a oppackage.Arch) (elf.Machine, uint32) {
 	switch a.Family {
 	case "android":
@@ -73,7 +72,8 @@ func machine(a oppackage.Arch) (elf.Machine, uint32) {
 	return qnn.MachineHexagon, qnn.HexagonFlags(a.Compiled)
 }
 
-// Check reads the library. An error means that it cannot be read; what is wrong with one that can is in Problems.
+// Check reads the library. An error means that the library is unreadable. All other problems are in the report's
+// Problems.
 func Check(file string, w Want) (Report, error) {
 	r := Report{Target: w.Arch.Target, Library: oppackage.Library(w.Package), Provider: w.Provider}
 	if r.Provider == "" {
@@ -86,7 +86,7 @@ func Check(file string, w Want) (Report, error) {
 	r.Bytes = int64(len(data))
 	lib, err := elffile.Open(bytes.NewReader(data), r.Bytes)
 	if err != nil {
-		return r, fmt.Errorf("%s is no library: %w", file, err)
+		return r, fmt.Errorf("%s: not a library: %w", file, err)
 	}
 	if err := r.read(lib, data); err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
@@ -111,7 +111,7 @@ func (r *Report) read(lib *elffile.File, data []byte) error {
 			}
 		}
 	}
-	var dynamic []Symbol // what there is of a stripped library
+	var dynamic []Symbol // fallback for a stripped library
 	also := sized(&dynamic)
 	err = errors.Join(lib.Symbols(sized(&r.Symbols)), lib.DynamicSymbols(func(s elf.Symbol) {
 		also(s)
@@ -160,18 +160,18 @@ func (r *Report) sections(lib *elffile.File) {
 	}
 }
 
-// judge says what is wrong.
+// judge adds the problems of the library.
 func (r *Report) judge(lib *elffile.File, data []byte, w Want) {
 	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
 	m, flags := machine(w.Arch)
 	switch {
 	case lib.Machine != m:
-		problem("it is for machine %s, and %s is %s: another compiler than the target's made it", r.Machine, w.Arch.Target, strings.TrimPrefix(m.String(), "EM_"))
+		problem("wrong machine %s, but %s is %s: build it with the target's compiler", r.Machine, w.Arch.Target, strings.TrimPrefix(m.String(), "EM_"))
 	case r.Flags != flags && m == qnn.MachineHexagon:
-		problem("its e_flags are %#x, and those of %s %#x: an object or library of another arch was linked, and an older DSP will refuse it", r.Flags, w.Arch.Target, flags)
+		problem("wrong e_flags %#x, but %s has %#x: it links an object or library of another arch, which older DSPs reject", r.Flags, w.Arch.Target, flags)
 	}
 	if lib.Type != elf.ET_DYN {
-		problem("it is no shared object")
+		problem("not a shared object")
 	}
 	if m == elf.EM_AARCH64 && r.Page < PageSize {
 		problem("a segment is aligned to %d bytes: phones with pages of 16 KiB cannot load it; link with -Wl,-z,max-page-size=16384", r.Page)
@@ -180,23 +180,23 @@ func (r *Report) judge(lib *elffile.File, data []byte, w Want) {
 		near := ""
 		for _, e := range r.Exports {
 			if strings.HasSuffix(e, "InterfaceProvider") {
-				near = fmt.Sprintf("; it has %s: is package = %q meant, or provider = %q?", e, strings.TrimSuffix(e, "InterfaceProvider"), e)
+				near = fmt.Sprintf("; it exports %s: set package = %q or provider = %q", e, strings.TrimSuffix(e, "InterfaceProvider"), e)
 			}
 		}
-		problem("it exports no %s, by which backends know it%s", r.Provider, near)
+		problem("missing symbol %s, through which backends load the package%s", r.Provider, near)
 	}
 	if w.BuildID != "" && !slices.ContainsFunc(r.BuildIDs, func(id string) bool { return buildid.Same(id, w.BuildID) }) {
 		has := "none"
 		if len(r.BuildIDs) > 0 {
 			has = strings.Join(r.BuildIDs, ", ")
 		}
-		problem("the SDK's build id is %s, and the library says %s: its interface was made with another SDK's headers, or does not give QNN_SDK_BUILD_ID as sdkBuildId", w.BuildID, has)
+		problem("build id %[2]s instead of the SDK's %[1]s: build its interface with this SDK's headers and QNN_SDK_BUILD_ID as sdkBuildId", w.BuildID, has)
 	}
 	for _, op := range w.Ops {
 		if bytes.Contains(data, append([]byte(op), 0)) {
 			r.Ops = append(r.Ops, op)
 		} else {
-			problem("op %s of the op config is not in it: add its source and list it in the interface, or take it out of the config", op)
+			problem("missing op %s of the op config: add its source and list it in the interface, or remove it from the config", op)
 		}
 	}
 }

@@ -60,10 +60,10 @@ func TestCheck(t *testing.T) {
 		{"v79", "htp_v79", hexagon, []string{"-mv79"}, nil, ""},
 		{"aarch64", "htp_aarch64", arm, []string{"-Wl,-z,max-page-size=16384"}, nil, ""},
 		{"pages of 4 KiB", "htp_aarch64", arm, []string{"-Wl,-z,max-page-size=4096"}, nil, "aligned to 4096 bytes"},
-		{"another arch", "htp_v79", hexagon, []string{"-mv75"}, nil, "e_flags are 0x75, and those of htp_v79 0x79"},
-		{"another machine", "htp_v79", arm, nil, nil, "for machine AARCH64, and htp_v79 is QDSP6"},
-		{"no provider", "htp_v79", hexagon, []string{"-mv79"}, func(w *libcheck.Want) { w.Provider = "Other" }, "exports no Other"},
-		{"another SDK", "htp_v79", hexagon, []string{"-mv79"}, func(w *libcheck.Want) { w.BuildID = "v2.31.0.250130000000_1" }, "SDK's build id is v2.31.0.250130000000_1, and the library says v2.41"},
+		{"another arch", "htp_v79", hexagon, []string{"-mv75"}, nil, "wrong e_flags 0x75, but htp_v79 has 0x79"},
+		{"another machine", "htp_v79", arm, nil, nil, "wrong machine AARCH64, but htp_v79 is QDSP6"},
+		{"no provider", "htp_v79", hexagon, []string{"-mv79"}, func(w *libcheck.Want) { w.Provider = "Other" }, "missing symbol Other,"},
+		{"another SDK", "htp_v79", hexagon, []string{"-mv79"}, func(w *libcheck.Want) { w.BuildID = "v2.31.0.250130000000_1" }, "instead of the SDK's v2.31.0.250130000000_1"},
 		{"an op is missing", "htp_v79", hexagon, []string{"-mv79"}, func(w *libcheck.Want) { w.Ops = []string{"Scal"} }, "op Scal of"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

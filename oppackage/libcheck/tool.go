@@ -14,21 +14,21 @@ import (
 	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
-// Tool is the tool's name, and its behaviour version: it changes when what it finds in the same input does.
+// Tool is the tool's name and behavior version. Raise the version whenever its findings change.
 const Tool tool.Name[Spec] = "oppackage-check/1"
 
-// Spec says which library to check.
+// Spec names the library to check.
 type Spec struct {
 	Library  string         `json:"library"`
 	Arch     oppackage.Arch `json:"arch"`
 	Package  string         `json:"package"`
-	Provider string         `json:"provider,omitempty"` // the symbol by which backends know the package
+	Provider string         `json:"provider,omitempty"` // symbol through which backends load the package
 	Header   string         `json:"header,omitempty"`   // the SDK's QnnSdkBuildId.h
 	Config   string         `json:"config,omitempty"`   // the op config, an XML file
-	Out      string         `json:"out"`                // file for the report: .json and .txt are appended
+	Out      string         `json:"out"`                // report file, without the suffixes .json and .txt
 }
 
-// Run is the tool: it checks a library and reports on it.
+// Run checks a library and reports on it.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	w := Want{Arch: s.Arch, Package: s.Package, Provider: s.Provider}
 	if s.Header != "" {
@@ -47,7 +47,7 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 			return err
 		}
 		if c.Package != s.Package {
-			return fmt.Errorf("%s is the config of package %s, not %s: converters would look for another library", filepath.Base(s.Config), c.Package, s.Package)
+			return fmt.Errorf("%s: config of package %s, but the step's package is %s: converters would search for another library", filepath.Base(s.Config), c.Package, s.Package)
 		}
 		for _, op := range c.Ops {
 			w.Ops = append(w.Ops, op.Name)
@@ -73,10 +73,10 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 	return tool.ErrSaid
 }
 
-// largest is how many symbols Text names.
+// largest is the number of symbols in Text.
 const largest = 15
 
-// Text is the report for people.
+// Text returns the report for a terminal.
 func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s for %s: %d bytes, %s, e_flags %#x, segments aligned to %d\n", r.Library, r.Target, r.Bytes, r.Machine, r.Flags, r.Page)

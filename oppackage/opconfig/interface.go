@@ -11,11 +11,11 @@ import (
 //go:embed interface.cpp.tmpl
 var interfaceText string
 
-// Interface writes the interface source of a package with the ops: what the HTP backend calls when it loads the library.
-// Ops are registered in the order of c.Ops.
+// Interface writes the interface source that the HTP backend calls to load a package's library. It registers ops in
+// the order of c.Ops.
 func Interface(w io.Writer, c Config) error {
 	if !name.MatchString(c.Package) {
-		return fmt.Errorf("op package name %q is not a C++ name", c.Package)
+		return fmt.Errorf("op package name %q: invalid C++ identifier: use letters, digits and _", c.Package)
 	}
 	data := struct {
 		Package       string
@@ -31,7 +31,7 @@ func Interface(w io.Writer, c Config) error {
 		}
 	}
 	if len(data.Ops) == 0 {
-		return fmt.Errorf("op package %s: no op: register one with DEF_PACKAGE_OP in src/ops/*.cpp", c.Package)
+		return fmt.Errorf("op package %s: missing op: register one with DEF_PACKAGE_OP in src/ops/*.cpp", c.Package)
 	}
 	return template.Must(template.New("interface").Parse(interfaceText)).Execute(w, data)
 }

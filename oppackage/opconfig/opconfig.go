@@ -1,8 +1,8 @@
-// Package opconfig reads op configs, the XML files in which op packages tell converters what ops they have, and the ops
-// that sources register; and it writes the interface source of a package that has none of its own.
+// Package opconfig reads op configs and the ops that sources register, and writes interface sources. An op config is
+// an XML file that describes a package's ops to converters.
 //
-// It knows names, and how many inputs, outputs and parameters an op has. It knows nothing of what ops compute, and of the
-// XML only what an interface needs.
+// It knows the names of ops and their numbers of inputs, outputs and parameters. It does not know what ops compute,
+// and it reads only the parts of the XML that an interface needs.
 package opconfig
 
 import (
@@ -15,28 +15,28 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// maxConfig and maxOps bound what is read: the largest known config has 40 ops in 100 KB.
+// maxConfig and maxOps limit a config. The largest known one has 40 ops in 100 KB.
 const (
 	maxConfig = 8 << 20
 	maxOps    = 4096
 )
 
-// Config is an op package as converters see it.
+// Config is the content of an op config.
 type Config struct {
 	Package string
 	Ops     []Op
 }
 
-// Op is an op of a package. Counts are inclusive; Max < 0 is any number.
+// Op is an op of a package. A negative Max means no upper limit.
 type Op struct {
 	Name         string
-	Registration string // of BEGIN_PKG_OP_DEFINITION: PKG_ and the name, where nothing else is said
+	Registration string // argument of BEGIN_PKG_OP_DEFINITION; by default PKG_ and the name
 	Params       Count
 	Inputs       Count
 	Outputs      Count
 }
 
-// Count is how many of something an op takes.
+// Count is a range of numbers, both ends included.
 type Count struct{ Min, Max int }
 
 type opDefCollection struct {
@@ -63,32 +63,32 @@ func Read(r io.Reader) (Config, error) {
 	var c opDefCollection
 	if err := xml.NewDecoder(limited).Decode(&c); err != nil {
 		if limited.N <= 0 {
-			return Config{}, fmt.Errorf("it is longer than %d MiB, which no op config is", maxConfig>>20)
+			return Config{}, fmt.Errorf("file exceeds %d MiB, the limit of an op config", maxConfig>>20)
 		}
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return Config{}, fmt.Errorf("it is not XML: %w", err)
+		return Config{}, fmt.Errorf("invalid XML: %w", err)
 	}
 	if c.XMLName.Local != "OpDefCollection" {
-		return Config{}, fmt.Errorf("its root is <%s>, and that of an op config is <OpDefCollection>", c.XMLName.Local)
+		return Config{}, fmt.Errorf("root element is <%s>, but an op config has <OpDefCollection>", c.XMLName.Local)
 	}
 	out := Config{Package: strings.TrimSpace(c.Package)}
 	if !name.MatchString(out.Package) {
-		return Config{}, fmt.Errorf("PackageName=%q is not a C++ name", c.Package)
+		return Config{}, fmt.Errorf("PackageName %q: invalid C++ identifier", c.Package)
 	}
 	if len(c.Ops) == 0 || len(c.Ops) > maxOps {
-		return Config{}, fmt.Errorf("it has %d ops; there are to be 1 to %d", len(c.Ops), maxOps)
+		return Config{}, fmt.Errorf("%d ops: expected 1 to %d", len(c.Ops), maxOps)
 	}
 	seen := map[string]bool{}
 	for _, d := range c.Ops {
 		op := Op{Name: strings.TrimSpace(d.Name), Inputs: count(d.Inputs), Outputs: count(d.Outputs), Params: count(d.Params)}
 		op.Registration = "PKG_" + op.Name
 		if !name.MatchString(op.Name) {
-			return Config{}, fmt.Errorf("an op's name is %q, which is not a C++ name", d.Name)
+			return Config{}, fmt.Errorf("op name %q: invalid C++ identifier", d.Name)
 		}
 		if seen[op.Name] {
-			return Config{}, fmt.Errorf("op %s is there twice", op.Name)
+			return Config{}, fmt.Errorf("duplicate op %s", op.Name)
 		}
 		seen[op.Name] = true
 		out.Ops = append(out.Ops, op)
@@ -115,8 +115,8 @@ var (
 	registered = lazyregexp.New(`\bDEF_PACKAGE_OP(?:_AND_COST(?:_F)?_AND_FLAGS)?\s*\((?:[^();"]|\((?:[^();"]|\([^();"]*\))*\))*?,\s*"([A-Za-z_][A-Za-z0-9_.]*)"`)
 )
 
-// Registered returns the ops that a source registers, by the names of their macros: those of one source share a
-// registration. A source that registers none, such as one with functions for others, gives none.
+// Registered returns the ops that a source registers, by the names in its macros. Ops of one source share a
+// registration. A source without a registration, such as one with helper functions, has no ops.
 func Registered(source []byte) []Op {
 	text := comments.Get().ReplaceAll(source, []byte(" "))
 	begin := begins.Get().FindSubmatch(text)
@@ -130,9 +130,9 @@ func Registered(source []byte) []Op {
 	return ops(string(begin[1]), names)
 }
 
-// ops returns an op for each different name. A registration without names has one op without a name.
+// ops returns an op for each distinct name. A registration without names has one op without a name.
 func ops(registration string, names []string) (all []Op) {
-	if len(names) == 0 { // only optimizations, perhaps: they are registered all the same
+	if len(names) == 0 { // a registration of optimizations only counts too
 		names = []string{""}
 	}
 	seen := map[string]bool{}

@@ -45,13 +45,13 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for text, want := range map[string]string{
-		"": "not XML", "<a>": "not XML", "<x/>": "root is <x>", "ELF": "not XML",
-		`<OpDefCollection PackageName="a b"/>`: "not a C++ name",
+		"": "invalid XML", "<a>": "invalid XML", "<x/>": "root element is <x>", "ELF": "invalid XML",
+		`<OpDefCollection PackageName="a b"/>`: "invalid C++ identifier",
 		`<OpDefCollection PackageName="P"/>`:   "0 ops",
-		`<OpDefCollection PackageName="P"><OpDefList><OpDef><Name>A"; x</Name></OpDef></OpDefList></OpDefCollection>`:                             "not a C++ name",
-		`<OpDefCollection PackageName="P"><OpDefList><OpDef><Name>A</Name></OpDef><OpDef><Name>A</Name></OpDef></OpDefList></OpDefCollection>`:    "twice",
-		`<OpDefCollection PackageName="P">` + strings.Repeat(" ", 9<<20) + `</OpDefCollection>`:                                                   "longer than",
-		`<!DOCTYPE x [<!ENTITY a "b">]><OpDefCollection PackageName="&a;"><OpDefList><OpDef><Name>A</Name></OpDef></OpDefList></OpDefCollection>`: "not XML",
+		`<OpDefCollection PackageName="P"><OpDefList><OpDef><Name>A"; x</Name></OpDef></OpDefList></OpDefCollection>`:                             "invalid C++ identifier",
+		`<OpDefCollection PackageName="P"><OpDefList><OpDef><Name>A</Name></OpDef><OpDef><Name>A</Name></OpDef></OpDefList></OpDefCollection>`:    "duplicate op A",
+		`<OpDefCollection PackageName="P">` + strings.Repeat(" ", 9<<20) + `</OpDefCollection>`:                                                   "file exceeds",
+		`<!DOCTYPE x [<!ENTITY a "b">]><OpDefCollection PackageName="&a;"><OpDefList><OpDef><Name>A</Name></OpDef></OpDefList></OpDefCollection>`: "invalid XML",
 	} {
 		if _, err := opconfig.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, want %q", text, err, want)
@@ -115,9 +115,9 @@ func TestRun(t *testing.T) {
 	}{
 		{opconfig.Spec{Package: "LLaMAPackage", Config: filepath.Join(dir, exampleConfig), Out: out}, ""},
 		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/SiLU.cpp"), filepath.Join(dir, "src/ops/RoPE.cpp")}}, ""},
-		{opconfig.Spec{Package: "P", Config: filepath.Join(dir, exampleConfig), Out: out}, "config of package LLaMAPackage, not P"},
-		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/exact.h")}}, "no op: register one with DEF_PACKAGE_OP"},
-		{opconfig.Spec{Package: "P", Out: out}, "or sources are needed"},
+		{opconfig.Spec{Package: "P", Config: filepath.Join(dir, exampleConfig), Out: out}, "configures package LLaMAPackage, but the step's package is P"},
+		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/exact.h")}}, "missing op: register one with DEF_PACKAGE_OP"},
+		{opconfig.Spec{Package: "P", Out: out}, "or sources: missing value"},
 	} {
 		_, stderr, code := tooltest.Run(t, opconfig.Tool, opconfig.Run, tt.spec)
 		if (code == 0) != (tt.want == "") || !strings.Contains(stderr, tt.want) {

@@ -12,14 +12,14 @@ var (
 	ruleOp       = lazyregexp.New(`\bOp\s*\(\s*"([A-Za-z_][A-Za-z0-9_.]*)"`)
 )
 
-// rule is an optimization of a package: it replaces one op by others. Ops of QNN's own package are not in it.
+// rule is an optimization of a package. It replaces one op with others and omits ops of QNN's own package.
 type rule struct {
 	from string
 	to   []string
 }
 
-// rulesOf returns the optimizations that a source registers. Their last three arguments are the op that is replaced, the
-// condition, and the replacement.
+// rulesOf returns the optimizations that a source registers. Their last three arguments are the replaced op, the
+// condition and the replacement.
 func rulesOf(source []byte) (all []rule) {
 	text := string(comments.Get().ReplaceAll(source, []byte(" ")))
 	for _, at := range optimization.Get().FindAllStringIndex(text, maxOps) {
@@ -41,8 +41,8 @@ func rulesOf(source []byte) (all []rule) {
 	return all
 }
 
-// arguments splits the text after an opening parenthesis at its commas, up to the parenthesis that closes it; nil if none
-// does.
+// arguments splits the text after an opening parenthesis at its commas, up to the closing parenthesis. It returns
+// nil if the parenthesis is not closed.
 func arguments(text string) (args []string) {
 	depth, start, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -65,8 +65,8 @@ func arguments(text string) (args []string) {
 	return nil
 }
 
-// Named returns the ops of a source that a graph may name: those that it registers, then those that its optimizations
-// replace. As with Registered, a registration without ops has one op without a name.
+// Named returns the ops in a source whose names a graph may use. Registered ops come first, then the ops that the
+// source's optimizations replace. A registration without ops gives one op without a name.
 func Named(source []byte) []Op {
 	registered := Registered(source)
 	if len(registered) == 0 {
@@ -82,8 +82,8 @@ func Named(source []byte) []Op {
 	return ops(registered[0].Registration, slices.DeleteFunc(names, func(n string) bool { return n == "" }))
 }
 
-// made returns a function that tells whether an op comes from an optimization of one of the sources: the optimization
-// makes the op, or one of which it is a variant, as "A.flat.tcm" is one of "A.flat".
+// made returns a function that reports whether an optimization in the sources creates an op or a base of it:
+// "A.flat" is a base of "A.flat.tcm".
 func made(sources [][]byte) func(Op) bool {
 	var names []string
 	for _, text := range sources {

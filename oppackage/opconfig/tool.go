@@ -11,21 +11,21 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
+// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
 const Tool tool.Name[Spec] = "op-interface/2"
 
-// Spec says what interface to write: that of a config, or one for the ops that sources register.
+// Spec describes the interface to write, from a config or from the ops that sources register.
 type Spec struct {
 	Package string   `json:"package"`
 	Config  string   `json:"config,omitempty"` // the op config, an XML file
 	Sources []string `json:"sources,omitempty"`
-	Out     string   `json:"out"` // file to write
+	Out     string   `json:"out"` // output file
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if s.Package == "" || s.Out == "" || (s.Config == "") == (len(s.Sources) == 0) {
-		return errors.New("package, out and config or sources are needed")
+		return errors.New("package, out, and config or sources: missing value")
 	}
 	c := Config{Package: s.Package}
 	if s.Config != "" {
@@ -34,7 +34,8 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 			return err
 		}
 		if c.Package != s.Package {
-			return fmt.Errorf("%s is the config of package %s, not %s: set the step's package, or PackageName in the config", s.Config, c.Package, s.Package)
+			return fmt.Errorf("%s configures package %s, but the step's package is %s; change the step's package or "+
+				"PackageName in the config so that they match", s.Config, c.Package, s.Package)
 		}
 	}
 	for _, source := range s.Sources {
@@ -65,8 +66,8 @@ func ReadFile(file string) (Config, error) {
 	return c, nil
 }
 
-// File returns which of a package's files is its op config for HTP: the one in config/, or of several the one whose name
-// says HTP. "" is none; several that could be it are an error.
+// File finds the op config for HTP among a package's files. It prefers a file in config/ to a file with HTP in its
+// name. It returns "" if the package has no config, and an error if several files match.
 func File(files []string) (string, error) {
 	var all, htp []string
 	for _, f := range files {
@@ -86,5 +87,5 @@ func File(files []string) (string, error) {
 	case 1:
 		return all[0], nil
 	}
-	return "", fmt.Errorf("any of %s could be the op config: say which (config = \"%s\")", strings.Join(all, ", "), all[0])
+	return "", fmt.Errorf("ambiguous op config: found %s: name one (config = \"%s\")", strings.Join(all, ", "), all[0])
 }

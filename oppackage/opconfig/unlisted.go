@@ -15,14 +15,14 @@ import (
 	"github.com/hexmage/hexmage/oppackage"
 )
 
-// ListedTool is the name of the tool that RunListed is, and its behaviour version: it changes when what it finds in the same sources does.
+// ListedTool is the name and behavior version of RunListed. Raise the version whenever its findings change.
 const ListedTool tool.Name[ListedSpec] = "op-listed/2"
 
-// ListedSpec says of which sources to look whether they belong together.
+// ListedSpec names the sources to compare.
 type ListedSpec struct {
-	Interface []string `json:"interface"` // the sources beside the ops, one of which is the interface
-	Ops       []string `json:"ops"`       // those of the ops
-	Out       string   `json:"out"`       // file for what each source registers
+	Interface []string `json:"interface"` // sources other than the ops; one is the interface
+	Ops       []string `json:"ops"`       // sources of the ops
+	Out       string   `json:"out"`       // file that lists the registered ops of each source
 }
 
 var (
@@ -31,11 +31,13 @@ var (
 	ifs      = lazyregexp.New(`(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b.*$`)
 )
 
-// Unlisted returns the edits that an interface needs for each source, "" for none. HTP has no op whose registration is
-// missing in the interface's list of ops, and no backend finds a source none of whose ops are among the names there.
-// The linker accepts both. Ops that only the package's own optimizations make need no name there.
+// Unlisted returns one text for each source: the edits that the interface needs, or "" if it needs none.
 //
-// It ignores a list and names that the interface has from elsewhere, such as a header or a macro of its own.
+// HTP lacks an op if the interface does not list the op's registration. Backends ignore a source if the interface names
+// none of its ops. The linker accepts both errors. The interface need not name an op that only the package's own
+// optimizations create.
+//
+// Unlisted ignores lists and names that come from elsewhere, such as a header or a macro.
 func Unlisted(iface []byte, sources [][]byte) []string {
 	iface = comments.Get().ReplaceAll(iface, []byte(" "))
 	named := func(o Op) bool { return o.Name != "" && bytes.Contains(iface, []byte(`"`+o.Name+`"`)) }
@@ -58,7 +60,7 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 		}
 		if first := slices.IndexFunc(of, func(o Op) bool { return o.Name != "" && !inner(o) }); names && first >= 0 &&
 			!slices.ContainsFunc(of, named) {
-			edits = append(edits, fmt.Sprintf("add %q to its names of ops, whose number grows, and to validateOpConfig",
+			edits = append(edits, fmt.Sprintf("add %q to its names of ops, raise their number, and extend validateOpConfig",
 				of[first].Name))
 		}
 		missing[i] = strings.Join(edits, "; ")
@@ -66,7 +68,7 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 	return missing
 }
 
-// registrations are those that an interface lists, and whether the list has nothing beside them.
+// registrations returns the registrations in an interface's list, and whether the list holds nothing else.
 func registrations(iface []byte) (listed []string, whole bool) {
 	list := lists.Get().FindSubmatch(iface)
 	if list == nil {
@@ -79,7 +81,7 @@ func registrations(iface []byte) (listed []string, whole bool) {
 	return listed, len(bytes.TrimSpace(rest)) == 0
 }
 
-// RunListed is the tool: it refuses a package for another backend, and an interface that leaves out an op.
+// RunListed rejects a package for another backend, and an interface that omits an op.
 func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
 	sources := make([][]byte, len(s.Ops))
 	var iface []byte
@@ -111,8 +113,8 @@ func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
 		fmt.Fprintf(&report, "%s: %s\n", path.Base(s.Ops[i]), strings.Join(names, " "))
 		if missing != "" {
 			said = tool.ErrSaid
-			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, and the library would be built without: in %s, "+
-				"%s; or delete the interface and set package = \"NAME\" in the step, which then makes one\n",
+			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, so the library would lack it: in %s, "+
+				"%s; or delete the interface and set package = \"NAME\" in the step, so that hexmage generates one\n",
 				s.Ops[i], strings.Join(names, ", "), strings.Join(s.Interface, " or "), missing)
 		}
 	}

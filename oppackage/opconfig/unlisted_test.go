@@ -24,9 +24,9 @@ func TestUnlisted(t *testing.T) {
 		"both":                {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST( PKG_b );") + names, ""},
 		"one is missing":      {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") + names, "add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops"},
 		"one is in a comment": {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\n// DECLARE_PKG_OPS_OPTS_LIST(PKG_b)\n/* DECLARE_PKG_OPS_OPTS_LIST(PKG_b) */") + names, "add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops"},
-		"a name is missing":   {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)") + "names{{\"A\"}};", `add "B" to its names of ops, whose number grows, and to validateOpConfig`},
+		"a name is missing":   {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)") + "names{{\"A\"}};", `add "B" to its names of ops, raise their number, and extend validateOpConfig`},
 		"both are missing": {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") + "names{{\"A\"}};",
-			`add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops; add "B" to its names of ops, whose number grows, and to validateOpConfig`},
+			`add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops; add "B" to its names of ops, raise their number, and extend validateOpConfig`},
 		"one of two arches has it": {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\n#ifdef __hexagon__\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)\n  # endif") + names, ""},
 		"the list is elsewhere":    {list("#include \"list.h\"") + names, ""},
 		"a macro of its own":       {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nOURS(PKG_b)") + names, ""},
@@ -48,7 +48,7 @@ func TestRules(t *testing.T) {
 		self = "DEF_PACKAGE_OPTIMIZATION_WITH_FLAGS(LATE + 1, flag, Op(\"Own\", \"x\"), OK, Op(\"Own\", \"x\"))\nDEF_PACKAGE_OP((f<Tensor>), \"Own\")\n"
 		open = "DEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"Twice\", \"(\\\"\")"
 	)
-	const add = `add %s to its names of ops, whose number grows, and to validateOpConfig`
+	const add = `add %s to its names of ops, raise their number, and extend validateOpConfig`
 	for what, c := range map[string]struct{ names, source, want string }{
 		"the graph's name is listed": {`"Other", "Twice"`, begin("a") + rule + flat, ""},
 		"it is not listed":           {`"Other"`, begin("a") + rule + flat, strings.ReplaceAll(add, "%s", `"Twice"`)},
@@ -77,8 +77,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestUnlistedUpstream says nothing of mllm's packages, whose ops are all listed, and finds each op that is taken out.
-func TestUnlistedUpstream(t *testing.T) {
+// TestUnlistedMllm says nothing of mllm's packages, whose ops are all listed, and finds each op that is taken out.
+func TestUnlistedMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
@@ -127,7 +127,7 @@ func TestRunListed(t *testing.T) {
 	}
 	s := opconfig.ListedSpec{Out: filepath.Join(dir, "ops.txt"), Ops: []string{write("a.cpp", "BEGIN_PKG_OP_DEFINITION(PKG_a)\nDEF_PACKAGE_OP(f, \"A\")")},
 		Interface: []string{write("i.cpp", "BEGIN_PKG_OPS_OPTS_LIST()\nEND_PKG_OPS_OPTS_LIST()")}}
-	if _, stderr, code := tooltest.Run(t, opconfig.ListedTool, opconfig.RunListed, s); code != 1 || !strings.Contains(stderr, "a.cpp: the interface leaves out A, and the library would be built without: in "+s.Interface[0]+", add DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") {
+	if _, stderr, code := tooltest.Run(t, opconfig.ListedTool, opconfig.RunListed, s); code != 1 || !strings.Contains(stderr, "a.cpp: the interface leaves out A, so the library would lack it: in "+s.Interface[0]+", add DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	write("i.cpp", "BEGIN_PKG_OPS_OPTS_LIST()\nDECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nEND_PKG_OPS_OPTS_LIST()")

@@ -1,8 +1,8 @@
-// Package cpptoken cuts C++ source text into the tokens of its code, so that an edit can tell a name in code from the
-// same letters in a comment or a string. What stands between two tokens is blanks, line ends and comments.
+// Package cpptoken splits C++ source text into tokens. So an edit can tell a name in code from the same letters in a
+// comment or a string. Only blanks, line ends and comments separate two tokens.
 //
-// It does not know the grammar, types, macros' expansions or conditional compilation: code under #if 0 is code. It does
-// not know digraphs, trigraphs and universal character names (\u00e9), which op sources do not have.
+// It does not know the grammar, types, macro expansion or conditional compilation: code under #if 0 is code. It does
+// not support digraphs, trigraphs and universal character names (\u00e9), which op sources do not use.
 package cpptoken
 
 import (
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Kind says what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
-// The kinds of tokens.
+// Kinds of tokens.
 const (
-	Name    Kind = iota // or a keyword
-	Mark                // one punctuation mark; -> and :: are one mark each
-	Literal             // a number, string, character or <header>, with prefix and suffix
+	Name    Kind = iota // identifier or keyword
+	Mark                // punctuation mark, including -> and ::
+	Literal             // number, string, character or <header>, with prefix and suffix
 )
 
 // Token is a part of a source's code.
@@ -27,16 +27,16 @@ type Token struct {
 	Kind       Kind
 	Text       string // without line splices
 	Start, End int    // byte offsets into the source
-	Directive  int    // number of the preprocessor line that the token is in, from 1; 0 in other code
+	Directive  int    // number of the token's preprocessor line, from 1; 0 in other code
 }
 
-// Position returns the line and column of an offset in a source. Both count from 1, columns in bytes.
+// Position returns the line and column of an offset. Both count from 1, columns in bytes.
 func Position(src []byte, offset int) (line, col int) {
 	before := src[:offset]
 	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
 }
 
-// Compilers forgive blanks after the backslash.
+// splice matches a line splice. Compilers allow blanks after the backslash.
 var splice = lazyregexp.New(`\\[ \t\v\f]*\r?\n`)
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -45,21 +45,21 @@ const byteOrderMark = "\xef\xbb\xbf"
 type scanner struct {
 	text      string
 	pos       int
-	splices   [][]int // [start, end] in the source of those after pos
+	splices   [][]int // [start, end] of the splices after pos, in the source
 	removed   int     // bytes of the splices before pos
 	tokens    []Token
 	lines     int // preprocessor lines so far
 	directive int // number of the preprocessor line at pos, or 0
 }
 
-// Scan returns the tokens of src. A comment or raw string left open is an error. A string or character literal left open
-// ends at its line's end, as in text under #error.
+// Scan returns the tokens of src. An unclosed comment or raw string is an error. An unclosed string or character
+// literal ends with its line, as in text under #error.
 func Scan(src []byte) ([]Token, error) {
 	s := scanner{text: string(src), splices: splice.Get().FindAllIndex(src, -1)}
 	if len(s.splices) > 0 {
 		s.text = string(splice.Get().ReplaceAll(src, nil))
 	}
-	if strings.HasPrefix(s.text, byteOrderMark) { // else it would be the first letter of the first name
+	if strings.HasPrefix(s.text, byteOrderMark) { // otherwise it would belong to the first name
 		s.pos = len(byteOrderMark)
 	}
 	lineBegins := true
@@ -97,7 +97,7 @@ func Scan(src []byte) ([]Token, error) {
 	return s.tokens, nil
 }
 
-// offset returns the offset of pos in the source, behind the splices there.
+// offset returns the offset of pos in the source, after any splices at pos.
 func (s *scanner) offset() int {
 	for len(s.splices) > 0 && s.splices[0][0] <= s.pos+s.removed {
 		s.removed += s.splices[0][1] - s.splices[0][0]
@@ -106,7 +106,7 @@ func (s *scanner) offset() int {
 	return s.pos + s.removed
 }
 
-// end returns the offset in the source of the end of the token before pos, in front of the splices there.
+// end returns the end of the token before pos in the source, before any splices there.
 func (s *scanner) end() int {
 	s.pos--
 	end := s.offset() + 1
@@ -119,7 +119,7 @@ func (s *scanner) leftOpen(src []byte, what string) error {
 	return fmt.Errorf("%d:%d: %s is never closed", line, col, what)
 }
 
-// next returns the kind and length of the token at the beginning of rest; the length is -1 if it is never closed.
+// next returns the kind and length of the first token in rest. The length is -1 for an unclosed token.
 func (s *scanner) next(rest string) (Kind, int) {
 	c := rest[0]
 	switch {
@@ -160,7 +160,7 @@ func (s *scanner) next(rest string) (Kind, int) {
 
 var rawString = lazyregexp.New(`^"([^()\\" \t\r\n\v\f]{0,16})\(`)
 
-// afterInclude tells whether a header's name comes next.
+// afterInclude reports whether a header's name comes next.
 func (s *scanner) afterInclude() bool {
 	n := len(s.tokens)
 	return s.directive > 0 && n > 1 && s.tokens[n-1].Directive == s.directive && s.tokens[n-2].Text == "#" &&
@@ -172,7 +172,7 @@ func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
 }
 
-// lineLength returns the length of the text up to its first line end.
+// lineLength returns the length of the text's first line.
 func lineLength(text string) int {
 	if n := strings.IndexByte(text, '\n'); n >= 0 {
 		return n
@@ -180,7 +180,7 @@ func lineLength(text string) int {
 	return len(text)
 }
 
-// wordLength returns the length of the name at the beginning of a text, 0 if there is none.
+// wordLength returns the length of the name at the start of a text, or 0.
 func wordLength(text string) int {
 	n := 0
 	for n < len(text) && (letter(text[n]) || n > 0 && digit(text[n])) {
@@ -205,7 +205,7 @@ func numberLength(text string) int {
 	return n
 }
 
-// literalLength returns the length of a string or character literal, whose opening quote is at index quote.
+// literalLength returns the length of a string or character literal with its opening quote at index quote.
 func literalLength(text string, quote int) int {
 	for n := quote + 1; n < len(text); n++ {
 		switch text[n] {

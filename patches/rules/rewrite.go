@@ -10,17 +10,17 @@ import (
 	"github.com/hexmage/hexmage/patches/cpptoken"
 )
 
-// shape is the code of a From or To.
+// shape is the tokens of a From or To.
 type shape []part
 
 // part is one token of a shape.
 type part struct {
 	cpptoken.Token
-	hole string // the name behind $ or $$
+	hole string // name after $ or $$
 	many bool   // $$
 }
 
-// parseShape reads a shape. It begins and ends with what can be looked for.
+// parseShape parses a shape. A shape begins and ends with searchable code.
 func parseShape(text string) (shape, error) {
 	tokens, err := cpptoken.Scan([]byte(text))
 	if err != nil {
@@ -32,27 +32,27 @@ func parseShape(text string) (shape, error) {
 		if hole := strings.TrimLeft(k.Text, "$"); k.Kind == cpptoken.Name && hole != k.Text && hole != "" {
 			p.hole, p.many = hole, strings.HasPrefix(k.Text, "$$")
 			if len(s) > 0 && s[len(s)-1].hole != "" {
-				return nil, fmt.Errorf("%q: nothing stands between %s and %s", text, s[len(s)-1].Text, k.Text)
+				return nil, fmt.Errorf("%q: missing code between %s and %s", text, s[len(s)-1].Text, k.Text)
 			}
 		}
 		s = append(s, p)
 	}
 	if len(s) == 0 || s[0].hole != "" || s[len(s)-1].hole != "" {
-		return nil, fmt.Errorf("%q: a shape begins and ends with code, such as NAME($argument)", text)
+		return nil, fmt.Errorf("%q: a shape must begin and end with code, such as NAME($argument)", text)
 	}
 	return s, nil
 }
 
-// in tells whether one of a shape's names can be among the tokens of a text, without scanning the text.
+// in reports whether a text may contain the shape's names, without scanning its tokens.
 func (s shape) in(text []byte) bool {
 	if len(s) == 0 {
 		return false
 	}
 	i := slices.IndexFunc(s, func(p part) bool { return p.Kind == cpptoken.Name && p.hole == "" })
-	return i < 0 || bytes.Contains(text, []byte(s[i].Text)) || bytes.Contains(text, []byte("\\\n")) // in a name
+	return i < 0 || bytes.Contains(text, []byte(s[i].Text)) || bytes.Contains(text, []byte("\\\n")) // splits names
 }
 
-// shapes returns the shapes of From and To, and what is wrong with them. An empty To has none.
+// shapes returns the shapes of From and To. An empty To has none.
 func (r Rule) shapes() (s struct{ from, to shape }, err error) {
 	if s.from, err = parseShape(r.From); err != nil {
 		return s, fmt.Errorf("from: %w", err)
@@ -66,23 +66,24 @@ func (r Rule) shapes() (s struct{ from, to shape }, err error) {
 	bound := map[string]bool{"": true}
 	for _, p := range s.from {
 		if p.hole != "" && bound[p.hole] {
-			return s, fmt.Errorf("from: %s is there twice", p.Text)
+			return s, fmt.Errorf("from: duplicate %s", p.Text)
 		}
 		bound[p.hole] = true
 	}
 	for _, p := range s.to {
 		if !bound[p.hole] {
-			return s, fmt.Errorf("to: %s is not in from", p.Text)
+			return s, fmt.Errorf("to: %s is missing from `from`", p.Text)
 		}
 	}
 	code, _ := cpptoken.Scan([]byte(r.To))
 	if again, err := r.places(code, s.from); err != nil || len(again) > 0 || r.From == r.To {
-		return s, errors.Join(err, fmt.Errorf("to %q has the shape of from %q: it would never come to rest", r.To, r.From))
+		return s, errors.Join(err, fmt.Errorf("to %q has the shape of from %q, so each run would change it again",
+			r.To, r.From))
 	}
 	return s, nil
 }
 
-// places returns the tokens at which a shape begins in a text's code.
+// places returns the tokens at which a shape begins in code.
 func (r Rule) places(code []cpptoken.Token, s shape) (found []cpptoken.Token, err error) {
 	m := matcher{rule: r, code: code, shape: s}
 	for i, k := range code {
@@ -93,19 +94,19 @@ func (r Rule) places(code []cpptoken.Token, s shape) (found []cpptoken.Token, er
 	return found, m.bounded()
 }
 
-// matcher looks for a shape among tokens.
+// matcher searches tokens for a shape.
 type matcher struct {
 	rule  Rule
 	code  []cpptoken.Token
 	shape shape
-	holes map[string][2]int // of the last match: the tokens that holes stand for
-	steps int               // how many tokens were looked at for arguments
+	holes map[string][2]int // tokens of the holes in the last match
+	steps int               // tokens visited in the search for arguments
 }
 
-// maxSteps bounds the work for one file, in tokens: brackets that are never closed would make it quadratic.
+// maxSteps limits the work for one file, in tokens. Unclosed brackets would make it quadratic.
 const maxSteps = 20_000_000
 
-// at returns the index behind the code of the shape that begins at token i, 0 if none does.
+// at returns the index after the shape that begins at token i, or 0 if no shape begins there.
 func (m *matcher) at(i int) int {
 	if first := m.shape[0]; m.code[i].Text != first.Text || first.Kind == cpptoken.Name && !m.rule.after(m.code[:i]) {
 		return 0
@@ -128,14 +129,14 @@ func (m *matcher) at(i int) int {
 		}
 	}
 	for _, k := range m.code[begin:i] {
-		if k.Directive != m.code[begin].Directive { // no match goes across an #if
+		if k.Directive != m.code[begin].Directive { // a match must not cross an #if
 			return 0
 		}
 	}
 	return i
 }
 
-// after says whether code that begins with a name, behind these tokens, can be what the rule is about.
+// after reports whether a name after these tokens can be one that the rule changes.
 func (r Rule) after(before []cpptoken.Token) bool {
 	text := func(n int) string {
 		if n > len(before) {
@@ -153,7 +154,7 @@ func (r Rule) after(before []cpptoken.Token) bool {
 	return member && (text(1) != "::" || text(2) == r.Receiver)
 }
 
-// argument returns the index behind the argument, or arguments, that begin at i.
+// argument returns the index after the argument or arguments that begin at i.
 func (m *matcher) argument(i int, many bool) int {
 	depth := 0
 	for ; i < len(m.code) && m.steps < maxSteps; i++ {
@@ -186,17 +187,17 @@ func (m *matcher) bounded() error {
 	if m.steps < maxSteps {
 		return nil
 	}
-	return fmt.Errorf("its brackets are nested too deep, or never closed, to look for %s", m.rule.From)
+	return fmt.Errorf("brackets are unclosed or nested too deeply to search for %s", m.rule.From)
 }
 
-// Rewritten is what a rule makes of one file.
+// Rewritten is the result of a rule for one file.
 type Rewritten struct {
-	Out     []byte  // the source with its changes; the source itself if there are none
-	Changed []Place // in the source as it was
-	Already []Place // that are as the rule wants them
+	Out     []byte  // the changed source, or the source itself without changes
+	Changed []Place // changed places in the original source
+	Already []Place // places that already have the new code
 }
 
-// Rewrite returns what the rule makes of a file.
+// Rewrite applies the rule to a file.
 func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 	none := Rewritten{Out: src}
 	s, err := r.shapes()
@@ -219,7 +220,7 @@ func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 	if len(w.found) > 0 {
 		code, err := cpptoken.Scan(out)
 		if again, errAgain := r.places(code, s.from); err != nil || errAgain != nil || len(again) > 0 {
-			return none, fmt.Errorf("%s: the new code of %s has the shape of %s again", file, r, r.From)
+			return none, fmt.Errorf("%s: the new code of %s again has the shape of %s", file, r, r.From)
 		}
 	}
 	places := func(tokens []cpptoken.Token) (all []Place) {
@@ -232,14 +233,14 @@ func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 	return Rewritten{Out: out, Changed: places(w.found), Already: places(already)}, nil
 }
 
-// rewriter replaces the matches in one file, those within arguments of others too.
+// rewriter replaces the matches in one file, including those inside arguments of other matches.
 type rewriter struct {
 	matcher
 	src   []byte
-	found []cpptoken.Token // at which matches begin
+	found []cpptoken.Token // first tokens of matches
 }
 
-// between returns the text from offset start to end, whose tokens are code[i:to], with its matches replaced.
+// between returns the text from offset start to end with its matches replaced. Its tokens are code[i:to].
 func (w *rewriter) between(i, to, start, end int) []byte {
 	var out []byte
 	for i < to {
@@ -267,7 +268,7 @@ func (w *rewriter) between(i, to, start, end int) []byte {
 	return append(out, w.src[start:end]...)
 }
 
-// comments returns what stands between the tokens of a match, outside of its arguments, if there are comments in it.
+// comments returns the text between the tokens of a match, outside its arguments, if it contains comments.
 func (w *rewriter) comments(begin, end int) (out []byte) {
 	for i := begin + 1; i < end; i++ {
 		between := w.src[w.code[i-1].End:w.code[i].Start]
@@ -282,7 +283,7 @@ func (w *rewriter) comments(begin, end int) (out []byte) {
 	return out
 }
 
-// fill returns the rule's To with its holes filled.
+// fill returns the rule's To with its holes filled in.
 func (w *rewriter) fill(holes map[string][2]int) []byte {
 	tokens, _ := cpptoken.Scan([]byte(w.rule.To))
 	var out []byte
@@ -299,8 +300,8 @@ func (w *rewriter) fill(holes map[string][2]int) []byte {
 	return append(out, w.rule.To[done:]...)
 }
 
-// statement tells whether a statement begins at token i. Then its semicolon is deleted with it. In a macro's body only
-// code after a semicolon or a brace counts: the body may follow an if.
+// statement reports whether a statement begins at token i, so that deleting it includes its semicolon. In a macro's
+// body, only code after a semicolon or a brace counts, because the body may follow an if.
 func (w *rewriter) statement(i int) bool {
 	before := i - 1
 	for before >= 0 && w.code[i].Directive == 0 && w.code[before].Directive > 0 {
@@ -309,7 +310,7 @@ func (w *rewriter) statement(i int) bool {
 	return before < 0 || slices.Contains([]string{";", "{", "}"}, w.code[before].Text)
 }
 
-// dropLine deletes a line that became blank. It keeps the last line of a macro, which ends the macro.
+// dropLine deletes a line that is now blank, except the last line of a macro, which ends the macro.
 func (w *rewriter) dropLine(out []byte, start int) ([]byte, int) {
 	begin := bytes.LastIndexByte(out, '\n') + 1
 	end := len(w.src)

@@ -66,7 +66,7 @@ func TestReplace(t *testing.T) {
 func TestReplaceBounded(t *testing.T) {
 	src := []byte(strings.Repeat("f(", 200_000))
 	_, err := (rules.Rule{Kind: "replace", From: "f($a)", To: "g($a)"}).Rewrite("a.cpp", src)
-	if err == nil || !strings.Contains(err.Error(), "never closed") {
+	if err == nil || !strings.Contains(err.Error(), "unclosed or nested too deeply") {
 		t.Errorf("Rewrite = %v", err)
 	}
 }
@@ -84,9 +84,9 @@ func TestValidateReplace(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"files is empty", `replace "": `, "in a rename rule", `"$a": a shape begins and ends with code`, "nothing stands between $a and $b",
-		`to: "/*": 1:1: comment is never closed`, "$b is not in from", "never come to rest",
-		"min must be 0 where to is empty", "max 0 must",
+		"files is empty", `replace "": `, "in a rename rule", `"$a": a shape must begin and end with code`, "missing code between $a and $b",
+		`to: "/*": 1:1: comment is never closed`, "$b is missing from", "each run would change it again",
+		"min must be 0 if to is empty", "max 0 must",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("Validate does not say %q:\n%s", want, text)

@@ -1,17 +1,16 @@
-// Package rules rewrites C++ sources so that they say what an SDK's headers declare.
+// Package rules rewrites C++ sources to match the declarations in an SDK's headers.
 //
-// A Rule names old and new code, what the headers must say for the rule to be needed, and how many places a source tree
-// is expected to have. Rules see tokens, so comments and strings stay as they are. A second run of a rule changes
-// nothing.
+// A Rule names old and new code, the header declarations that make the rule necessary, and the expected number of
+// places in a source tree. Rules match tokens, so comments and strings stay unchanged. A second run changes nothing.
 //
-// A rename rule is about one name. With a receiver it looks at member accesses only: x.old, p->old, Receiver::old.
+// A rename rule changes one name. With a receiver, it matches only member accesses: x.old, p->old, Receiver::old.
 //
-// A replace rule is about code that has a shape: C++ text whose blanks and comments do not count. In a shape, $name
-// stands for one argument: anything with balanced brackets and without a comma outside of them. $$name stands for any
+// A replace rule changes code of a given shape: C++ text without regard to blanks and comments. In a shape, $name
+// stands for one argument: anything with balanced brackets and without a comma outside them. $$name stands for any
 // number of arguments.
 //
-// The package does not read files. It knows nothing of the types of objects, of macro expansion or of conditional
-// compilation: the bounds of a rule guard against members of other classes.
+// The package does not read files. It does not know the types of objects, macro expansion or conditional
+// compilation. The limits in a rule guard against members of other classes.
 package rules
 
 import (
@@ -33,42 +32,43 @@ type Rule struct {
 	From        string `hcl:"from"` // a name or a shape
 	// To is the new code. If it is empty, a replace rule deletes the code, its semicolon and a line that becomes blank.
 	To string `hcl:"to"`
-	// Receiver is the class whose member a rename's From is. It limits places to member accesses and is what a
-	// compiler's message names.
+	// Receiver is the class of a rename's From. If it is set, the rule matches only member accesses. Diagnose compares
+	// Receiver with the class in a compiler's message.
 	Receiver string   `hcl:"receiver,optional"`
 	When     *When    `hcl:"when,block"`
 	Files    []string `hcl:"files"` // doublestar patterns of slash paths under the source root
 	Expect   Expect   `hcl:"expect,block"`
 }
 
-// When says what an SDK's header must declare, and not declare, for a rule to be needed. Names are looked for among the
-// header's tokens; those in its comments do not count.
+// When lists declarations that a header must have or lack for the rule to apply. It searches the header's tokens,
+// without comments.
 type When struct {
-	Header   string `hcl:"header"` // slash path under the SDK's include folder, or a doublestar pattern of several
+	Header   string `hcl:"header"` // slash path under the SDK's include folder, or a doublestar pattern
 	Lacks    string `hcl:"lacks,optional"`
 	Declares string `hcl:"declares,optional"`
 }
 
-// Expect bounds the number of places of one rule in one source tree, those that need no change included.
+// Expect limits the number of places that a rule matches in a source tree, including places that need no change.
 type Expect struct {
 	Min   int          `hcl:"min,optional"`
 	Max   int          `hcl:"max"`
 	Files []FileExpect `hcl:"file,block"`
 }
 
-// FileExpect bounds the number of places in each file that matches a pattern; no such file is no error.
+// FileExpect limits the number of places in each file that matches a pattern. A pattern that matches no file is not an
+// error.
 type FileExpect struct {
 	Pattern string `hcl:"pattern,label"`
 	Min     int    `hcl:"min,optional"`
 	Max     int    `hcl:"max"`
 }
 
-// String returns the rule's kind and name as a rules file has them.
+// String returns the rule's kind and name as in a rules file.
 func (r Rule) String() string { return fmt.Sprintf("%s %q", r.Kind, r.Name) }
 
 var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Validate says what is wrong with a rule by itself.
+// Validate checks a rule by itself.
 func (r Rule) Validate() error {
 	errs := []error{r.When.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -82,11 +82,11 @@ func (r Rule) Validate() error {
 		bad("%w", err)
 	}
 	if len(r.Files) == 0 {
-		bad("files is empty; name the sources it applies to")
+		bad("files is empty: name the sources of the rule")
 	}
 	for _, f := range r.Files {
 		if !doublestar.ValidatePattern(f) {
-			bad("files: %q is not a pattern", f)
+			bad("files: invalid pattern %q", f)
 		}
 	}
 	e := r.Expect
@@ -94,7 +94,7 @@ func (r Rule) Validate() error {
 		bad("expect: min %d and max %d must satisfy 0 <= min <= max, 0 < max", e.Min, e.Max)
 	}
 	if r.To == "" && e.Min > 0 {
-		bad("expect: min must be 0 where to is empty, because nothing is left to count the second time")
+		bad("expect: min must be 0 if to is empty, because a second run finds nothing to count")
 	}
 	for _, f := range e.Files {
 		if !doublestar.ValidatePattern(f.Pattern) || f.Min < 0 || f.Max < f.Min {
@@ -107,25 +107,25 @@ func (r Rule) Validate() error {
 	return nil
 }
 
-// Validate says what is wrong with a condition; with none there is nothing.
+// Validate checks a condition. A nil condition is valid.
 func (w *When) Validate() error {
 	switch {
 	case w == nil:
 		return nil
 	case w.Lacks == "" && w.Declares == "":
-		return fmt.Errorf("when: say what %s lacks or declares", w.Header)
+		return fmt.Errorf("when: set lacks or declares for %s", w.Header)
 	case !doublestar.ValidatePattern(w.Header):
-		return fmt.Errorf("when: %q is not a pattern", w.Header)
+		return fmt.Errorf("when: invalid pattern %q", w.Header)
 	}
 	return nil
 }
 
-// Matches says whether the rule, which is valid, applies to the file with this slash path under the source root.
+// Matches reports whether the valid rule applies to the file with this slash path under the source root.
 func (r Rule) Matches(path string) bool {
 	return slices.ContainsFunc(r.Files, func(f string) bool { return doublestar.MatchUnvalidated(f, path) })
 }
 
-// Holds says whether a header with these names needs the rule, and why or why not.
+// Holds reports whether the condition holds for a header with these names. It also returns the reason.
 func (w When) Holds(names map[string]bool) (bool, string) {
 	switch {
 	case w.Lacks != "" && names[w.Lacks]:
@@ -140,7 +140,7 @@ func (w When) Holds(names map[string]bool) (bool, string) {
 	return true, fmt.Sprintf("%s lacks %s and declares %s", w.Header, w.Lacks, w.Declares)
 }
 
-// AddNames adds the names among a header's tokens to a set.
+// AddNames adds the names of a header's tokens to a set.
 func AddNames(names map[string]bool, header []byte) error {
 	tokens, err := cpptoken.Scan(header)
 	for _, k := range tokens {
@@ -151,7 +151,7 @@ func AddNames(names map[string]bool, header []byte) error {
 	return err
 }
 
-// Place is where code stands. Lines and columns count from 1; columns in bytes.
+// Place is a position in a source. Lines and columns count from 1, columns in bytes.
 type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -160,11 +160,10 @@ type Place struct {
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
 
-// shownPlaces bounds how many places an error lists.
+// shownPlaces is the largest number of places in an error.
 const shownPlaces = 50
 
-// Count checks the number of places that the rule found in a whole tree, and in each of the files that it looked at.
-// few accepts fewer than the rule expects.
+// Count checks the number of places in a whole tree and in each searched file. With few, it accepts fewer places.
 func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 	check := func(changed, already []Place, least, most int, in string) error {
 		found := len(changed) + len(already)
@@ -172,9 +171,9 @@ func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 		if !short && found <= most {
 			return nil
 		}
-		text := "does the name mean something else in some of them? If all are right, raise the rule's expect"
+		text := "check whether the name means something else in some of them; if not, raise the rule's expect"
 		if short {
-			text = "is the source the tree this series is for, and are its files where the rule looks?"
+			text = "check that the series is for this source tree, and that its files match the rule's files"
 		}
 		for i, p := range slices.Concat(changed, already) {
 			if i == shownPlaces {
@@ -204,7 +203,7 @@ func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 	return nil
 }
 
-// target returns the new code in words.
+// target describes the new code in words.
 func (r Rule) target() string {
 	if r.To == "" {
 		return "nothing"

@@ -212,7 +212,7 @@ func TestValidate(t *testing.T) {
 		When:   &rules.When{Header: "h"},
 		Expect: rules.Expect{Min: 3, Max: 2, Files: []rules.FileExpect{{Pattern: "x[", Max: -1}}}}
 	err := bad.Validate()
-	for _, want := range []string{"must be C++ names", "never come to rest", "receiver", "is not a pattern", "min 3 and max 2", "lacks or declares",
+	for _, want := range []string{"must be C++ names", "each run would change it again", "receiver", "invalid pattern", "min 3 and max 2", "lacks or declares",
 		"file \"x[\" must"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Validate does not say %q: %v", want, err)

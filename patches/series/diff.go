@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// DiffTree returns the tree's changes as one unified diff in git's form, empty if there are none. A file with a zero
-// byte is an error.
+// DiffTree returns the tree's changes as one unified diff in git's format. The diff is empty if nothing changes. It
+// returns an error for a file with a zero byte.
 func DiffTree(t *srctree.Tree) ([]byte, error) {
 	names, changed := t.Changes()
 	var out bytes.Buffer
@@ -26,7 +26,7 @@ func DiffTree(t *srctree.Tree) ([]byte, error) {
 			continue
 		}
 		if bytes.IndexByte(old.Data, 0) >= 0 || bytes.IndexByte(now.Data, 0) >= 0 {
-			return nil, fmt.Errorf("%s: file is binary, and patches are text", name)
+			return nil, fmt.Errorf("%s: binary file: patches support only text", name)
 		}
 		f := gitdiff.File{OldName: name, NewName: name, IsNew: old.Deleted, IsDelete: now.Deleted}
 		switch {

@@ -1,10 +1,10 @@
 // Package series applies ordered unified diffs to a source tree, strictly and reversibly.
 //
-// A hunk applies if each of its lines agrees with the file at the place that the hunk names, blanks and line ends too. The
-// package changes an srctree.Tree, so nothing is written before the whole series fits.
+// A hunk applies if its lines, including blanks and line ends, match the file at the given place. The package
+// changes an srctree.Tree, so that nothing is written before the whole series fits.
 //
-// The package does not know SDKs or what the sources are. It does not run git, and it rejects binary patches, symbolic
-// links and copies.
+// The package does not know SDKs or the meaning of the sources. It does not run git, and it rejects binary patches,
+// symbolic links and copies.
 package series
 
 import (
@@ -21,7 +21,6 @@ import (
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// MaxPatch bounds a patch, in bytes.
 const MaxPatch = 16 << 20
 
 // Patch is one file of a series.
@@ -30,18 +29,18 @@ type Patch struct {
 	files []*gitdiff.File
 }
 
-// Parse reads a unified diff, as git or diff -u writes it with names that begin with a/ and b/.
+// Parse reads a unified diff that git or diff -u wrote. The names in the diff begin with a/ and b/.
 func Parse(name string, data []byte) (*Patch, error) {
 	files, _, err := gitdiff.Parse(bytes.NewReader(data))
 	if bytes.HasSuffix(headerLine.Get().Find(data), []byte("\r")) {
-		return nil, fmt.Errorf("patch %s: its own header lines end with CRLF: an editor or git's autocrlf has rewritten "+
-			"it; turn it back (dos2unix) and keep it so (.gitattributes: *.patch -text)", name)
+		return nil, fmt.Errorf("patch %s: header lines end with CRLF, added by an editor or git's autocrlf: "+
+			"convert the file with dos2unix, and add `*.patch -text` to .gitattributes", name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("patch %s: %w", name, err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("patch %s: it changes no file; is it a unified diff?", name)
+		return nil, fmt.Errorf("patch %s: no changed file found: check that it is a unified diff", name)
 	}
 	git := bytes.HasPrefix(data, []byte("diff --git ")) || bytes.Contains(data, []byte("\ndiff --git "))
 	for _, f := range files {
@@ -55,10 +54,11 @@ func Parse(name string, data []byte) (*Patch, error) {
 	return &Patch{Name: name, files: files}, nil
 }
 
-// headerLine finds the first line that names a file or places a hunk. CRLF within hunks is the file's line end.
+// headerLine matches the first line with a file name or a hunk's position. CRLF inside hunks belongs to the changed
+// file.
 var headerLine = lazyregexp.New(`(?m)^(?:diff --git |@@ -).*`)
 
-// strip takes the a/ or b/ from a name in a patch without git's headers.
+// strip removes a/ or b/ from a name in a patch without git's headers.
 func strip(name string) string {
 	if strings.HasPrefix(name, "a/") || strings.HasPrefix(name, "b/") {
 		return name[2:]
@@ -66,7 +66,7 @@ func strip(name string) string {
 	return name
 }
 
-// check refuses what this package does not apply.
+// check rejects changes that this package cannot apply.
 func check(f *gitdiff.File) error {
 	if f.IsNew {
 		f.OldName = ""
@@ -76,20 +76,20 @@ func check(f *gitdiff.File) error {
 	}
 	for _, name := range []string{f.OldName, f.NewName} {
 		if name != "" && !srctree.Safe(name) {
-			return fmt.Errorf("%q is no path inside a source tree", name)
+			return fmt.Errorf("%q: path outside the source tree", name)
 		}
 	}
 	switch {
 	case f.OldName == "" && f.NewName == "":
-		return errors.New("a file without a name")
+		return errors.New("missing file name")
 	case f.IsBinary:
-		return fmt.Errorf("%s: binary patches are refused; write a text patch", name(f))
+		return fmt.Errorf("%s: binary patch: write a text patch", name(f))
 	case f.IsCopy:
-		return fmt.Errorf("%s: copies are refused; write it as a new file (git format-patch --no-renames)", name(f))
+		return fmt.Errorf("%s: copy: write it as a new file (git format-patch --no-renames)", name(f))
 	}
 	for _, mode := range []fs.FileMode{f.OldMode, f.NewMode} {
-		if m := uint32(mode); m > 0o7777 && m&0o170000 != 0o100000 { // git's modes, not Go's
-			return fmt.Errorf("%s: mode %o is not a regular file's", name(f), m)
+		if m := uint32(mode); m > 0o7777 && m&0o170000 != 0o100000 { // git's modes, unlike Go's
+			return fmt.Errorf("%s: invalid mode %o for a regular file", name(f), m)
 		}
 	}
 	for i, h := range f.TextFragments {
@@ -142,8 +142,7 @@ func (p *Patch) Reverse() *Patch {
 	return r
 }
 
-// Apply applies p to the tree. On an error, which shows each hunk where patch and tree disagree, the tree stays as it
-// was.
+// Apply applies p to the tree. If a hunk does not fit, the tree is unchanged and the error shows each such hunk.
 func (p *Patch) Apply(t *srctree.Tree) error {
 	next := t.Clone()
 	var errs []error
@@ -162,10 +161,10 @@ func (p *Patch) Apply(t *srctree.Tree) error {
 	return errors.Join(errs...)
 }
 
-// maxConflicts bounds how many conflicts an error shows.
+// maxConflicts limits the conflicts in an error.
 const maxConflicts = 20
 
-// applyFile returns what does not fit.
+// applyFile returns an error for each hunk that does not fit.
 func applyFile(t *srctree.Tree, f *gitdiff.File) []error {
 	old := srctree.File{Mode: 0o644}
 	if f.OldName != "" {
@@ -187,14 +186,14 @@ func applyFile(t *srctree.Tree, f *gitdiff.File) []error {
 		return []error{err}
 	}
 	if out.Len() > srctree.MaxFile {
-		return []error{fmt.Errorf("it would be larger than %d bytes", srctree.MaxFile)}
+		return []error{fmt.Errorf("the patched file exceeds %d bytes", srctree.MaxFile)}
 	}
 	if f.OldName != "" && f.OldName != f.NewName {
 		t.Set(f.OldName, srctree.File{Deleted: true})
 	}
 	if f.NewName == "" {
 		if out.Len() > 0 {
-			return []error{fmt.Errorf("the patch deletes the file, which has %d bytes more than the patch", out.Len())}
+			return []error{fmt.Errorf("the patch deletes the file, but the file has %d more bytes than the patch", out.Len())}
 		}
 		return nil
 	}
@@ -206,7 +205,7 @@ func applyFile(t *srctree.Tree, f *gitdiff.File) []error {
 	return nil
 }
 
-// conflicts shows the hunks that do not fit, up to one more than are shown.
+// conflicts returns an error for each hunk that does not fit, up to one more than the limit.
 func conflicts(f *gitdiff.File, data []byte) (errs []error) {
 	var lines []string
 	for line := range bytes.Lines(data) {
@@ -226,10 +225,10 @@ func conflicts(f *gitdiff.File, data []byte) (errs []error) {
 	return errs
 }
 
-// start returns the index of the line at which a hunk says that it begins.
+// start returns the index of a hunk's first line.
 func start(h *gitdiff.TextFragment) int { return max(0, int(h.OldPosition)-1) }
 
-// sides returns the lines that a hunk expects and those that it leaves.
+// sides returns a hunk's old and new lines.
 func sides(h *gitdiff.TextFragment) (old, new []string) {
 	for _, l := range h.Lines {
 		if l.Old() {
@@ -242,18 +241,19 @@ func sides(h *gitdiff.TextFragment) (old, new []string) {
 	return old, new
 }
 
-// matches tells whether the lines at an index are these.
+// matches reports whether the lines at an index equal want.
 func matches(lines, want []string, at int) bool {
 	return at <= len(lines) && len(want) <= len(lines)-at && slices.Equal(lines[at:at+len(want)], want)
 }
 
-// shown bounds how many lines of a hunk are shown, maxSearched how many pairs of lines are compared to find it elsewhere.
+// shown limits the lines of a hunk in an error. maxSearched limits the pairs of lines compared to find the hunk
+// elsewhere.
 const (
 	shown       = 40
 	maxSearched = 20_000_000
 )
 
-// comparison shows both sides of a hunk that does not fit, and says if it nearly fits.
+// comparison shows both sides of a hunk that does not fit, with a hint if it nearly fits.
 func comparison(h *gitdiff.TextFragment, lines []string) string {
 	old, new := sides(h)
 	if len(old) == 0 {
@@ -266,7 +266,7 @@ func comparison(h *gitdiff.TextFragment, lines []string) string {
 	switch {
 	case len(lines)*len(old) > maxSearched:
 	case lf(found) == lf(old):
-		b.WriteString("; only line ends differ: bring file and patch to LF, or both to CRLF")
+		b.WriteString("; only line ends differ: convert file and patch to LF, or both to CRLF")
 	case elsewhere(lines, old) > 0:
 		fmt.Fprintf(&b, "; these lines are at line %d", elsewhere(lines, old))
 	case len(new) > 0 && elsewhere(lines, new) > 0:
@@ -287,7 +287,7 @@ func comparison(h *gitdiff.TextFragment, lines []string) string {
 	return b.String()
 }
 
-// elsewhere returns the number of the line at which these lines begin in a file, 0 if they are not there.
+// elsewhere returns the number of the line at which want begins in a file, or 0.
 func elsewhere(lines, want []string) int {
 	for at := range lines {
 		if matches(lines, want, at) {
@@ -297,7 +297,7 @@ func elsewhere(lines, want []string) int {
 	return 0
 }
 
-// visible returns a line without its line end. It shows an unusual one.
+// visible returns a line without its line end, unless that is unusual.
 func visible(line string) string {
 	text := strings.TrimRight(line, "\r\n")
 	switch {

@@ -8,11 +8,11 @@ import (
 	"path"
 )
 
-// staged ends the name of a file that is written before it replaces another.
+// staged is the suffix of a new file that has not yet replaced the old one.
 const staged = ".hexmage-new"
 
-// WriteBack writes the tree's changes into the folder that its base was read from. It writes all new files beside the old
-// ones before it replaces any, so a full disk or a file that cannot be written leaves the folder as it was.
+// WriteBack writes the tree's changes into the folder of its base. It writes all new files before it replaces old
+// ones, so that a full disk or a failed write leaves the folder unchanged.
 func (t *Tree) WriteBack(dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *Tree) WriteBack(dir string) (err error) {
 	names, changes := t.Changes()
 	var made []string
 	defer func() {
-		for _, name := range made { // those that replaced a file are gone
+		for _, name := range made { // files that replaced another no longer exist
 			_ = root.Remove(name + staged)
 		}
 	}()
@@ -48,14 +48,14 @@ func (t *Tree) WriteBack(dir string) (err error) {
 			err = root.Rename(name+staged, name)
 		}
 		if err != nil {
-			return fmt.Errorf("%w; %d of %d files are replaced already", err, i, len(names))
+			return fmt.Errorf("%w; %d of %d files are already replaced", err, i, len(names))
 		}
 	}
 	return nil
 }
 
-// write writes a file beside the one that it replaces, with the same permissions. A new file gets the permissions that the
-// user's umask leaves.
+// write writes a new file beside the one to replace, with the same permissions. Without an old file, the user's
+// umask decides the permissions.
 func write(root *os.Root, name string, f File) error {
 	perm, old := fs.FileMode(0o666), false
 	if info, err := root.Lstat(name); err == nil {
@@ -68,7 +68,7 @@ func write(root *os.Root, name string, f File) error {
 	}
 	out, err := root.OpenFile(name+staged, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is in the way: delete it, an earlier run has left it", name+staged)
+		return fmt.Errorf("%s: left over from an earlier run: delete it", name+staged)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
-// Package srctree is a source tree with changes in memory over a base that stays as it is, so that to try a change and to make it are
-// the same work; it is then copied elsewhere or written back. One enters it with New. Symbolic links are never followed, and version
-// control folders are no part of a tree. It does not know what the sources are, nor who changes them.
+// Package srctree holds changes of a source tree in memory, over an unchanged base. So a dry run and a real run do the
+// same work.
+//
+// A tree with its changes can be copied to another folder or written back. The package never follows symbolic links and
+// omits version control folders. It does not know the meaning of the sources or of changes.
 package srctree
 
 import (
@@ -19,22 +21,21 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// MaxFile bounds, in bytes, a file that is read into memory.
 const MaxFile = 64 << 20
 
-// File is a file as a Tree has it.
+// File is a file in a Tree.
 type File struct {
 	Data    []byte
 	Mode    fs.FileMode // 0o644 or 0o755
 	Deleted bool
 }
 
-// Equal tells whether the files are the same.
+// Equal reports whether the files are equal.
 func (f File) Equal(g File) bool {
 	return f.Mode == g.Mode && f.Deleted == g.Deleted && bytes.Equal(f.Data, g.Data)
 }
 
-// Mode is the mode of a File with these permissions.
+// Mode returns the mode of a File with these permissions.
 func Mode(perm fs.FileMode) fs.FileMode {
 	if perm&0o100 != 0 {
 		return 0o755
@@ -42,7 +43,7 @@ func Mode(perm fs.FileMode) fs.FileMode {
 	return 0o644
 }
 
-// Safe tells whether a name stays inside a tree and outside its version control.
+// Safe reports whether a name is inside a tree and outside its version control folders.
 func Safe(name string) bool {
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
 		return false
@@ -55,7 +56,7 @@ func Safe(name string) bool {
 	return true
 }
 
-// Tree is a source tree with changes in memory over a base that stays as it is.
+// Tree is a source tree with changes in memory over an unchanged base.
 type Tree struct {
 	base    fs.FS
 	changes map[string]File
@@ -64,10 +65,10 @@ type Tree struct {
 // New returns the tree without changes.
 func New(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
 
-// Clone returns a tree whose changes are its own.
+// Clone returns a tree with its own set of changes.
 func (t *Tree) Clone() *Tree { return &Tree{base: t.base, changes: maps.Clone(t.changes)} }
 
-// Changes returns the slash paths of the changed files, sorted, each with what became of it.
+// Changes returns the slash paths of the changed files, sorted, and their new contents.
 func (t *Tree) Changes() ([]string, map[string]File) {
 	return slices.Sorted(maps.Keys(t.changes)), t.changes
 }
@@ -78,7 +79,7 @@ func (t *Tree) Read(name string) ([]byte, error) {
 	return f.Data, err
 }
 
-// Write replaces the bytes of a file that exists.
+// Write replaces the bytes of an existing file.
 func (t *Tree) Write(name string, data []byte) error {
 	f, err := t.File(name)
 	if err != nil {
@@ -89,10 +90,10 @@ func (t *Tree) Write(name string, data []byte) error {
 	return nil
 }
 
-// Set makes the file what f is; the name is Safe.
+// Set replaces the file. Safe must accept the name.
 func (t *Tree) Set(name string, f File) { t.changes[name] = f }
 
-// Walk calls fn for each regular file of the tree with its changes, in order of path.
+// Walk calls fn for each regular file of the changed tree, in order of path.
 func (t *Tree) Walk(fn func(name string) error) error {
 	var names []string
 	err := fs.WalkDir(t.base, ".", func(name string, d fs.DirEntry, err error) error {
@@ -128,7 +129,7 @@ func (t *Tree) Walk(fn func(name string) error) error {
 func (t *Tree) File(name string) (File, error) {
 	if f, ok := t.changes[name]; ok {
 		if f.Deleted {
-			return File{}, errors.New("an earlier change deletes it")
+			return File{}, errors.New("an earlier change deleted the file")
 		}
 		return f, nil
 	}
@@ -137,13 +138,13 @@ func (t *Tree) File(name string) (File, error) {
 		return File{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return File{}, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
+		return File{}, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
 	}
 	data, err := read(t.base, name)
 	return File{Data: data, Mode: Mode(info.Mode())}, plain(err)
 }
 
-// Original returns a file as it was before the changes: Deleted where there was none.
+// Original returns the file in the base, with Deleted set if the base lacks it.
 func (t *Tree) Original(name string) (File, error) {
 	f, err := New(t.base).File(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,8 +162,8 @@ func read(fsys fs.FS, name string) ([]byte, error) {
 	return boundedfile.ReadAll(f, "it", MaxFile)
 }
 
-// lstat looks at a file of the base, none of whose folders may be a symbolic link: a change behind a link would be
-// written at another place than the one the patch names.
+// lstat returns the FileInfo of a base file. It rejects a symbolic link among the file's folders, because a change
+// behind a link would go to another path.
 func (t *Tree) lstat(name string) (fs.FileInfo, error) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := fs.Lstat(t.base, dir)
@@ -170,32 +171,32 @@ func (t *Tree) lstat(name string) (fs.FileInfo, error) {
 			return nil, plain(err)
 		}
 		if !info.IsDir() {
-			return nil, fmt.Errorf("%s is not a folder (%s)", dir, info.Mode().Type())
+			return nil, fmt.Errorf("%s: not a folder (%s)", dir, info.Mode().Type())
 		}
 	}
 	info, err := fs.Lstat(t.base, name)
 	return info, plain(err)
 }
 
-// Free says why a new file cannot be at name.
+// Free returns an error if a new file cannot have the name.
 func (t *Tree) Free(name string) error {
 	if f, ok := t.changes[name]; ok {
 		if f.Deleted {
 			return nil
 		}
-		return errors.New("it exists already")
+		return errors.New("file already exists")
 	}
 	_, err := t.lstat(name)
 	switch {
 	case err == nil:
-		return errors.New("it exists already")
+		return errors.New("file already exists")
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return err
 }
 
-// plain takes the path from an error whose report names it already.
+// plain removes the path from an error, because the message already names it.
 func plain(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -204,9 +205,10 @@ func plain(err error) error {
 	return err
 }
 
-// CopyTo writes the tree with its changes to the folder out, which must be empty or not exist. Version control folders
-// stay behind. Symbolic links are copied as such when they stay inside the tree; what is neither file, folder nor such a
-// link is an error. A failed copy leaves what it wrote.
+// CopyTo writes the changed tree, without version control folders, to the folder out, which must be empty or missing.
+//
+// It copies symbolic links that stay inside the tree. Other links and other kinds of files are errors. A failed copy
+// keeps the files written so far.
 func (t *Tree) CopyTo(ctx context.Context, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
@@ -231,7 +233,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 			return err
 		}
 		if _, changed := t.changes[name]; changed {
-			return nil // WriteBack writes it, or it is gone
+			return nil // WriteBack writes or deletes it
 		}
 		switch {
 		case d.IsDir():
@@ -239,7 +241,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 				return fs.SkipDir
 			}
 			if info, err := d.Info(); err != nil || os.SameFile(info, here) {
-				return errors.Join(err, fmt.Errorf("the copy %s is inside its source", out))
+				return errors.Join(err, fmt.Errorf("%s: output folder inside the source", out))
 			}
 			return target.Mkdir(name, 0o755)
 		case d.Type() == fs.ModeSymlink:
@@ -247,7 +249,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 		case d.Type().IsRegular():
 			return t.copyFile(target, name)
 		}
-		return fmt.Errorf("%s is neither file, folder nor symbolic link", name)
+		return fmt.Errorf("%s: not a file, folder or symbolic link", name)
 	})
 	if err != nil {
 		return err
@@ -261,7 +263,7 @@ func (t *Tree) copyLink(target *os.Root, name string) error {
 		return err
 	}
 	if path.IsAbs(to) || !fs.ValidPath(path.Join(path.Dir(name), to)) {
-		return fmt.Errorf("symbolic link %s leads out of the source, to %s", name, to)
+		return fmt.Errorf("symbolic link %s: target %s is outside the source", name, to)
 	}
 	return target.Symlink(to, name)
 }

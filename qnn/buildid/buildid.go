@@ -1,8 +1,8 @@
-// Package buildid finds QNN build ids in files: the text like v2.41.0.251128145156_191518 that every library, header and context
-// of one SDK carries. It also finds the names under which QNN's libraries give their interfaces.
+// Package buildid finds QNN build ids in files. All libraries, headers and contexts of one SDK contain the same id,
+// such as v2.41.0.251128145156_191518. It also finds the provider names in QNN's libraries.
 //
-// One enters it with Scan for files, and with Same for ids. It does not parse the files it searches, and does not know which files must be
-// of one build.
+// Scan searches a file, and Same compares ids. The package does not parse the files or know which of them need the same
+// build.
 package buildid
 
 import (
@@ -17,21 +17,22 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// maxLen is more than any build id takes; window is how much is searched at a time; maxTexts is how many different ones are kept.
+// maxLen exceeds the length of any build id. window is the size of one search. maxTexts limits the number of
+// results.
 const (
 	maxLen   = 128
 	window   = 1 << 20
 	maxTexts = 64
 )
 
-// ErrNone says that a file has no build id.
+// ErrNone means that a file has no build id.
 var ErrNone = errors.New("no QNN build id")
 
-// Texts is what a file has in clear text, each distinct and sorted.
+// Texts holds the strings found in a file, sorted and without duplicates.
 type Texts struct {
 	IDs       []string // v2.41.0.251128145156_191518
 	Providers []string // HTP_QTI_AISW
-	Versions  []string // 2.45.0, of newer libraries
+	Versions  []string // 2.45.0, in newer libraries
 }
 
 const (
@@ -39,21 +40,22 @@ const (
 	versionBegin = "AISW_VERSION: "
 )
 
-// The forms of ids and versions, from where they begin.
+// Formats of ids and versions.
 var (
-	wholeID  = lazyregexp.New(`^v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`) // version, time of the build, and usually its number
-	cutID    = lazyregexp.New(`^v?(\d+\.\d+\.\d+)\.\d{6}`)        // at least the day of the build
+	wholeID  = lazyregexp.New(`^v\d+\.\d+\.\d+\.\d{12}(?:_\d+)?`) // version, build time and usually a build number
+	cutID    = lazyregexp.New(`^v?(\d+\.\d+\.\d+)\.\d{6}`)        // version and at least the build date
 	numbers  = lazyregexp.New(`^\d+\.\d+\.\d+`)
 	provider = lazyregexp.New(`[A-Z_]{1,32}$`)
 )
 
-// Find gives the distinct build ids in r, sorted. It reads all of r but holds one window.
+// Find returns the build ids in r, sorted and without duplicates. It reads all of r, but holds only a small window in
+// memory.
 func Find(r io.Reader) ([]string, error) {
 	t, err := Scan(r)
 	return t.IDs, err
 }
 
-// First gives the first build id in r, "" when it has none. It reads no further.
+// First returns the first build id in r, or "". It reads no further than that id.
 func First(r io.Reader) (first string, err error) {
 	err = windows(r, func(buf []byte, end int) bool {
 		each(buf, end, "v", func(at int) bool {
@@ -65,7 +67,7 @@ func First(r io.Reader) (first string, err error) {
 	return first, err
 }
 
-// Scan finds all kinds of text in r. It reads all of r but holds one window.
+// Scan finds all kinds of strings in r. It reads all of r, but holds only a small window in memory.
 func Scan(r io.Reader) (Texts, error) {
 	ids, providers, versions := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	err := windows(r, func(buf []byte, end int) bool {
@@ -85,12 +87,13 @@ func Scan(r io.Reader) (Texts, error) {
 	return Texts{slices.Sorted(maps.Keys(ids)), slices.Sorted(maps.Keys(providers)), slices.Sorted(maps.Keys(versions))}, nil
 }
 
-// prefix returns what b begins with, if it has the form.
+// prefix returns the prefix of b that matches form, or "".
 func prefix(b []byte, form *lazyregexp.Regexp) string {
 	return string(form.Get().Find(b[:min(len(b), maxLen)]))
 }
 
-// windows calls look for overlapping parts of r, until it returns false. What begins below end is whole in buf.
+// windows calls look for overlapping parts of r until look returns false. Strings that begin before end are complete
+// in buf.
 func windows(r io.Reader, look func(buf []byte, end int) bool) error {
 	buf := make([]byte, 0, window+2*maxLen)
 	for {
@@ -102,7 +105,7 @@ func windows(r io.Reader, look func(buf []byte, end int) bool) error {
 		}
 		end := len(buf)
 		if !last {
-			end -= maxLen // one nearer to the window's end may go on, and is found again in the next
+			end -= maxLen // a string that begins later may be incomplete; the next window has it again
 		}
 		if !look(buf, end) || last {
 			return nil
@@ -112,7 +115,8 @@ func windows(r io.Reader, look func(buf []byte, end int) bool) error {
 	}
 }
 
-// Version returns the version in a build id, which may be cut short: "2.41.0" of "v2.41.0.251128"; "" when it is none.
+// Version returns the version in a complete or shortened build id: "2.41.0" for "v2.41.0.251128". It returns "" for
+// another string.
 func Version(id string) string {
 	if m := cutID.FindStringSubmatch(id); m != nil {
 		return m[1]
@@ -120,15 +124,15 @@ func Version(id string) string {
 	return ""
 }
 
-// Same tells whether two build ids can be of one SDK. Either may be cut short, as the name of an archive is: it knows the day of a build and
-// not its minute; and newer ones have no build number.
+// Same reports whether two build ids can belong to one SDK. Either id may be shortened. The id in an archive's name has
+// only the build date, and newer names lack the build number.
 func Same(a, b string) bool {
 	a, numberA, _ := strings.Cut(strings.TrimPrefix(a, "v"), "_")
 	b, numberB, _ := strings.Cut(strings.TrimPrefix(b, "v"), "_")
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) && (numberA == "" || numberB == "" || numberA == numberB)
 }
 
-// each calls found for every place below end where text begins, until it returns false.
+// each calls found for the positions of text that are before end, until found returns false.
 func each(buf []byte, end int, text string, found func(at int) bool) {
 	for at := 0; at < end; at++ {
 		i := bytes.Index(buf[at:], []byte(text))
@@ -142,7 +146,7 @@ func each(buf []byte, end int, text string, found func(at int) bool) {
 	}
 }
 
-// add adds a text, and tells whether there is room for more.
+// add adds a string, and reports whether the set has room for more.
 func add(to map[string]bool, text string) bool {
 	if text != "" {
 		to[text] = true
@@ -150,7 +154,7 @@ func add(to map[string]bool, text string) bool {
 	return len(to) < maxTexts
 }
 
-// Only is the only build id in r. None is ErrNone; several are an error that names them.
+// Only returns the only build id in r. If r has none, it returns ErrNone. If r has several, the error lists them.
 func Only(r io.Reader) (string, error) {
 	ids, err := Find(r)
 	if err != nil {
@@ -162,5 +166,5 @@ func Only(r io.Reader) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	return "", fmt.Errorf("several QNN build ids: %q", ids)
+	return "", fmt.Errorf("expected one QNN build id, found several: %q", ids)
 }

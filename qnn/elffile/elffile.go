@@ -1,8 +1,10 @@
 // Package elffile reads ELF files with debug/elf, and writes small shared libraries.
 //
-// Files are hostile. debug/elf unpacks compressed sections to any size and copies a name for each section and symbol,
-// so Open refuses compressed tables and long names, and this package reads symbols and libraries itself, bounded. It
-// does not know what the machines' flags mean, nor what a library is for.
+// Files are untrusted. debug/elf unpacks compressed sections to any size and copies a name for each section and
+// symbol. So Open rejects compressed tables and long names, and this package reads symbols and libraries itself,
+// with limits.
+//
+// It does not know the meaning of a machine's flags or the purpose of a library.
 package elffile
 
 import (
@@ -15,29 +17,30 @@ import (
 	"strings"
 )
 
-// ErrNotELF is the error, wrapped, of a file that is not ELF.
+// ErrNotELF means that a file has another format. The package returns it wrapped.
 var ErrNotELF = errors.New("not an ELF file")
 
-// ErrCutOff is the error, wrapped, of a file that is shorter than its headers say.
-var ErrCutOff = errors.New("it is cut off or damaged")
+// ErrCutOff means that a file is shorter than its headers say. The package returns it wrapped.
+var ErrCutOff = errors.New("truncated or damaged file")
 
-// Limits of what is read, in bytes unless they say otherwise.
+// Limits of reads, in bytes unless noted.
 const (
 	maxDynamic = 1 << 16
-	maxNeeded  = 1024 // libraries, and folders to look for them in
+	maxNeeded  = 1024 // libraries or library folders
 	maxNames   = 64 << 20
 	maxSymbols = 96 << 20
 	maxNotes   = 64 << 10
-	maxText    = 4096 // of one name
+	maxText    = 4096 // length of one name
 )
 
 // File is an ELF file.
 type File struct {
 	*elf.File
-	Flags uint32 // e_flags, whose meaning is the machine's
+	Flags uint32 // e_flags; the meaning depends on the machine
 }
 
-// Open reads the headers of an ELF file of the size, which must have all that they speak of.
+// Open reads the headers of an ELF file of the given size. The file must contain everything that the headers refer
+// to.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	h := make([]byte, 64)
 	if n, err := r.ReadAt(h, 0); n < 52 || !bytes.HasPrefix(h, []byte(elf.ELFMAG)) {
@@ -64,9 +67,9 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	}
 	switch {
 	case count == 0 && at > 0 || count > 0 && names >= count:
-		return nil, fmt.Errorf("%w: more sections than its header can count", ErrNotELF)
+		return nil, fmt.Errorf("%w: invalid number of sections", ErrNotELF)
 	case count > 0 && each < 40:
-		return nil, fmt.Errorf("%w: section headers of %d bytes", ErrNotELF, each)
+		return nil, fmt.Errorf("%w: the section headers have %d bytes", ErrNotELF, each)
 	}
 	header, texts := make([]byte, 40), uint64(0)
 	section := func(i uint16) (err error) {
@@ -86,7 +89,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		}
 		kind := elf.SectionType(order.Uint32(header[4:]))
 		if elf.SectionFlag(word(header, 8, 8))&elf.SHF_COMPRESSED != 0 && kind != elf.SHT_PROGBITS {
-			err = fmt.Errorf("%w: a compressed section of type %v", ErrNotELF, kind)
+			err = fmt.Errorf("%w: compressed section of unsupported type %v", ErrNotELF, kind)
 		}
 		name := io.NewSectionReader(r, int64(texts+uint64(order.Uint32(header))), maxText)
 		if b, _ := io.ReadAll(name); len(b) == maxText && bytes.IndexByte(b, 0) < 0 {
@@ -115,10 +118,10 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 }
 
 func cutOff(end uint64, size int64) error {
-	return fmt.Errorf("%w: its headers speak of %d bytes, and it has %d", ErrCutOff, end, size)
+	return fmt.Errorf("%w: the headers describe %d bytes, but the file has %d", ErrCutOff, end, size)
 }
 
-// Page returns the smallest alignment of a segment that is loaded, 0 when none is.
+// Page returns the smallest alignment of a loaded segment, or 0.
 func (f *File) Page() (page uint64) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && (page == 0 || p.Align < page) {
@@ -128,7 +131,7 @@ func (f *File) Page() (page uint64) {
 	return page
 }
 
-// segments calls each with the content of the segments of a type, as far as the limit.
+// segments calls each with the content of the segments of a type, up to the limit.
 func (f *File) segments(kind elf.ProgType, limit uint64, each func(content []byte)) error {
 	for _, p := range f.Progs {
 		if p.Type != kind {
@@ -143,13 +146,13 @@ func (f *File) segments(kind elf.ProgType, limit uint64, each func(content []byt
 	return nil
 }
 
-// Interpreter returns the path of the loader that the file asks for, "" when it asks for none.
+// Interpreter returns the path of the file's loader, or "".
 func (f *File) Interpreter() (name string, err error) {
 	err = f.segments(elf.PT_INTERP, maxText, func(b []byte) { name = nameAt(string(b), 0) })
 	return name, err
 }
 
-// Notes calls each for the notes, such as the id that a linker gives what it makes.
+// Notes calls the function each for every note, such as the linker's build id.
 func (f *File) Notes(each func(name string, kind uint32, desc []byte)) error {
 	return f.segments(elf.PT_NOTE, maxNotes, func(b []byte) {
 		for len(b) >= 12 {
@@ -167,7 +170,7 @@ func (f *File) Notes(each func(name string, kind uint32, desc []byte)) error {
 
 func (f *File) word(b []byte) uint64 { return uint64(f.ByteOrder.Uint32(b)) }
 
-// nameAt returns the name at a place, up to its zero byte, or to where no name goes on.
+// nameAt returns the name at an offset, up to its zero byte or the end.
 func nameAt(names string, at uint64) string {
 	if at >= uint64(len(names)) {
 		return ""
@@ -176,7 +179,7 @@ func nameAt(names string, at uint64) string {
 	return name
 }
 
-// table returns the content of the section of a type and the names that it refers to; nothing if there is none.
+// table returns the content of the first section of a type and the names that it refers to, or nothing.
 func (f *File) table(kind elf.SectionType, limit uint64) (content []byte, names string, err error) {
 	s := f.SectionByType(kind)
 	if s == nil || s.Link >= uint32(len(f.Sections)) || f.Sections[s.Link].Type != elf.SHT_STRTAB {
@@ -184,7 +187,8 @@ func (f *File) table(kind elf.SectionType, limit uint64) (content []byte, names 
 	}
 	text := f.Sections[s.Link]
 	if s.FileSize > limit || text.FileSize > maxNames {
-		return nil, "", fmt.Errorf("section %s has %d bytes, and its names %d", s.Name, s.FileSize, text.FileSize)
+		return nil, "", fmt.Errorf("section %s exceeds the size limit with %d bytes and %d bytes of names",
+			s.Name, s.FileSize, text.FileSize)
 	}
 	content, err = s.Data()
 	if err != nil {
@@ -194,14 +198,14 @@ func (f *File) table(kind elf.SectionType, limit uint64) (content []byte, names 
 	return content, string(b), err
 }
 
-// Dynamic is what the loader is told of libraries.
+// Dynamic holds the dynamic section's names.
 type Dynamic struct {
 	Soname  string
 	Needed  []string
-	RunPath []string // folders to look for libraries in
+	RunPath []string // library search folders
 }
 
-// Dynamic returns what the loader is told; nothing for a file that is not linked dynamically.
+// Dynamic returns the dynamic section's names, or nothing for a static file.
 func (f *File) Dynamic() (d Dynamic, err error) {
 	b, names, err := f.table(elf.SHT_DYNAMIC, maxDynamic)
 	for half := f.size(4, 8); len(b) >= 2*half; b = b[2*half:] {
@@ -223,7 +227,7 @@ func (f *File) Dynamic() (d Dynamic, err error) {
 	return d, err
 }
 
-// size is that of something in a file of 32 bits, or of 64.
+// size returns narrow for a 32-bit file and wide for a 64-bit file.
 func (f *File) size(narrow, wide int) int {
 	if f.Class == elf.ELFCLASS64 {
 		return wide
@@ -231,10 +235,10 @@ func (f *File) size(narrow, wide int) int {
 	return narrow
 }
 
-// DynamicSymbols calls each for the symbols that the loader knows, without the null symbol.
+// DynamicSymbols calls each for every symbol that the loader reads, except the null symbol.
 func (f *File) DynamicSymbols(each func(elf.Symbol)) error { return f.symbols(elf.SHT_DYNSYM, each) }
 
-// Symbols calls each for the symbols that debuggers know, without the null symbol. Files are often stripped of them.
+// Symbols calls each for every symbol that debuggers read, except the null symbol. Stripped files have none.
 func (f *File) Symbols(each func(elf.Symbol)) error { return f.symbols(elf.SHT_SYMTAB, each) }
 
 func (f *File) symbols(kind elf.SectionType, each func(elf.Symbol)) error {

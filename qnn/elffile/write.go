@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Library is a shared library in the making: texts, and functions that are all of the same code.
+// Library describes a shared library to write. It contains strings and equal functions.
 type Library struct {
 	Class     elf.Class
 	Machine   elf.Machine
 	Flags     uint32 // e_flags
 	Page      uint64 // alignment of segments
 	Soname    string
-	Texts     []string // of .rodata
-	Label     string   // the symbol of the first text
+	Texts     []string // strings of .rodata
+	Label     string   // symbol of the first string
 	Functions []string // exported
-	Code      string   // of each
-	Comment   string   // where others name their compiler
+	Code      string   // code of each function
+	Comment   string   // content of section .comment, which names the compiler in other files
 }
 
-// section is one section, in file order.
+// section is one section of the file, in file order.
 type section struct {
 	elf.SectionHeader
 	data []byte
-	link string // the name of the section that Link means
+	link string // name of the section for Link
 }
 
-// image is a file in the making.
+// image is the file under construction.
 type image struct {
 	Library
 	sections []*section // without the null section
@@ -39,8 +39,8 @@ type image struct {
 // segments is the number of program headers.
 const segments = 5
 
-// Bytes returns the library's file: one segment that is read and executed, one with the dynamic section, and section
-// headers, so that linkers, loaders and readelf all find what they look for. The same Library gives the same bytes.
+// Bytes returns the content of the library's file: a read-and-execute segment, a segment with the dynamic section, and
+// section headers for linkers, loaders and readelf. Equal libraries give equal bytes.
 func (l Library) Bytes() []byte {
 	b := &image{Library: l}
 	strs := &stringTable{data: []byte{0}}
@@ -52,7 +52,7 @@ func (l Library) Bytes() []byte {
 	text := []byte(strings.Join(l.Texts, "\x00") + "\x00")
 	id := sha256.Sum256(append([]byte(l.Soname+"\x00"), text...))
 	symbolSize, dynamicSize := b.size(elf.Sym32{}, elf.Sym64{}), b.size(elf.Dyn32{}, elf.Dyn64{})
-	const dynamicEntries = 7 // its end included
+	const dynamicEntries = 7 // including the end marker
 
 	note := b.section(".note.gnu.build-id", elf.SHT_NOTE, elf.SHF_ALLOC, gnuNote(id[:20]), 4)
 	hash := b.section(".hash", elf.SHT_HASH, elf.SHF_ALLOC, hashTable(len(names)), 4)
@@ -117,10 +117,10 @@ func (l Library) Bytes() []byte {
 	return b.taken()
 }
 
-// word is a number of the class's width.
+// word is a number with the width of the class.
 type word uint64
 
-// put writes values of fixed size, which cannot fail in memory.
+// put appends values of fixed size, which cannot fail in memory.
 func (b *image) put(values ...any) {
 	for _, v := range values {
 		if w, ok := v.(word); ok && b.Class == elf.ELFCLASS64 {
@@ -132,14 +132,14 @@ func (b *image) put(values ...any) {
 	}
 }
 
-// taken returns what was put since the last call.
+// taken returns the bytes put since the last call.
 func (b *image) taken() []byte {
 	out := bytes.Clone(b.out.Bytes())
 	b.out.Reset()
 	return out
 }
 
-// size is that of the one of two values that is the class's.
+// size returns the size of narrow or wide, depending on the class.
 func (b *image) size(narrow, wide any) int {
 	if b.Class == elf.ELFCLASS64 {
 		narrow = wide
@@ -155,7 +155,7 @@ func (t *stringTable) add(s string) uint32 {
 	return at
 }
 
-// gnuNote is the note with an id of the file.
+// gnuNote returns the note with the file's build id.
 func gnuNote(id []byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, 4) // the name's length
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(id)))
@@ -163,14 +163,14 @@ func gnuNote(id []byte) []byte {
 	return append(append(b, "GNU\x00"...), id...)
 }
 
-// hashTable is a SysV hash table of n symbols with a single bucket: a list, which needs no hash function.
+// hashTable returns a SysV hash table of n symbols. Its single bucket is a list, which needs no hash function.
 func hashTable(n int) []byte {
 	var b []byte
-	for _, v := range []int{1, n + 1, 1, 0} { // buckets, symbols, the bucket's first symbol, the null symbol's place
+	for _, v := range []int{1, n + 1, 1, 0} { // buckets, symbols, first symbol of the bucket, slot of the null symbol
 		b = binary.LittleEndian.AppendUint32(b, uint32(v))
 	}
 	for i := range n {
-		b = binary.LittleEndian.AppendUint32(b, uint32((i+2)%(n+1))) // 0 after the last
+		b = binary.LittleEndian.AppendUint32(b, uint32((i+2)%(n+1))) // 0 after the last symbol
 	}
 	return b
 }
@@ -181,7 +181,7 @@ func (b *image) section(name string, kind elf.SectionType, flags elf.SectionFlag
 	return s
 }
 
-// index is the section's number in the table of section headers; 0, the null section's, when there is none.
+// index returns the section's number in the section header table, or 0 for a missing section.
 func (b *image) index(name string) uint16 {
 	for i, s := range b.sections {
 		if s.Name == name {
@@ -193,8 +193,8 @@ func (b *image) index(name string) uint16 {
 
 func alignUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 
-// place gives every section its offset and address. What is written at run time starts one page after its offset, so
-// that it lies in a page of its own without padding in the file.
+// place assigns an offset and an address to each section. Writable sections start one page after their offset, so
+// they have their own page without padding in the file.
 func (b *image) place() {
 	at := uint64(b.size(elf.Header32{}, elf.Header64{}) + segments*b.size(elf.Prog32{}, elf.Prog64{}))
 	for _, s := range b.sections {
@@ -221,7 +221,7 @@ func (b *image) header(sectionsAt uint64) {
 		uint16(b.size(elf.Section32{}, elf.Section64{})), count, count-1)
 }
 
-// program writes the header of a segment that begins where a section does.
+// program writes the header of a segment that begins with a section.
 func (b *image) program(kind elf.ProgType, flags elf.ProgFlag, from section, size uint64) {
 	place := []any{word(from.Offset), word(from.Addr), word(from.Addr), word(size), word(size)}
 	if b.Class == elf.ELFCLASS64 {

@@ -1,14 +1,15 @@
-# Hexagon archs. What an arch's HTP can do, whatever the SDK (executorch's feature matrix; QNN's documentation of weight sharing):
+# Hexagon archs. Features of an arch's HTP, independent of the SDK (executorch's feature matrix; QNN's documentation of weight
+# sharing):
 #   quantized        graphs of integers
 #   fp16             graphs in half precision       fp16_partial  some operations of them
-#   lpbq             weights of 4 bits with scales for blocks, activations of 16 bits
-#   weight_sharing   several graphs of a context with one copy of their weights; compiled ahead of time, one VTCM size and SoC
-#   matmul_16x16     matmul whose second input has 16 bits        layer_norm_16x16  the same for layer_norm
+#   lpbq             4-bit weights with block scales, 16-bit activations
+#   weight_sharing   graphs of a context share weights; compiled ahead of time, for one VTCM size and SoC
+#   matmul_16x16     matmul with a 16-bit second input        layer_norm_16x16  layer_norm with a 16-bit second input
 #   multi_core       a graph on several cores       extended_udma, for moving data without the vector units
 #
-# since says from which version on the Hexagon compilers ("tools"), the distribution's clang ("llvm") and Qualcomm's SDK ("qairt") know an arch;
-# seen is the oldest version in which somebody has seen it, where that is a later one. Which archs a release has follows from that; where
-# a release's own block says what is in it, that counts.
+# since is the first version of the Hexagon compilers ("tools"), the distribution's clang ("llvm") or Qualcomm's SDK ("qairt")
+# that supports an arch. seen is the oldest version that was seen to support it, if later than since. The archs of a release
+# follow from since, unless the release's own block lists them.
 
 fact "arch" "since.tools" {
   confidence = "documented"
@@ -30,14 +31,14 @@ fact "arch" "features" {
   source     = "executorch: feature matrix"
 }
 
-# What a context may take: the compiler refuses a graph of more with "limit is 2097152 KB", seen for v68 and, without the SoC, twice more. Of v81 somebody
-# says that 3.6 GB did not load and 1.81 GB did (a model card, qwen3_5_4b_HNPU).
+# Largest context: the compiler rejects a larger graph with "limit is 2097152 KB". This was seen for v68 and, without a SoC,
+# twice more. On v81, 1.81 GB loaded and 3.6 GB did not, according to a model card (qwen3_5_4b_HNPU).
 fact "arch" "context_mb" {
   confidence = "inferred"
   source     = "executorch#17782 saw the limit for v68; qualcomm/ai-hub-models#274, #22 without the SoC"
 }
 
-# What a process of the DSP can map, all contexts and buffers together: the default of llama.cpp, about 3.2 GB.
+# Largest sum of contexts and buffers that a DSP process can map: the default of llama.cpp, about 3.2 GB.
 fact "arch" "process_mb" {
   confidence = "inferred"
   source     = "llama.cpp#22487: what its backend takes a session to map"
@@ -70,7 +71,7 @@ arch "v68" {
   since      = { tools = "8.4", llvm = "14", qairt = "2.13" }
   fact "since.qairt" {
     confidence = "observed"
-    source     = "what is in 2.13.0.230725"
+    source     = "contents of 2.13.0.230725"
   }
   fact "context_mb" {
     confidence = "observed"
@@ -84,7 +85,7 @@ arch "v69" {
   since      = { tools = "8.5", llvm = "14", qairt = "2.13" }
   fact "since.qairt" {
     confidence = "observed"
-    source     = "what is in 2.13.0.230725"
+    source     = "contents of 2.13.0.230725"
   }
 }
 
@@ -100,7 +101,7 @@ arch "v73" {
   since      = { tools = "8.6", llvm = "16", qairt = "2.13" }
   fact "since.qairt" {
     confidence = "observed"
-    source     = "what is in 2.13.0.230725"
+    source     = "contents of 2.13.0.230725"
   }
 }
 
@@ -120,10 +121,14 @@ arch "v79" {
   context_mb = 2048
   process_mb = 3052
   since      = { tools = "8.8", llvm = "20", qairt = "2.30" }
-  seen       = { qairt = "2.37.0" } # llm.npu reproduction report
+  seen       = { qairt = "2.37.0" }
+  fact "seen.qairt" {
+    confidence = "observed"
+    source     = "llm.npu reproduction report"
+  }
   fact "since.qairt" {
-    confidence = "documented"
-    source     = "an engineer of Qualcomm, executorch#7550"
+    confidence = "inferred"
+    source     = "executorch#7550: should be available starting from 2.30.0"
   }
 }
 
@@ -131,13 +136,16 @@ arch "v81" {
   features   = ["extended_udma", "fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "multi_core", "quantized", "weight_sharing"]
   context_mb = 2048
   process_mb = 3052
-  since      = { tools = "19.0", llvm = "22", qairt = "2.42" }
-  seen       = { qairt = "2.42.0" } # op packages that rwkv-qualcomm built with it
+  since      = { tools = "19.0", llvm = "22", qairt = "2.39" }
+  fact "since.qairt" {
+    confidence = "inferred"
+    source     = "local-dream ships the libraries of 2.39, and nobody has seen v81 in an older one; onnxruntime#26341"
+  }
 }
 
 arch "v85" {
   since = { tools = "21.0", qairt = "2.51" }
-  note  = "SoCs with it are known by what the compiler of QAIRT 2.51 says of them only"
+  note  = "SoCs with it are known only from the compiler of QAIRT 2.51"
   fact "since.tools" {
     confidence = "inferred"
     source     = "makefiles that pair them; Qualcomm's table is cut off there"

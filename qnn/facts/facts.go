@@ -1,9 +1,12 @@
-// Package facts reads what is known of Qualcomm's world, as data: blocks soc, arch, other_socs and compat, and of toolchain blocks what is
-// true of a release wherever it comes from. The SoCs, archs and rules that hexmage knows are HCL files here; releases are in the files of
-// package toolchains, which hands them in with those of a workspace.
+// Package facts reads hexmage's catalog of SoCs, Hexagon archs, SDK releases and compatibility rules, and evaluates the
+// rules.
 //
-// One enters it with Load or Builtin, and asks the rules with Set.Ask. It knows no sources, no digests and no files of SDKs: what it does
-// not understand of a toolchain block it hands back. Types and comparisons that need no HCL are package qnn's.
+// SoCs, archs and rules are HCL files in this folder. Package toolchains passes in the files of releases and of a
+// workspace.
+//
+// Load and Builtin read the catalog, and Set.Ask evaluates the rules. The package does not know download sources,
+// digests or SDK files. It returns the unknown parts of a toolchain block to its caller. Types and comparisons without
+// HCL are in package qnn.
 package facts
 
 import (
@@ -26,37 +29,38 @@ import (
 //go:embed *.hcl
 var builtin embed.FS
 
-// Set is what is known: the records, and the rules of what goes together.
+// Set is the catalog: records and compatibility rules.
 type Set struct {
 	qnn.Facts
 	Rules []*Rule
-	// Upstream is the table of chips of mllm's compiler, soc_model by name, which rules may compare with the records; nil when whoever
-	// asks does not have it.
-	Upstream map[string]uint32
+	// MllmChips maps the chip names in mllm's compiler to soc_model numbers. Rules compare these numbers with the
+	// records. MllmChips may be nil.
+	MllmChips map[string]uint32
 
-	budget *lang.Budget // of what a workspace's own files evaluate
+	budget *lang.Budget      // evaluation budget of a workspace's own files
+	files  map[string][]byte // contents of the files read, by name
 }
 
-// Refill lets a workspace's own rules do as much again as they might when they were loaded: for another plan.
+// Refill resets the evaluation budget of a workspace's rules, before another plan.
 func (s *Set) Refill() { s.budget.Refill() }
 
-// File is a file to read.
+// File is a catalog file.
 type File struct {
 	Name    string // for diagnostics
 	Content []byte
-	Shipped bool // it is part of hexmage, and no workspace's
+	Shipped bool // whether the file is part of hexmage, not of a workspace
 }
 
-// Toolchain is what of a toolchain block is no fact: how its releases are had. It is to be decoded by who knows that, strictly: here no
-// name in it is refused.
+// Toolchain is the part of a toolchain block that describes how to get the releases. Body may contain any name, so its
+// reader must decode it strictly.
 type Toolchain struct {
 	File     string
-	SDK      *qnn.SDK // with what blocks of the name have said so far, in all files
+	SDK      *qnn.SDK // merged from all blocks with this name so far
 	Body     hcl.Body
 	Releases []Release
 }
 
-// Release is what of a release block is no fact.
+// Release is the part of a release block that describes how to get the release.
 type Release struct {
 	*qnn.Release
 	Body hcl.Body
@@ -90,17 +94,22 @@ type releaseBlock struct {
 	HTPAPI       string   `hcl:"htp_api,optional"`
 	ContextBlob  string   `hcl:"context_blob,optional"`
 	SystemAPI    string   `hcl:"system_api,optional"`
-	Rest         hcl.Body `hcl:",remain"`
+
+	Facts []*qnn.Fact `hcl:"fact,block"`
+	Rest  hcl.Body    `hcl:",remain"`
 }
 
-// Builtin returns the SoCs, archs and rules that are part of hexmage, without any release.
+// Builtin returns hexmage's own SoCs, archs and rules, without releases.
 func Builtin() (*Set, hcl.Diagnostics) {
 	s, _, diags := Load(nil)
 	return s, diags
 }
 
-// Load returns the built-in SoCs, archs and rules with the given files on top, in their order, and what of toolchain blocks is no fact.
-// A SoC, an arch or a release that is there already is replaced; of a rule, what a later one sets.
+// Load returns the built-in catalog extended by the files, in their order. It also returns the undecoded parts of each
+// toolchain block.
+//
+// A later SoC, arch or release replaces an earlier one of the same name. A later rule replaces only the attributes that
+// it sets.
 func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 	own, err := builtin.ReadDir(".")
 	if err != nil {
@@ -115,10 +124,11 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 		all = append(all, File{"<hexmage>/qnn/facts/" + e.Name(), b, true})
 	}
 	all = append(all, files...)
-	s := &Set{budget: lang.NewBudget()}
+	s := &Set{budget: lang.NewBudget(), files: map[string][]byte{}}
 	contents, problems := make([]content, len(all)), make([]hcl.Diagnostics, len(all))
 	var wg sync.WaitGroup
 	for i, f := range all {
+		s.files[f.Name] = f.Content
 		wg.Go(func() { problems[i] = f.decode(&contents[i], s.budget) })
 	}
 	wg.Wait()
@@ -128,7 +138,7 @@ func Load(files []File) (*Set, []Toolchain, hcl.Diagnostics) {
 		if diags = append(diags, problems[i]...); problems[i].HasErrors() {
 			continue
 		}
-		rest = append(rest, s.addToolchains(contents[i].Toolchains, f.Name)...)
+		rest = append(rest, s.addToolchains(contents[i].Toolchains, f)...)
 		diags = append(diags, s.add(contents[i], f)...)
 	}
 	if !diags.HasErrors() {
@@ -152,7 +162,7 @@ func (f File) decode(to *content, b *lang.Budget) hcl.Diagnostics {
 	return append(diags, gohcl.DecodeBody(parsed.Body, nil, to)...)
 }
 
-func (s *Set) addToolchains(blocks []*toolchainBlock, file string) []Toolchain {
+func (s *Set) addToolchains(blocks []*toolchainBlock, file File) []Toolchain {
 	var rest []Toolchain
 	for _, b := range blocks {
 		sdk := s.SDK(b.Name)
@@ -163,10 +173,10 @@ func (s *Set) addToolchains(blocks []*toolchainBlock, file string) []Toolchain {
 		if len(b.Tools) > 0 {
 			sdk.Tools = b.Tools
 		}
-		t := Toolchain{File: file, SDK: sdk, Body: b.Rest}
+		t := Toolchain{File: file.Name, SDK: sdk, Body: b.Rest}
 		for _, r := range b.Releases {
 			release := &qnn.Release{Version: r.Version, BuildID: r.BuildID, ToolsVersion: r.ToolsVersion, Arches: r.Arches, Revision: r.Revision,
-				CoreAPI: r.CoreAPI, HTPAPI: r.HTPAPI, ContextBlob: r.ContextBlob, SystemAPI: r.SystemAPI}
+				CoreAPI: r.CoreAPI, HTPAPI: r.HTPAPI, ContextBlob: r.ContextBlob, SystemAPI: r.SystemAPI, Facts: r.Facts, From: file.from()}
 			sdk.Releases = replace(sdk.Releases, release, func(have *qnn.Release) bool { return have.Version == r.Version })
 			t.Releases = append(t.Releases, Release{release, r.Rest})
 		}
@@ -175,11 +185,16 @@ func (s *Set) addToolchains(blocks []*toolchainBlock, file string) []Toolchain {
 	return rest
 }
 
-func (s *Set) add(c content, file File) (diags hcl.Diagnostics) {
-	from := ""
-	if !file.Shipped {
-		from = file.Name
+// from returns the From of the file's records.
+func (f File) from() string {
+	if f.Shipped {
+		return ""
 	}
+	return f.Name
+}
+
+func (s *Set) add(c content, file File) (diags hcl.Diagnostics) {
+	from := file.from()
 	for _, soc := range c.SoCs {
 		soc.From = from
 		s.SoCs = replace(s.SoCs, soc, func(have *qnn.SoC) bool { return have.Name == soc.Name })
@@ -208,7 +223,7 @@ func (s *Set) add(c content, file File) (diags hcl.Diagnostics) {
 	return append(diags, s.addRules(c.Rules, file)...)
 }
 
-// replace puts x where the one is that it is to replace, or at the end.
+// replace replaces the element that is reports, or appends x.
 func replace[T any](all []*T, x *T, is func(*T) bool) []*T {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		all[i] = x
@@ -217,7 +232,7 @@ func replace[T any](all []*T, x *T, is func(*T) bool) []*T {
 	return append(all, x)
 }
 
-// Inherit gives to, a struct, what from says where to says nothing.
+// Inherit fills the empty fields of the struct to with the fields of the struct from.
 func Inherit[T any](to, from *T) {
 	a, b := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range a.NumField() {
@@ -227,50 +242,63 @@ func Inherit[T any](to, from *T) {
 	}
 }
 
-// check says what no record may say, and what of one is not there that another names.
+// check reports invalid records and references to missing records.
 func (s *Set) check() (diags hcl.Diagnostics) {
 	bad := func(kind, name, from, format string, args ...any) {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Catalogue of SoCs",
+		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Invalid catalog record",
 			Detail: fmt.Sprintf("%s: %s %q: ", cmp.Or(from, "<hexmage>"), kind, name) + fmt.Sprintf(format, args...)})
 	}
 	arch := regexp.MustCompile(`^v\d{2,3}$`)
 	facts := func(kind, name, from string, all []*qnn.Fact) {
 		for _, f := range all {
 			if !slices.Contains([]string{qnn.Documented, qnn.Observed, qnn.Inferred}, f.Confidence) || f.Source == "" {
-				bad(kind, name, from, "fact %q: confidence is %q, want documented, observed or inferred; and a source.", f.Attribute, f.Confidence)
+				bad(kind, name, from, "fact %q: invalid confidence %q or empty source. Set confidence to documented, "+
+					"observed or inferred, and name a source.", f.Attribute, f.Confidence)
 			}
 		}
 	}
 	for _, soc := range s.SoCs {
 		if !arch.MatchString(soc.Arch) || soc.SoCModel < 0 || soc.VTCMMB < 0 || soc.Bandwidth < 0 {
-			bad("soc", soc.Name, soc.From, "arch is %q, want a Hexagon arch such as \"v79\"; soc_model, vtcm_mb and bandwidth_gbs are not negative.", soc.Arch)
+			bad("soc", soc.Name, soc.From, "invalid arch %q or negative number. Use an arch such as \"v79\", and 0 "+
+				"or more for soc_model, vtcm_mb and bandwidth_gbs.", soc.Arch)
+		}
+		for _, feature := range soc.MissingFeatures {
+			if a := s.FindArch(soc.Arch); a == nil || !slices.Contains(a.Features, feature) {
+				bad("soc", soc.Name, soc.From, "missing_features: Hexagon %s has no feature %q. Remove the feature.",
+					soc.Arch, feature)
+			}
+		}
+		if soc.Basis != "" && !slices.ContainsFunc(s.Defaults, func(g *qnn.DefaultProvenance) bool { return g.Kind == soc.Basis }) {
+			bad("soc", soc.Name, soc.From, "unknown basis %q. Use the first label of a fact block.", soc.Basis)
 		}
 		facts("soc", soc.Name, soc.From, soc.Facts)
 	}
 	for _, a := range s.Arches {
 		if !arch.MatchString(a.Name) {
-			bad("arch", a.Name, a.From, "want the name of a Hexagon arch, such as \"v79\".")
+			bad("arch", a.Name, a.From, "invalid name. Use a Hexagon arch such as \"v79\".")
 		}
 		if a.ContextMB < 0 || a.ProcessMB < 0 {
-			bad("arch", a.Name, a.From, "context_mb and process_mb are not negative.")
+			bad("arch", a.Name, a.From, "negative number. Set context_mb and process_mb to 0 or more.")
 		}
 		if like := s.FindArch(a.CompileAs); a.CompileAs != "" && (like == nil || like.CompileAs != "") {
-			bad("arch", a.Name, a.From, "compile_as is %q, want an arch that has a record, and that compilers know.", a.CompileAs)
+			bad("arch", a.Name, a.From, "invalid compile_as %q. Use a known arch that has no compile_as.", a.CompileAs)
 		}
 		facts("arch", a.Name, a.From, a.Facts)
 	}
 	for _, r := range s.UnsupportedOps {
 		if !slices.Contains([]string{"onnx", "aten"}, r.Format) {
-			bad("unsupported_op", r.Op, "", "format is %q, want onnx or aten.", r.Format)
+			bad("unsupported_op", r.Op, "", "invalid format %q. Use onnx or aten.", r.Format)
 		}
 		if r.Change == "" {
-			bad("unsupported_op", r.Op, "", "change is empty, want what to put in its place.")
+			bad("unsupported_op", r.Op, "", "empty change. Name a replacement.")
 		}
 		if r.Rank < 0 {
-			bad("unsupported_op", r.Op, "", "rank is %d, want a number of dimensions, or none.", r.Rank)
+			bad("unsupported_op", r.Op, "", "negative rank %d. Set rank to the number of dimensions, or remove rank.",
+				r.Rank)
 		}
 		if r.Op == "*" && r.Rank == 0 {
-			bad("unsupported_op", r.Op, "", "it has no rank, want one: \"*\" is any operation on tensors of so many dimensions.")
+			bad("unsupported_op", r.Op, "", "missing rank. Set rank, because \"*\" matches any operation on tensors "+
+				"of one rank.")
 		}
 		facts("unsupported_op", r.Op, "", []*qnn.Fact{{Attribute: "change", Confidence: r.Confidence, Source: r.Source}})
 	}
@@ -278,25 +306,36 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 	types := regexp.MustCompile(`^(a8|a16)(a8|a16|w4|w8|w16)?$|^f16$|^f32$`)
 	for _, p := range s.Precisions {
 		if len(p.Ops) == 0 {
-			bad("precision", p.Name, "", "ops is empty, want names of operations.")
+			bad("precision", p.Name, "", "empty ops. List names of operations.")
 		}
 		for _, op := range p.Ops {
 			if other := seen[op]; other != "" {
-				bad("precision", p.Name, "", "%s is one of %q, too: an operation is in one of them.", op, other)
+				bad("precision", p.Name, "", "operation %s is also in %q. Remove the operation from one of the two.",
+					op, other)
 			}
 			seen[op] = p.Name
 		}
 		for _, a := range slices.Sorted(maps.Keys(p.Takes)) {
-			if s.FindArch(a) == nil {
-				bad("precision", p.Name, "", "takes has %q, which has no record as an arch.", a)
+			arch := s.FindArch(a)
+			if arch == nil {
+				bad("precision", p.Name, "", "takes: unknown arch %q. Use a known arch.", a)
 			}
 			for _, t := range p.Takes[a] {
 				if !types.MatchString(t) {
-					bad("precision", p.Name, "", "%s takes %q, want types such as a16w8, a16a8, a8 or f16.", a, t)
+					bad("precision", p.Name, "", "%s: invalid type %q. Use types such as a16w8, a16a8, a8 or f16.",
+						a, t)
+				} else if t[0] == 'f' && arch != nil && !qnn.HasFloats(arch.Features) {
+					bad("precision", p.Name, "", "%s: type %q needs a floating-point feature, which the arch lacks. "+
+						"Remove the type.", a, t)
 				}
 			}
 		}
 		facts("precision", p.Name, "", []*qnn.Fact{{Attribute: "takes", Confidence: p.Confidence, Source: p.Source}})
+	}
+	for _, sdk := range s.SDKs {
+		for _, r := range sdk.Releases {
+			facts("release", sdk.Name+" "+r.Version, r.From, r.Facts)
+		}
 	}
 	for _, g := range s.Defaults {
 		facts("fact", g.Kind, "", []*qnn.Fact{{Attribute: g.Attribute, Confidence: g.Confidence, Source: g.Source}})

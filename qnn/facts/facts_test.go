@@ -149,15 +149,15 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%d of the workspace, %+v", own, p)
 	}
 	for text, want := range map[string]string{
-		"unsupported_op \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                           "want onnx or aten.",
-		"unsupported_op \"A\" {\n  format = \"onnx\"\n  change = \"\"" + known:                                             "change is empty",
-		"unsupported_op \"A\" {\n  format = \"onnx\"\n  rank = -1\n  change = \"B\"" + known:                               "rank is -1",
-		"precision \"x\" {\n  ops = []\n  takes = {}" + known:                                                              "ops is empty",
-		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v79 = [\"a9w8\"] }" + known:                                     `v79 takes "a9w8", want types such as`,
-		"unsupported_op \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                            "it has no rank, want one",
-		"unsupported_op \"A\" {\n  format = \"onnx\"\n  change = \"B\"\n  confidence = \"perhaps\"\n  source = \"x\"\n}\n": "want documented, observed or inferred",
-		"precision \"x\" {\n  ops = [\"MatMul\"]\n  takes = {}" + known:                                                    "an operation is in one of them",
-		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v78 = [\"a8\"] }" + known:                                       "which has no record as an arch",
+		"unsupported_op \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                           "Use onnx or aten.",
+		"unsupported_op \"A\" {\n  format = \"onnx\"\n  change = \"\"" + known:                                             "empty change",
+		"unsupported_op \"A\" {\n  format = \"onnx\"\n  rank = -1\n  change = \"B\"" + known:                               "negative rank -1",
+		"precision \"x\" {\n  ops = []\n  takes = {}" + known:                                                              "empty ops",
+		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v79 = [\"a9w8\"] }" + known:                                     `v79: invalid type "a9w8". Use types such as`,
+		"unsupported_op \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                            "missing rank",
+		"unsupported_op \"A\" {\n  format = \"onnx\"\n  change = \"B\"\n  confidence = \"perhaps\"\n  source = \"x\"\n}\n": "Set confidence to documented, observed or inferred",
+		"precision \"x\" {\n  ops = [\"MatMul\"]\n  takes = {}" + known:                                                    "operation MatMul is also in",
+		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v78 = [\"a8\"] }" + known:                                       "unknown arch \"v78\"",
 	} {
 		if _, said := load(text); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", text, said)

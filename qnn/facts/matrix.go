@@ -5,39 +5,40 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Verdict is what the rules say of a release, or of releases together, for a SoC.
+// Verdict is the rules' answer about a SoC with one release, or with several together.
 type Verdict struct {
-	Works    bool          `json:"works"`              // no rule says that it will fail
-	Doubtful bool          `json:"doubtful,omitempty"` // a rule says so on inferred grounds only, or says that it is unknown
+	Works    bool          `json:"works"`              // whether no rule reports an error
+	Doubtful bool          `json:"doubtful,omitempty"` // whether a finding is inferred or a fact is unknown
 	Findings []qnn.Finding `json:"findings,omitempty"`
 }
 
-// ReleaseVerdict is a release by itself.
+// ReleaseVerdict is the verdict on one release.
 type ReleaseVerdict struct {
 	Version      string `json:"version"`
 	ToolsVersion string `json:"tools_version,omitempty"`
 	Verdict
 }
 
-// PairVerdict is a QAIRT with a Hexagon SDK: what each says by itself, and both together.
+// PairVerdict is the verdict on a QAIRT release together with a Hexagon SDK release.
 type PairVerdict struct {
 	QAIRT   string `json:"qairt"`
 	Hexagon string `json:"hexagon"`
 	Verdict
 }
 
-// Matrix says what of the catalogue works with what for a SoC. Releases are newest first.
+// Matrix lists the verdicts on all releases for a SoC, newest releases first.
 type Matrix struct {
 	SoC     *qnn.SoC         `json:"-"`
-	Target  []qnn.Finding    `json:"target,omitempty"` // of the SoC itself, whatever is used
+	Target  []qnn.Finding    `json:"target,omitempty"` // findings about the SoC itself
 	QAIRT   []ReleaseVerdict `json:"qairt"`
 	Hexagon []ReleaseVerdict `json:"hexagon"`
-	NDK     []ReleaseVerdict `json:"ndk"`
-	Pairs   []PairVerdict    `json:"pairs"` // every QAIRT with every Hexagon SDK; findings are those of both together only
+	Pairs   []PairVerdict    `json:"pairs"` // each QAIRT release with each Hexagon SDK; only findings about the pair
+	// Others maps each other toolchain that rules mention to the verdicts on its releases. A verdict is on one release,
+	// alone and with the newest releases of all other toolchains.
+	Others map[string][]ReleaseVerdict `json:"others"`
 }
 
 func verdict(found []qnn.Finding) Verdict {
@@ -49,26 +50,54 @@ func verdict(found []qnn.Finding) Verdict {
 	return v
 }
 
-// Matrix asks the rules about the SoC with all releases of qairt, hexagon and ndk, one by one and in pairs.
+// Matrix evaluates the rules for the SoC with all releases of the toolchains that rules mention. It also pairs each
+// QAIRT release with each Hexagon SDK.
 func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
-	m := &Matrix{SoC: soc}
+	m := &Matrix{SoC: soc, Others: map[string][]ReleaseVerdict{}}
 	var diags hcl.Diagnostics
+	works := true // no rule rejects the SoC itself
 	ask := func(about string, known ...qnn.Known) Verdict {
 		found, ds := s.Ask(Subject{Target: soc.Target(), Toolchains: known}, about)
 		diags = append(diags, ds...)
-		return verdict(found)
+		v := verdict(found)
+		v.Works = v.Works && works
+		return v
 	}
-	m.Target = ask(AtTarget).Findings
+	target := ask(AtTarget)
+	m.Target, works = target.Findings, target.Works
 	known := map[string][]qnn.Known{}
-	for name, to := range map[string]*[]ReleaseVerdict{"qairt": &m.QAIRT, "hexagon": &m.Hexagon, "ndk": &m.NDK} {
-		t := s.SDK(name)
-		if t == nil {
-			continue
+	for _, t := range s.SDKs {
+		if slices.ContainsFunc(s.Rules, func(r *Rule) bool { return slices.Contains(r.needs, t.Name) }) {
+			for _, r := range t.Sorted() {
+				known[t.Name] = append(known[t.Name], t.Known(r))
+			}
 		}
-		for _, r := range t.Sorted() {
-			k := t.Known(r)
-			known[name] = append(known[name], k)
-			*to = append(*to, ReleaseVerdict{r.Version, r.ToolsVersion, ask(name, k)})
+	}
+	pair := []string{"qairt", "hexagon"}
+	for name, releases := range known {
+		var newest []qnn.Known // newest releases of the other toolchains
+		for other, all := range known {
+			if other != name && !slices.Contains(pair, other) && !slices.Contains(pair, name) {
+				newest = append(newest, all[0])
+			}
+		}
+		var verdicts []ReleaseVerdict
+		for _, k := range releases {
+			v := ask(name, k)
+			if len(newest) > 0 {
+				both := ask(AtStep, append(slices.Clip(newest), k)...)
+				v.Works, v.Doubtful = v.Works && both.Works, v.Doubtful || both.Doubtful
+				v.Findings = append(v.Findings, both.Findings...)
+			}
+			verdicts = append(verdicts, ReleaseVerdict{k.Version, k.ToolsVersion, v})
+		}
+		switch name {
+		case "qairt":
+			m.QAIRT = verdicts
+		case "hexagon":
+			m.Hexagon = verdicts
+		default:
+			m.Others[name] = verdicts
 		}
 	}
 	for i, q := range m.QAIRT {
@@ -81,18 +110,21 @@ func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 	return m, diags
 }
 
-// Needs is the least that a SoC needs, as far as the catalogue knows.
+// Needs holds the oldest releases that support a SoC, according to the catalog.
 type Needs struct {
 	SoC     string `json:"soc"`
-	QAIRT   string `json:"qairt,omitempty"`   // the first release of which no rule doubts that it works
-	Hexagon string `json:"hexagon,omitempty"` // the first Hexagon SDK whose tools can build for its arch
-	Tools   string `json:"tools,omitempty"`   // the first series of tools that can
+	QAIRT   string `json:"qairt,omitempty"`   // first release without errors, warnings and doubts
+	Hexagon string `json:"hexagon,omitempty"` // first Hexagon SDK whose tools build for the SoC's arch
+	Tools   string `json:"tools,omitempty"`   // first Hexagon tools series that builds for the SoC's arch
 }
 
-// Needs asks the rules for the oldest releases that work for the SoC beyond doubt.
+// Needs returns the oldest releases that support the SoC without doubt.
 func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 	n := Needs{SoC: soc.Name}
-	var diags hcl.Diagnostics
+	found, diags := s.Ask(Subject{Target: soc.Target()}, AtTarget)
+	if !verdict(found).Works {
+		return n, diags
+	}
 	oldest := func(name string) string {
 		t := s.SDK(name)
 		if t == nil {
@@ -118,8 +150,10 @@ func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 	return n, diags
 }
 
-// Best returns the release of an SDK with which the rules find least fault for a target: no error or warning, then no doubt. Of equals
-// it is the preferred one, else the oldest that is newer, else the newest. It is "" if among has none.
+// Best returns the release of an SDK with the mildest findings for a target. The function among selects releases. If it
+// accepts none, Best returns "".
+//
+// Among equally good releases, Best returns preferred, or the oldest newer release, or else the newest older release.
 func (s *Set) Best(sdk string, target *qnn.Target, preferred string, among func(*qnn.Release) bool) (string, hcl.Diagnostics) {
 	record := s.SDK(sdk)
 	if record == nil {
@@ -134,7 +168,7 @@ func (s *Set) Best(sdk string, target *qnn.Target, preferred string, among func(
 		found, ds := s.Ask(Subject{Target: target, Toolchains: []qnn.Known{record.Known(r)}}, sdk)
 		diags = append(diags, ds...)
 		rank := [3]int{fault(found), 1, -i}
-		if version.Older(r.Version, preferred) {
+		if qnn.OlderRelease(r.Version, preferred) {
 			rank[1], rank[2] = 2, i
 		} else if r.Version == preferred {
 			rank[1] = 0
@@ -146,7 +180,7 @@ func (s *Set) Best(sdk string, target *qnn.Target, preferred string, among func(
 	return best, diags
 }
 
-// fault ranks findings: 0 for none but notes, 1 for a doubt, 2 for a warning or error.
+// fault ranks findings: 0 for notes only, 1 for a doubt, 2 for a warning or an error.
 func fault(found []qnn.Finding) int {
 	worst := 0
 	for _, f := range found {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,26 +13,35 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Rule says of facts what does not go together. Its expressions may use the objects that Subject lists; a rule is asked when
-// all that it mentions is known.
+// Rule is a compatibility rule. Its expressions use the objects that Subject lists. A rule applies when all objects
+// that it mentions are known.
 type Rule struct {
 	ID         string         `hcl:"id,label"`
 	Severity   string         `hcl:"severity,optional"`   // error (default), warning, note, off
-	Summary    string         `hcl:"summary,optional"`    // the heading of a diagnostic
-	Source     *hcl.Attribute `hcl:"source,optional"`     // where it is known from
-	Confidence *hcl.Attribute `hcl:"confidence,optional"` // documented, observed or inferred: an inferred one only warns
-	Doubt      bool           `hcl:"doubt,optional"`      // the rule says that something is unknown: `compat` answers maybe
-	Argument   string         `hcl:"argument,optional"`   // of the block that the diagnostic points at
-	Each       *hcl.Attribute `hcl:"each,optional"`       // a list: the rule is asked for each element, each.value
-	When       *hcl.Attribute `hcl:"when,optional"`       // true: the rule is broken; without it each element breaks it
-	Reason     *hcl.Attribute `hcl:"reason,optional"`     // what does not go together, and what comes of it
-	Remedy     *hcl.Attribute `hcl:"remedy,optional"`     // what to do
+	Summary    string         `hcl:"summary,optional"`    // title of the diagnostic
+	Source     *hcl.Attribute `hcl:"source,optional"`     // document or observation behind the rule
+	Confidence *hcl.Attribute `hcl:"confidence,optional"` // documented, observed or inferred; an inferred rule only warns
+	Doubt      bool           `hcl:"doubt,optional"`      // true: a fact is unknown, so `compat` answers maybe
+	Argument   string         `hcl:"argument,optional"`   // block argument that the diagnostic points at
+	Defect     *Defect        `hcl:"defect,block"`        // releases with a known defect; When narrows them
+	Each       *hcl.Attribute `hcl:"each,optional"`       // a list; the rule applies to each element, as each.value
+	When       *hcl.Attribute `hcl:"when,optional"`       // true: the rule is broken; if absent, each element breaks it
+	Reason     *hcl.Attribute `hcl:"reason,optional"`     // conflict and its effect
+	Remedy     *hcl.Attribute `hcl:"remedy,optional"`     // next step
 
-	needs   []string // objects that it mentions
-	insists bool     // a workspace wants it to be an error, however sure it is
+	needs   []string // objects that the rule mentions
+	insists bool     // a workspace sets severity error, which inferred rules keep
 }
 
-// addRules puts rules in, or on top of those of the same id: what a later one does not say stays as it was.
+// Defect is a known defect of a toolchain, with the releases that have it.
+type Defect struct {
+	Toolchain string `hcl:"toolchain,label" json:"toolchain"`
+	From      string `hcl:"from" json:"from"` // the first release with the defect
+	// Before is the first release without the defect. If it is "", all newer releases have the defect.
+	Before string `hcl:"before,optional" json:"before,omitempty"`
+}
+
+// addRules adds rules. A rule with a known id changes only the attributes that it sets.
 func (s *Set) addRules(rules []*Rule, file File) (diags hcl.Diagnostics) {
 	for _, r := range rules {
 		insists := r.Severity == qnn.SeverityError && !file.Shipped
@@ -51,24 +61,28 @@ func (s *Set) addRules(rules []*Rule, file File) (diags hcl.Diagnostics) {
 
 func (r *Rule) check(file string) hcl.Diagnostics {
 	bad := func(format string, args ...any) hcl.Diagnostics {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Rule of what goes together", Detail: fmt.Sprintf("%s: compat %q: ", file, r.ID) + fmt.Sprintf(format, args...)}}
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid compatibility rule", Detail: fmt.Sprintf("%s: compat %q: ", file, r.ID) + fmt.Sprintf(format, args...)}}
 	}
 	if r.Severity == "" {
 		r.Severity = qnn.SeverityError
 	}
 	if !slices.Contains([]string{qnn.SeverityError, qnn.SeverityWarning, qnn.SeverityNote, qnn.SeverityOff}, r.Severity) {
-		return bad("severity %q is not known: use error, warning, note or off.", r.Severity)
+		return bad("invalid severity %q. Use error, warning, note or off.", r.Severity)
 	}
 	if r.isCoded() {
 		if r.When != nil || r.Each != nil || r.Reason != nil || r.Remedy != nil {
-			return bad("the rule looks into files and is part of hexmage: only its severity can be set here.")
+			return bad("built-in rule. Set only severity.")
 		}
 		return nil
 	}
-	if r.Reason == nil || r.When == nil && r.Each == nil {
-		return bad("a rule needs reason, and when or each.")
+	if r.Reason == nil || r.When == nil && r.Each == nil && r.Defect == nil {
+		return bad("missing reason or condition. Set reason, and one of when, each and defect.")
 	}
 	r.needs = nil
+	if r.Defect != nil {
+		r.needs = []string{r.Defect.Toolchain}
+		r.Summary, r.Argument = cmp.Or(r.Summary, "Release with a known defect"), cmp.Or(r.Argument, "version")
+	}
 	for _, a := range []*hcl.Attribute{r.Each, r.When, r.Reason, r.Remedy, r.Source, r.Confidence} {
 		if a == nil {
 			continue
@@ -86,8 +100,10 @@ func (r *Rule) isCoded() bool {
 	return slices.ContainsFunc(qnn.Coded(), func(i qnn.Info) bool { return i.ID == r.ID })
 }
 
-// askedAt tells whether the rule is asked at a block: at the target, when it mentions nothing but that, its arch and its SoC; at a toolchain block, when
-// it mentions that and no other; at a step, when it mentions the step, or several toolchains.
+// askedAt reports whether the rule applies at a block.
+//
+// A rule applies at the target if it mentions only the target, its arch and its SoC. It applies at a toolchain block
+// if it mentions that toolchain and no other. It applies at a step if it mentions the step or several toolchains.
 func (r *Rule) askedAt(block string) bool {
 	n := 0
 	for _, name := range r.needs {
@@ -111,14 +127,14 @@ func (r *Rule) askedAt(block string) bool {
 	return n == 1
 }
 
-// AtTarget and AtStep are the blocks, beside toolchains, at which rules are asked.
+// Blocks besides toolchains at which rules apply.
 const (
 	AtTarget = "target"
 	AtStep   = "step"
 )
 
-// Ask asks the rules. at is the block at which they are asked: AtTarget, AtStep or the name of a toolchain; "" asks all rules for which the
-// facts are known. What is wrong with a rule itself comes as diagnostics.
+// Ask evaluates the rules that apply at a block. The block at is AtTarget, AtStep, a toolchain's name, or "" for all
+// rules whose facts are known. Diagnostics report errors in the rules.
 func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
 	var out []qnn.Finding
 	var diags hcl.Diagnostics
@@ -138,6 +154,12 @@ func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
 }
 
 func (r *Rule) ask(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
+	if d := r.Defect; d != nil {
+		release := ctx.Variables[d.Toolchain].GetAttr("version").AsString()
+		if release == "" || qnn.OlderRelease(release, d.From) || d.Before != "" && !qnn.OlderRelease(release, d.Before) {
+			return nil, nil
+		}
+	}
 	if r.Each == nil {
 		return r.eval(ctx)
 	}
@@ -161,7 +183,7 @@ func (r *Rule) ask(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 
 func (r *Rule) eval(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
-	v := cty.True // each element of each breaks the rule
+	v := cty.True // without when, each element of each breaks the rule
 	if r.When != nil {
 		if v, diags = r.When.Expr.Value(ctx); diags.HasErrors() {
 			return nil, diags
@@ -169,7 +191,8 @@ func (r *Rule) eval(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	}
 	if v, err := convert.Convert(v, cty.Bool); err != nil || v.IsNull() {
 		at := r.When.Expr.Range()
-		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Rule of what goes together", Detail: fmt.Sprintf("when of compat %q is to be true or false.", r.ID), Subject: &at}}
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid compatibility rule", Detail: fmt.Sprintf(""+
+			"compat %q: when is not true or false. Use a comparison.", r.ID), Subject: &at}}
 	} else if v.False() {
 		return nil, nil
 	}
@@ -185,7 +208,7 @@ func (r *Rule) eval(ctx *hcl.EvalContext) ([]qnn.Finding, hcl.Diagnostics) {
 	return []qnn.Finding{f}, diags
 }
 
-// textOf is what an attribute says, "" when it is not there or no text.
+// textOf returns the string value of an attribute, or "" for an absent attribute or another type.
 func textOf(a *hcl.Attribute, ctx *hcl.EvalContext) (string, hcl.Diagnostics) {
 	if a == nil {
 		return "", nil
@@ -200,7 +223,7 @@ func textOf(a *hcl.Attribute, ctx *hcl.EvalContext) (string, hcl.Diagnostics) {
 	return "", diags
 }
 
-// KnownFrom says where the rule is known from and how sure that is, of one that rests on records: that it does.
+// KnownFrom returns the rule's source and confidence. If both depend on a record, it returns "the record".
 func (r *Rule) KnownFrom() (source, confidence string) {
 	for _, i := range qnn.Coded() {
 		if i.ID == r.ID {
@@ -217,8 +240,20 @@ func (r *Rule) KnownFrom() (source, confidence string) {
 	return static(r.Source), static(r.Confidence)
 }
 
-// Judge gives the findings of rules that are code the severities that the catalogue has for them, and drops those that nobody
-// wants to know.
+// Text returns the HCL source of a rule's attribute, without the quotes of a string. It returns "" for an absent
+// attribute.
+func (s *Set) Text(a *hcl.Attribute) string {
+	if a == nil {
+		return ""
+	}
+	text := string(a.Expr.Range().SliceBytes(s.files[a.Expr.Range().Filename]))
+	if inner, ok := strings.CutPrefix(text, `"`); ok {
+		text = strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `\"`, `"`)
+	}
+	return text
+}
+
+// Judge applies the catalog's severities to the findings of rules in Go code, and drops findings with severity off.
 func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
 	var out []qnn.Finding
 	for _, f := range found {
@@ -234,7 +269,8 @@ func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
 	return out
 }
 
-// Diagnostics makes diagnostics of findings, which are their Extra; at gives the place of an argument. Notes are left out.
+// Diagnostics converts all findings except notes to diagnostics. The Extra field holds the finding. The function at
+// returns an argument's range.
 func (s *Set) Diagnostics(found []qnn.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, f := range found {
@@ -256,5 +292,5 @@ func (s *Set) summary(id string) string {
 			return r.Summary
 		}
 	}
-	return "These do not go together"
+	return "Incompatible versions"
 }

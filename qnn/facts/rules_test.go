@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/facts"
 )
 
-// releases stand for those of the shipped catalogue.
+// releases stand for those of the shipped catalog.
 const releases = `
 toolchain "qairt" {
   page = "what is no fact is not looked at"
@@ -87,10 +87,10 @@ func TestRulesOfAWorkspace(t *testing.T) {
 
 func TestBadRules(t *testing.T) {
 	for name, x := range map[string]struct{ src, says string }{
-		"severity":     {"compat \"x\" {\n severity = \"fatal\"\n when = true\n reason = \"x\"\n}", `severity "fatal" is not known`},
-		"no reason":    {"compat \"x\" {\n when = true\n}", "needs reason"},
-		"no condition": {"compat \"x\" {\n reason = \"x\"\n}", "when or each"},
-		"code":         {"compat \"push-one-sdk\" {\n when = false\n}", "only its severity"},
+		"severity":     {"compat \"x\" {\n severity = \"fatal\"\n when = true\n reason = \"x\"\n}", `invalid severity "fatal"`},
+		"no reason":    {"compat \"x\" {\n when = true\n}", "missing reason or condition"},
+		"no condition": {"compat \"x\" {\n reason = \"x\"\n}", "one of when, each and defect"},
+		"code":         {"compat \"push-one-sdk\" {\n when = false\n}", "Set only severity"},
 		"attribute":    {"compat \"x\" {\n because = \"x\"\n}", "because"},
 	} {
 		if _, diags := load(x.src); !diags.HasErrors() || !strings.Contains(diags.Error(), x.says) {
@@ -137,6 +137,7 @@ soc "OURS2" {
 		t.Fatal(diags)
 	}
 	for name, want := range map[string]string{ // QAIRT, oldest first; then the first one
+		"SM8250":  "no no no ",                     // no HTP
 		"SM8735":  "maybe maybe yes 2.51.0.260929", // seen in 2.51 only
 		"SM8635":  "maybe yes yes 2.25.0.240728",
 		"SC7280X": "maybe yes yes 2.25.0.240728",
@@ -194,8 +195,11 @@ func TestDefects(t *testing.T) {
 		{"qairt 2.43.0.260128", "SM8550", ""},
 		{"qairt 2.44.0.260225", "SM8650", "qairt-system-abi"},
 		{"qairt 2.45.40.260406", "SM8650", "qairt-windows-exit-code"},
-		{"qairt 2.48.40.260702", "SM8650", "qairt-mapped-weights qairt-skel-symbol"},
-		{"qairt 2.49.0.260730", "SM8650", "qairt-skel-symbol"},
+		{"qairt 2.48.40.260702", "SC8380XP", "qairt-mapped-weights qairt-skel-symbol"},
+		{"qairt 2.48.40.260702", "SM8650", "qairt-skel-symbol"},
+		{"qairt 2.49.0.260730", "SM8650", "qairt-genie-slot qairt-skel-symbol"},
+		{"qairt 2.50.40.260831", "SM8650", "qairt-genie-slot qairt-skel-symbol"},
+		{"qairt 2.51.0.260929", "SM8650", "qairt-skel-symbol"},
 		{"ort_qnn_android 2.5.0", "SM8650", "ort-qnn-llm"},
 		{"ort_qnn_android 2.6.0", "SM8650", ""},
 		{"ort_qnn_android 2.4.0", "SM8650", ""},
@@ -226,7 +230,7 @@ func TestDefects(t *testing.T) {
 			if f.Reason == "" || f.Remedy == "" || f.Source == "" {
 				t.Errorf("%s: %+v", x.toolchains, f)
 			}
-			if !strings.HasPrefix(f.Rule, "soc-") && f.Rule != "qairt-soc" && f.Rule != "upstream-chipset" {
+			if !strings.HasPrefix(f.Rule, "soc-") && f.Rule != "qairt-soc" && f.Rule != "mllm-chipset" {
 				ids = append(ids, f.Rule)
 			}
 		}

@@ -1,7 +1,7 @@
-# SoCs with an HTP. soc_model is the number QNN knows (Qnn_SocModel_t); soc_ids are what Android says in
-# /sys/devices/soc0/soc_id: never the same number. vtcm_mb 0: not published. min_sdk: the first QAIRT SDK said to know it, by
-# executorch's list; Qualcomm says it of none. seen_sdk: if no first one is published, the oldest that is known to know it.
-# lpai: version of the low-power AI core.
+# SoCs with an HTP. soc_model is QNN's number (Qnn_SocModel_t). soc_ids are Android's numbers in /sys/devices/soc0/soc_id, which
+# always differ from soc_model. vtcm_mb 0 means not published. min_sdk is the first supporting QAIRT SDK in executorch's list;
+# Qualcomm does not publish it. seen_sdk is the oldest SDK seen to support the SoC, if the first is not published. lpai is the
+# version of the low-power AI core.
 
 fact "soc" "soc_model" {
   confidence = "documented"
@@ -18,11 +18,26 @@ fact "soc" "vtcm_mb" {
   source     = "executorch#9084; executorch: devices and versions"
 }
 
-# What the memory of phones with it can give at most: its fastest clock, twice, on all its channels. A phone may have slower memory, and the NPU
-# gets less than all of it.
+# Peak memory bandwidth of phones with the SoC: twice the fastest clock, on all channels. A phone may have slower memory, and the
+# NPU gets only a part of the bandwidth.
 fact "soc" "bandwidth_gbs" {
   confidence = "inferred"
   source     = "a third party's table of Qualcomm's product pages (gist.github.com, EwoutH, 754fa40a)"
+}
+
+fact "soc" "soc_ids" {
+  confidence = "observed"
+  source     = "QAIRT's own table of Android's numbers; executorch: devices and versions"
+}
+
+fact "soc" "lpai" {
+  confidence = "observed"
+  source     = "executorch: devices and versions"
+}
+
+fact "soc" "missing_features" {
+  confidence = "observed"
+  source     = "executorch#22542: The SocModel doesn't support FP16"
 }
 
 fact "soc" "min_sdk" {
@@ -52,7 +67,7 @@ soc "SM7325" {
   seen_sdk       = "2.25"
   vtcm_mb        = 2
   soc_ids        = [475]
-  # Some tables of third parties give 35 for SM8350; that is 30.
+  # Some third-party tables have 35 for SM8350 instead of 30.
   # VTCM: by rwkv-qualcomm; executorch does not list the SoC.
   fact "seen_sdk" {
     confidence = "documented"
@@ -111,6 +126,22 @@ soc "SA8295" {
   vtcm_mb        = 8
   min_sdk        = "2.14"
   aliases        = ["SA8295P"]
+}
+
+soc "SA8540" {
+  marketing_name = "Automotive"
+  arch           = "v68"
+  soc_model      = 62
+  vtcm_mb        = 8
+  seen_sdk       = "2.51"
+  fact "arch" {
+    confidence = "observed"
+    source     = "executorch: qc_schema.py; what the compiler of QAIRT 2.51 targets for the number"
+  }
+  fact "vtcm_mb" {
+    confidence = "observed"
+    source     = "executorch: qc_schema.py; what the compiler of QAIRT 2.51 targets for the number"
+  }
 }
 
 soc "SC8280X" {
@@ -200,7 +231,15 @@ soc "QCS8550" {
   soc_model      = 66
   seen_sdk       = "2.47"
   vtcm_mb        = 8
-  note           = "arch and VTCM taken from SM8550, of the same family"
+  aliases        = ["QCM8550", "QCM8550LA", "QCM8550LE"]
+  fact "arch" {
+    confidence = "documented"
+    source     = "Qualcomm 80-63442-2: supported Snapdragon devices"
+  }
+  fact "vtcm_mb" {
+    confidence = "inferred"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
+  }
   fact "seen_sdk" {
     confidence = "inferred"
     source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
@@ -212,12 +251,12 @@ soc "SM8635" {
   arch             = "v73"
   soc_model        = 68
   seen_sdk         = "2.25"
-  vtcm_mb          = 8
+  vtcm_mb          = 4 # a draft, executorch#19216, says 8
   bandwidth_gbs    = 67.2
-  missing_features = ["fp16_relaxed_precision"] # rwkv-qualcomm
+  missing_features = ["fp16"]
   fact "vtcm_mb" {
     confidence = "inferred"
-    source     = "a draft, executorch#19216; the compiler of QAIRT 2.51 targets 4 MB"
+    source     = "what the compiler of QAIRT 2.51 targets for the number"
   }
   fact "seen_sdk" {
     confidence = "documented"
@@ -226,12 +265,13 @@ soc "SM8635" {
 }
 
 soc "SM7675" {
-  marketing_name = "Snapdragon 7+ Gen 3"
-  arch           = "v73"
-  soc_model      = 70
-  seen_sdk       = "2.25"
-  vtcm_mb        = 4
-  bandwidth_gbs  = 67.2
+  marketing_name   = "Snapdragon 7+ Gen 3"
+  arch             = "v73"
+  soc_model        = 70
+  seen_sdk         = "2.25"
+  vtcm_mb          = 4
+  bandwidth_gbs    = 67.2
+  missing_features = ["fp16"]
   fact "vtcm_mb" {
     confidence = "inferred"
     source     = "what the compiler of QAIRT 2.51 targets for the number"
@@ -252,6 +292,22 @@ soc "SM6450" {
   fact "seen_sdk" {
     confidence = "documented"
     source     = "Qualcomm: supported Snapdragon devices, QAIRT 2.25"
+  }
+}
+
+soc "SM7435" {
+  marketing_name = "Snapdragon 7s Gen 2"
+  arch           = "v73"
+  soc_model      = 61
+  seen_sdk       = "2.47"
+  note           = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  fact "arch" {
+    confidence = "inferred"
+    source     = "LiteRT: supported_soc.csv"
+  }
+  fact "seen_sdk" {
+    confidence = "inferred"
+    source     = "LiteRT: table of SoCs after the documentation of QAIRT 2.47"
   }
 }
 
@@ -366,7 +422,7 @@ soc "SA8620P" {
   soc_model      = 67
   seen_sdk       = "2.47"
   vtcm_mb        = 8
-  note           = "the arch is said of SA7255 and LiteRT's table; QNN's own list does not have it"
+  note           = "the arch is that of SA7255 and LiteRT's table; QNN's own list omits the SoC"
   aliases        = ["SA7255", "SA8610", "SA8620"]
   fact "vtcm_mb" {
     confidence = "inferred"
@@ -442,6 +498,7 @@ soc "SM8845" {
   soc_model      = 97
   vtcm_mb        = 8
   min_sdk        = "2.42"
+  aliases        = ["SM8845P"]
 }
 
 soc "SC8480XP" {
@@ -485,216 +542,113 @@ soc "SW6100" {
   min_sdk        = "2.42"
 }
 
-# SoCs that nobody has published more of than their numbers: arch and VTCM are what the compiler of QAIRT 2.51 takes for them, which is not always what
-# a chip has.
+# SoCs with published numbers only. Arch and VTCM are the targets of the compiler of QAIRT 2.51, which can differ from the chip.
+
+fact "compiler" "soc_model" {
+  confidence = "observed"
+  source     = "the name that the compiler of QAIRT 2.51 writes for the number"
+}
+
+fact "compiler" "arch" {
+  confidence = "inferred"
+  source     = "what the compiler of QAIRT 2.51 targets for the number"
+}
+
+fact "compiler" "vtcm_mb" {
+  confidence = "inferred"
+  source     = "what the compiler of QAIRT 2.51 targets for the number"
+}
 
 soc "SM8975" {
+  basis     = "compiler"
   arch      = "v85"
   soc_model = 103
   seen_sdk  = "2.51"
   vtcm_mb   = 12
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SM8975L" {
+  basis     = "compiler"
   arch      = "v85"
   soc_model = 112
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SM8950" {
+  basis     = "compiler"
   arch      = "v85"
   soc_model = 113
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SA8787" {
+  basis     = "compiler"
   arch      = "v85"
   soc_model = 114
   seen_sdk  = "2.51"
   vtcm_mb   = 16
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SM8850L" {
+  basis     = "compiler"
   arch      = "v81"
   soc_model = 92
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "QCS8845" {
+  basis     = "compiler"
   arch      = "v81"
   soc_model = 109
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SC8440XP" {
+  basis     = "compiler"
   arch      = "v81"
   soc_model = 94
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SM7950" {
+  basis     = "compiler"
   arch      = "v81"
   soc_model = 123
   seen_sdk  = "2.51"
   vtcm_mb   = 4
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "CQ8750S" {
+  basis     = "compiler"
   arch      = "v79"
   soc_model = 105
   seen_sdk  = "2.51"
   vtcm_mb   = 8
   soc_ids   = [705] # executorch#16465
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "CQ8725S" {
+  basis     = "compiler"
   arch      = "v79"
   soc_model = 104
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "QCS8625" {
+  basis     = "compiler"
   arch      = "v75"
   soc_model = 90
   seen_sdk  = "2.47"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
   fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "documented"
+    source     = "Qualcomm 80-63442-2: supported Snapdragon devices"
   }
   fact "seen_sdk" {
     confidence = "inferred"
@@ -703,103 +657,117 @@ soc "QCS8625" {
 }
 
 soc "SM7750" {
+  basis     = "compiler"
   arch      = "v73"
   soc_model = 86
   seen_sdk  = "2.51"
   vtcm_mb   = 4
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SM7550" {
+  basis         = "compiler"
   arch          = "v73"
   soc_model     = 64
   seen_sdk      = "2.51"
   vtcm_mb       = 2
   bandwidth_gbs = 25.6
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "SM6650" {
+  basis     = "compiler"
   arch      = "v73"
   soc_model = 74
   seen_sdk  = "2.51"
   vtcm_mb   = 2
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
 }
 
 soc "QCM6690" {
+  basis     = "compiler"
+  aliases   = ["QCS6690"]
   arch      = "v73"
   soc_model = 78
   seen_sdk  = "2.51"
   vtcm_mb   = 2
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
   fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
+    confidence = "documented"
+    source     = "Qualcomm 80-63442-2: supported Snapdragon devices"
   }
 }
 
 soc "SC8340XP" {
+  basis     = "compiler"
   arch      = "v73"
   soc_model = 120
   seen_sdk  = "2.51"
   vtcm_mb   = 8
-  fact "soc_model" {
-    confidence = "observed"
-    source     = "the name that the compiler of QAIRT 2.51 writes for the number"
-  }
-  fact "arch" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
-  fact "vtcm_mb" {
-    confidence = "inferred"
-    source     = "what the compiler of QAIRT 2.51 targets for the number"
-  }
+}
+
+soc "SAR1165P" {
+  basis     = "compiler"
+  arch      = "v73"
+  soc_model = 100
+  seen_sdk  = "2.51"
+  vtcm_mb   = 2
+}
+
+soc "SAR1180P" {
+  basis     = "compiler"
+  arch      = "v73"
+  soc_model = 101
+  seen_sdk  = "2.51"
+  vtcm_mb   = 2
+}
+
+soc "CQ7790M" {
+  basis     = "compiler"
+  arch      = "v73"
+  soc_model = 102
+  seen_sdk  = "2.51"
+  vtcm_mb   = 4
+}
+
+soc "IQX5121" {
+  basis     = "compiler"
+  arch      = "v73"
+  soc_model = 119
+  seen_sdk  = "2.51"
+  vtcm_mb   = 8
+}
+
+soc "XRV7200" {
+  basis     = "compiler"
+  arch      = "v81"
+  soc_model = 110
+  seen_sdk  = "2.51"
+  vtcm_mb   = 4
+}
+
+soc "XRV7205" {
+  basis     = "compiler"
+  arch      = "v81"
+  soc_model = 111
+  seen_sdk  = "2.51"
+  vtcm_mb   = 4
+}
+
+soc "QMX115" {
+  basis     = "compiler"
+  arch      = "v81"
+  soc_model = 115
+  seen_sdk  = "2.51"
+  vtcm_mb   = 2
+}
+
+soc "IPQ9650" {
+  basis     = "compiler"
+  arch      = "v81"
+  soc_model = 117
+  seen_sdk  = "2.51"
+  vtcm_mb   = 2
 }
 
 soc "SC7280X" {
-  marketing_name = "Snapdragon 7c Gen 2"
+  marketing_name = "Snapdragon 7c+ Gen 3" # Qualcomm's list calls it 7c Gen 2, which is SC7180
   arch           = "v68"
   soc_model      = 44
   seen_sdk       = "2.25"
@@ -824,14 +792,20 @@ soc "SM7315" {
   }
 }
 
-# Without an HTP: QNN runs on their DSP with another backend, and most of what hexmage builds does not.
+# SoCs without an HTP: QNN uses another backend on their DSP, and most of hexmage's outputs do not run there.
 
 soc "SM8250" {
   marketing_name = "Snapdragon 865"
   arch           = "v66"
   soc_model      = 21
   soc_ids        = [356, 455]
-  aliases        = ["QRB5165", "SDM865"]
+  aliases        = ["QRB5165", "QRB5165U", "QRB5165LE", "SDM865"]
+}
+
+soc "QCS7230" {
+  arch      = "v66"
+  soc_model = 51
+  aliases   = ["QCS7230LA", "QCS7230LE"]
 }
 
 soc "SM7250" {
@@ -868,16 +842,28 @@ soc "SM4250" {
   aliases        = ["QCM4290"]
 }
 
-# SoCs that QNN's headers number (2.36.1, and LiteRT's table of 2.47) and whose Hexagon arch nobody has published, or that have no
-# HTP. A target cannot be one of them before somebody writes a soc block. Of SA8155 (v66) and CQ8750S (soc_id 705) not even the number
-# is known; SM8975, SM7775, SM6850, SM4850 and a few more are named in libraries of 2.45 only.
+# SoCs without an HTP or a published Hexagon arch. Their numbers are from QNN's headers (2.36.1, and LiteRT's table of 2.47) or the
+# compiler of QAIRT 2.51 (89 and newer). The compiler compiles for v68 for 89 and newer, as for unknown numbers. Such a SoC needs a
+# soc block before it can be a target. For SA8155 (v66), even the number is unknown.
+fact "other_socs" "models" {
+  confidence = "observed"
+  source     = "published copies of QNN's headers; LiteRT: table of SoCs; the names that the compiler of QAIRT 2.51 writes"
+}
+
+fact "other_socs" "soc_ids" {
+  confidence = "observed"
+  source     = "QAIRT's own table of Android's numbers"
+}
+
 other_socs {
   models = {
     SDM845  = 1, SDM835 = 2, SDM821 = 3, SDM820 = 4, SDM801 = 5, SDM670 = 6, SDM660 = 7, SDM652 = 8, SDM636 = 9, SDM630 = 10, SDM625 = 11,
     SDM855  = 12, SDM710 = 13, SDM632 = 15, SM6150 = 16, QCS610 = 16, SM7150 = 17, QCS405 = 18, SM6125 = 19, QCS403 = 20, IPQ6018 = 23,
-    IPQ6028 = 24, SA8195 = 26, SM6250 = 27, QCS410 = 33, STP6225P = 47, QCS6125 = 48, QRB4210 = 49, QCS7230 = 51, SM4375 = 55, QCM4325 = 56,
-    SM4450  = 59, QCM4490 = 59, SM7435 = 61, SA8540 = 62, AIC100 = 63, SM6450Q = 65, SM4635 = 71, SM6475 = 76,
-    IPQ9574 = 79, IPQ5404 = 80, IPQ5424 = 81, QCS2290 = 83, QCM2290 = 83, SA525M = 84,
+    IPQ6028 = 24, SA8195 = 26, SM6250 = 27, QCS410 = 33, STP6225P = 47, QCS6125 = 48, QRB4210 = 49, SM4375 = 55, QCM4325 = 56,
+    SM4450  = 59, QCM4490 = 59, AIC100 = 63, SM6450Q = 65, SM4635 = 71, SM6475 = 76,
+    IPQ9574 = 79, IPQ5404 = 80, IPQ5424 = 81, QCS2290 = 83, QCM2290 = 83, SA525M = 84, QCM8538 = 89, SM7775 = 91, QCM8838 = 99,
+    SM6850  = 106, SM4850 = 107, CQ2390M = 116, SM4875 = 118,
   }
+  # SXR2250P has v69 by Qualcomm's list of supported devices (80-63442-2), SM7425 by LiteRT's; their QNN numbers are not published.
   soc_ids = { SM4450 = 568, SM7425 = 564, SXR2250P = 649 }
 }

@@ -9,17 +9,21 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Subject is what rules are asked about. What is not set is not known, and rules that mention it are not asked.
+// Subject holds the facts that rules see. Rules that mention an unset object do not apply.
 //
-// In rules: `target` is what the pipeline builds for (soc, arch, soc_model, vtcm_mb), `arch` its Hexagon arch (name,
-// context_mb, process_mb), `soc` what the catalogue says of that SoC (name,
-// marketing_name, arch, soc_model, vtcm_mb, soc_ids, min_sdk, seen_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
-// of that name (name, version, build_id, tools_version, revision, arches, core_api, htp_api, context_blob, simulated, installed), `step` the step
-// (see package steps). Texts that are not known are "", numbers 0, lists empty.
+// Objects in rules:
+//   - `target`: the pipeline's target (soc, arch, soc_model, vtcm_mb);
+//   - `arch`: its Hexagon arch (name, context_mb, process_mb);
+//   - `soc`: the SoC's catalog record (name, marketing_name, arch, soc_model, vtcm_mb, soc_ids, min_sdk, seen_sdk,
+//     features, note);
+//   - `qairt`, `hexagon`, `ndk`, …: a release of that toolchain (name, version, build_id, tools_version, revision,
+//     arches, core_api, htp_api, context_blob, simulated, installed);
+//   - `step`: the step (see package steps).
+//
+// An unknown string is "", an unknown number 0, an unknown list empty.
 type Subject struct {
 	Target     *qnn.Target
 	Toolchains []qnn.Known
@@ -54,7 +58,7 @@ func (s *Set) variables(f Subject) map[string]cty.Value {
 	return vars
 }
 
-// List is the strings as a list of HCL, which may be empty.
+// List converts strings to an HCL list. The list may be empty.
 func List(texts []string) cty.Value {
 	if len(texts) == 0 {
 		return cty.ListValEmpty(cty.String)
@@ -79,8 +83,8 @@ func numbers(ns []int) cty.Value {
 	return cty.ListVal(vs)
 }
 
-// functions are what rules can call: some of the language's, and questions to the records. Those return "" when there is no
-// answer.
+// functions returns the functions that rules can call: some of the language's, and queries of the records. A query
+// without an answer returns "".
 func (s *Set) functions(f Subject) map[string]function.Function {
 	without := func(toolchain, arch string) qnn.Fact {
 		if i := slices.IndexFunc(f.Toolchains, func(k qnn.Known) bool { return k.Name == toolchain }); i >= 0 {
@@ -111,11 +115,11 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 		"contains": stdlib.ContainsFunc, "format": stdlib.FormatFunc, "join": stdlib.JoinFunc,
 		"length": stdlib.LengthFunc, "lower": stdlib.LowerFunc, "replace": stdlib.ReplaceFunc, "split": stdlib.SplitFunc, "upper": stdlib.UpperFunc,
 
-		// or(a, b): b when a is "".
+		// or(a, b): a, or b if a is "".
 		"or": text(func(a ...string) string { return cmp.Or(a[0], a[1]) }, "text", "otherwise"),
-		// older(a, b): whether version a is known and comes before b.
-		"older": truth(func(a ...string) bool { return version.Older(a[0], a[1]) }, "version", "than"),
-		// can_build(tools, arch): whether that version of the Hexagon tools knows the arch, or is not known itself.
+		// older(a, b): reports whether version a is known and precedes b.
+		"older": truth(func(a ...string) bool { return qnn.OlderRelease(a[0], a[1]) }, "version", "than"),
+		// can_build(tools, arch): reports whether that Hexagon tools version is unknown or supports the arch.
 		"can_build": truth(func(a ...string) bool {
 			arches, _ := s.ToolsArches(a[0])
 			return len(arches) == 0 || slices.Contains(arches, a[1])
@@ -129,7 +133,7 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 			return first(a[0], func(r *qnn.Release) bool { return r.Open && slices.Contains(r.Arches, a[1]) })
 		}, "toolchain", "arch"),
 		"first_since": text(func(a ...string) string {
-			return first(a[0], func(r *qnn.Release) bool { return !version.Older(r.Version, a[1]) })
+			return first(a[0], func(r *qnn.Release) bool { return !qnn.OlderRelease(r.Version, a[1]) })
 		}, "toolchain", "version"),
 		"first_tools": text(func(a ...string) string {
 			if arch := s.FindArch(a[0]); arch != nil {
@@ -137,7 +141,7 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 			}
 			return ""
 		}, "arch"),
-		// with_tools(version): a Hexagon SDK with exactly those tools.
+		// with_tools(version): the Hexagon SDK with exactly that tools version.
 		"with_tools": text(func(a ...string) string {
 			if sdk := s.SDK("hexagon"); sdk != nil {
 				for _, r := range sdk.Sorted() {
@@ -150,15 +154,15 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 		}, "tools_version"),
 		"soc_with_id":    text(func(a ...string) string { return numbered(a[0], s.WithAndroidID) }, "soc_id"),
 		"soc_with_model": text(func(a ...string) string { return numbered(a[0], s.WithModel) }, "soc_model"),
-		// confidence and source say how an attribute of a record is known: confidence("soc", "SM8750", "min_sdk").
+		// confidence and source describe an attribute of a record: confidence("soc", "SM8750", "min_sdk").
 		"confidence": text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Confidence }, "kind", "name", "attribute"),
 		"source":     text(func(a ...string) string { return s.factOf(a[0], a[1], a[2]).Source }, "kind", "name", "attribute"),
-		// confidence_without(toolchain, arch) and source_without say on what it rests that the release has no such arch.
+		// confidence_without(toolchain, arch) and source_without describe the fact that the release lacks the arch.
 		"confidence_without": text(func(a ...string) string { return without(a[0], a[1]).Confidence }, "toolchain", "arch"),
 		"source_without":     text(func(a ...string) string { return without(a[0], a[1]).Source }, "toolchain", "arch"),
-		// upstream_model(soc): the soc_model that mllm's compiler takes the SoC's name for.
-		"upstream_model": text(func(a ...string) string {
-			if n, ok := s.Upstream[a[0]]; ok {
+		// mllm_soc_model(soc): the soc_model that mllm's compiler uses for the SoC's name.
+		"mllm_soc_model": text(func(a ...string) string {
+			if n, ok := s.MllmChips[a[0]]; ok {
 				return strconv.FormatUint(uint64(n), 10)
 			}
 			return ""
@@ -172,7 +176,7 @@ func (s *Set) functions(f Subject) map[string]function.Function {
 	}
 }
 
-// factOf is how an attribute of the record of a SoC or an arch is known.
+// factOf returns the provenance of an attribute in the record of a SoC or an arch.
 func (s *Set) factOf(kind, name, attribute string) qnn.Fact {
 	if kind == "arch" {
 		if a := s.FindArch(name); a != nil {
@@ -184,7 +188,7 @@ func (s *Set) factOf(kind, name, attribute string) qnn.Fact {
 	return qnn.Fact{Confidence: qnn.Inferred, Source: "no record"}
 }
 
-// answering is a function of texts.
+// answering returns an HCL function of strings.
 func answering(result cty.Type, answer func(a ...string) cty.Value, params []string) function.Function {
 	spec := &function.Spec{Type: function.StaticReturnType(result), Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		var a []string

@@ -12,21 +12,22 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// TargetType is the type of what Target returns.
+// TargetType is the type of the value of Target.
 func TargetType() cty.Type {
 	return cty.Object(map[string]cty.Type{"soc": cty.String, "arch": cty.String, "soc_model": cty.Number, "vtcm_mb": cty.Number, "soc_id": cty.Number})
 }
 
-// Settable are the arguments of a target block: attributes that it overrides, or has where the SoC has no record.
+// Settable lists the arguments of a target block. They override the SoC's record, or replace it for an unknown SoC.
 func Settable() []string { return []string{"arch", "soc_model", "vtcm_mb"} }
 
-// Target returns what the language knows as `target` for a block `target "NAME" {}`: {soc, arch, soc_model, vtcm_mb, soc_id (the first that
-// Android knows; 0: not known)} of the SoC of that name, with the block's arguments on top, and what the rules say of it. In a block without
-// a name the SoC is an argument that refers to something, such as a variable.
+// Target returns the value of `target` for a block `target "NAME" {}`, and the rules' findings about it.
+//
+// The value is {soc, arch, soc_model, vtcm_mb, soc_id}. The number soc_id is the first id that Android reports, or 0.
+// The block's arguments override the record. A block without a name has an argument soc instead, such as a variable.
 func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	say := func(severity hcl.DiagnosticSeverity, argument, summary, format string, a ...any) {
@@ -42,11 +43,12 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 			asked = v.AsString()
 		}
 		if asked != "" && soc.Constant {
-			say(hcl.DiagError, "soc", "The SoC is the block's name", "Write target %q {}.", asked)
+			say(hcl.DiagError, "soc", "Misplaced SoC", "The SoC is the label of the block. Write target %q {}.", asked)
 		}
 	}
 	if asked == "" {
-		say(hcl.DiagError, "soc", "The target has no SoC", "Name it: target \"SM8750\" {}.")
+		say(hcl.DiagError, "soc", "Missing SoC", "The target block has no SoC. Write one as label, such as target "+
+			"\"SM8750\" {}.")
 		return cty.UnknownVal(TargetType()), diags
 	}
 	settable := Settable()
@@ -55,7 +57,7 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 		x, ok := args[name]
 		return !ok || x.Value.IsNull()
 	}) {
-		record, err = &qnn.SoC{Name: asked}, nil // the block has all that a record would have
+		record, err = &qnn.SoC{Name: asked}, nil // the block itself is the record
 	}
 	if err != nil {
 		say(hcl.DiagError, "soc", "Unknown SoC", "%v.", err)
@@ -71,11 +73,11 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 			if argument == "soc" && name == "" {
 				continue
 			}
-			hint := "There are: " + strings.Join(settable, ", ") + "."
-			if near := nearest.Name(argument, settable); near != "" {
+			hint := "Valid arguments: " + strings.Join(settable, ", ") + "."
+			if near := suggest.Name(argument, settable); near != "" {
 				hint = "Did you mean " + near + "?"
 			}
-			say(hcl.DiagError, argument, "Unknown argument", "There is no argument %s in a target block. %s", argument, hint)
+			say(hcl.DiagError, argument, "Unknown argument", "Unknown argument %s in a target block. %s", argument, hint)
 			continue
 		}
 		v, err := convert.Convert(args[argument].Value, attrs[argument].Type())
@@ -96,7 +98,7 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 	})...)
 }
 
-// TargetOf is what the language knows as `target`, nil when it is not known.
+// TargetOf converts a value of `target`. It returns nil if the value is unknown.
 func TargetOf(v cty.Value) *qnn.Target {
 	if v == cty.NilVal || v.IsNull() || !v.IsWhollyKnown() || !v.Type().IsObjectType() {
 		return nil

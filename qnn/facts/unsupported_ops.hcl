@@ -1,5 +1,6 @@
-# Operations that stay on the CPU, and what may stand in their place. Each of ONNX's was compiled both ways, and both say the same on the CPU. The list of ONNX's is that of
-# the provider of QAIRT 2.51.0; operations that it does not have and of which nothing is said here have no equal that was tried.
+# Operations that stay on the CPU, with their replacements. Each ONNX operation and its replacement were compiled; on the CPU, both
+# give equal results. The ONNX operations are those missing from the provider of QAIRT 2.51.0. Missing operations that are not listed
+# have no tested replacement.
 
 unsupported_op "Acos" {
   format     = "onnx"

@@ -1,8 +1,10 @@
 // Package flatbuffer reads FlatBuffers without their schema, and writes small ones.
 //
-// Root returns a buffer's table, whose fields have the numbers that a schema gives them in order. Every access to a
-// hostile buffer is checked: an absent field reads as zero, and so does a malformed one, after which Table.Err returns
-// an error. The package does not know what the fields mean.
+// Root returns a buffer's table. The fields of a table are numbered in the order of the schema. The package checks
+// every access to an untrusted buffer. An absent or malformed field reads as zero. After a malformed field, Table.Err
+// returns an error.
+//
+// The package does not interpret fields.
 package flatbuffer
 
 import (
@@ -11,17 +13,16 @@ import (
 	"fmt"
 )
 
-// ErrMalformed is wrapped by the errors of Table.Err.
+// ErrMalformed means that a buffer is malformed. Table.Err returns it wrapped.
 var ErrMalformed = errors.New("malformed FlatBuffer")
 
-// Limits of what is taken from a buffer, in bytes: of a string, and of all strings. Each of many tables may have the same
-// string, and each gets a copy.
+// Limits in bytes of a string, and of all strings together. Many tables can share a string, but each gets a copy.
 const (
 	maxString  = 4096
 	maxStrings = 64 << 20
 )
 
-// buffer is what all tables of a buffer share.
+// buffer is the state that all tables of a buffer share.
 type buffer struct {
 	data    []byte
 	strings int // bytes of all strings so far
@@ -34,7 +35,7 @@ type Table struct {
 	at, vtable, fields int
 }
 
-// Root returns the table that the buffer is of.
+// Root returns the buffer's root table.
 func Root(data []byte) Table {
 	b := &buffer{data: data}
 	if !b.has(0, 4) {
@@ -43,7 +44,7 @@ func Root(data []byte) Table {
 	return b.table(0)
 }
 
-// Err returns the first error that reading from the buffer met.
+// Err returns the first error of the buffer's reads.
 func (b *buffer) Err() error { return b.err }
 
 func (b *buffer) fail(format string, args ...any) {
@@ -52,10 +53,10 @@ func (b *buffer) fail(format string, args ...any) {
 	}
 }
 
-// has tells whether n bytes are at a place; if not, that is the buffer's error.
+// has reports whether the buffer has n bytes at an offset. If not, it sets the buffer's error.
 func (b *buffer) has(at, n int) bool {
 	if at < 0 || n < 0 || n > len(b.data)-at {
-		b.fail("%d bytes at %d of %d", n, at, len(b.data))
+		b.fail("read of %d bytes at offset %d exceeds the file size of %d", n, at, len(b.data))
 		return false
 	}
 	return true
@@ -63,7 +64,7 @@ func (b *buffer) has(at, n int) bool {
 
 func (b *buffer) word(at int) uint32 { return binary.LittleEndian.Uint32(b.data[at:]) }
 
-// table follows the unsigned offset at a place inside the buffer. A malformed table has no fields.
+// table follows the unsigned offset at a position in the buffer. A malformed table has no fields.
 func (b *buffer) table(ref int) Table {
 	t := Table{buffer: b, at: ref + int(b.word(ref))}
 	if !b.has(t.at, 4) {
@@ -80,7 +81,7 @@ func (b *buffer) table(ref int) Table {
 	return t
 }
 
-// field returns where the bytes of a field are, at least size of them; 0 if the field is absent.
+// field returns the position of a field with at least size bytes, or 0 if the field is absent.
 func (t Table) field(i, size int) int {
 	if i >= t.fields {
 		return 0
@@ -106,7 +107,7 @@ func (t Table) Uint32(i int) (n uint32) {
 	return n
 }
 
-// Struct fills the numbers of a struct that has nothing but numbers of four bytes.
+// Struct reads a struct of four-byte numbers.
 func (t Table) Struct(i int, numbers ...*uint32) {
 	if at := t.field(i, 4*len(numbers)); at > 0 {
 		for k, n := range numbers {
@@ -115,18 +116,18 @@ func (t Table) Struct(i int, numbers ...*uint32) {
 	}
 }
 
-// Table returns a table, which must be there.
+// Table returns the table in a field. An absent field is an error.
 func (t Table) Table(i int) Table {
 	at := t.field(i, 4)
 	if at == 0 {
-		t.fail("table field %d is absent", i)
+		t.fail("missing table field %d", i)
 		return Table{buffer: t.buffer}
 	}
 	return t.table(at)
 }
 
-// Vector returns where in the buffer the elements of a vector begin, and how many it says there are: they may lie
-// outside. An absent one begins at 0.
+// Vector returns the position (0 if absent) and number of a vector's elements, without checking whether the buffer
+// contains them.
 func (t Table) Vector(i int) (at, n int) {
 	ref := t.field(i, 4)
 	if ref == 0 {
@@ -138,12 +139,12 @@ func (t Table) Vector(i int) (at, n int) {
 	return at + 4, int(t.word(at))
 }
 
-// elements returns where the elements of a vector are, each of so many bytes, and how many: none if there are more than
-// the limit.
+// elements returns the position and number of a vector's elements of the given size. It returns none if there are
+// more than the limit.
 func (t Table) elements(i, size, limit int) (at, n int) {
 	at, n = t.Vector(i)
 	if n > limit {
-		t.fail("vector of %d elements", n)
+		t.fail("invalid vector of %d elements", n)
 		return 0, 0
 	}
 	if !t.has(at, n*size) {
@@ -152,23 +153,23 @@ func (t Table) elements(i, size, limit int) (at, n int) {
 	return at, n
 }
 
-// Bytes returns a list of at most so many bytes, which are the buffer's own.
+// Bytes returns a vector of at most limit bytes, without a copy.
 func (t Table) Bytes(i, limit int) []byte {
 	at, n := t.elements(i, 1, limit)
 	return t.data[at : at+n]
 }
 
-// String returns a text.
+// String returns a string.
 func (t Table) String(i int) string {
 	b := t.Bytes(i, maxString)
 	if t.strings += len(b); t.strings > maxStrings {
-		t.fail("more than %d bytes of strings", maxStrings)
+		t.fail("the strings have more than %d bytes", maxStrings)
 		return ""
 	}
 	return string(b)
 }
 
-// Tables returns a list of at most so many tables.
+// Tables returns a vector of at most limit tables.
 func (t Table) Tables(i, limit int) []Table {
 	at, n := t.elements(i, 4, limit)
 	all := make([]Table, n)
@@ -178,7 +179,7 @@ func (t Table) Tables(i, limit int) []Table {
 	return all
 }
 
-// Uint32s returns a list of at most so many numbers.
+// Uint32s returns a vector of at most limit numbers.
 func (t Table) Uint32s(i, limit int) []uint32 {
 	at, n := t.elements(i, 4, limit)
 	all := make([]uint32, n)

@@ -7,14 +7,15 @@ import (
 	"slices"
 )
 
-// Fields is a table that is to be written, by the numbers of its fields. A value is a uint8, a uint32, a uint64, a Struct, a string, a
-// list of bytes or of uint32, Fields, or a list of them.
+// Fields is a table to write, by field number. A value is a uint8, uint32, uint64, Struct, string, []byte, []uint32,
+// Fields or a list of Fields.
 type Fields map[int]any
 
-// Struct is one that has nothing but numbers of four bytes.
+// Struct is a struct of four-byte numbers.
 type Struct []uint32
 
-// Write returns the buffer of a table. Equal tables give equal bytes, and what a table refers to comes after it, in order of its fields.
+// Write returns the buffer of a table. Referenced values follow the table in the order of its fields. Equal tables
+// give equal bytes.
 func Write(root Fields) []byte {
 	w := &writer{b: make([]byte, 4)}
 	w.point(0, w.table(root))
@@ -23,7 +24,7 @@ func Write(root Fields) []byte {
 
 type writer struct{ b []byte }
 
-// point stores at ref where something is.
+// point stores the offset of a value at ref.
 func (w *writer) point(ref, at int) {
 	binary.LittleEndian.PutUint32(w.b[ref:], uint32(at-ref))
 }
@@ -36,11 +37,11 @@ func (w *writer) align(n int) {
 
 func (w *writer) word(v int) { w.b = binary.LittleEndian.AppendUint32(w.b, uint32(v)) }
 
-// table writes a table behind its vtable, then what it refers to; it returns where the table is.
+// table writes a vtable, its table and the referenced values. It returns the table's position.
 func (w *writer) table(t Fields) int {
 	le := binary.LittleEndian
 	numbers := slices.Sorted(maps.Keys(t))
-	body := make([]byte, 4) // where the vtable is
+	body := make([]byte, 4) // reserved for the vtable's offset
 	offsets := make([]uint16, 1+slices.Max(append(numbers, -1)))
 	for _, i := range numbers {
 		size := 4
@@ -63,7 +64,7 @@ func (w *writer) table(t Fields) int {
 				body = le.AppendUint32(body, n)
 			}
 		default:
-			body = append(body, 0, 0, 0, 0) // where it is, when that is known
+			body = append(body, 0, 0, 0, 0) // reserved for the value's offset
 		}
 	}
 	w.align(4)
@@ -84,7 +85,7 @@ func (w *writer) table(t Fields) int {
 	return at
 }
 
-// value writes what a field refers to; ok is false for what stands in the table itself.
+// value writes a referenced value. ok is false for a value inside the table.
 func (w *writer) value(v any) (at int, ok bool) {
 	if t, ok := v.(Fields); ok {
 		return w.table(t), true
@@ -114,7 +115,7 @@ func (w *writer) value(v any) (at int, ok bool) {
 			w.point(at+4+4*i, w.table(t))
 		}
 	default:
-		panic(fmt.Sprintf("flatbuffer: a field of type %T", v)) // a mistake in the program that calls
+		panic(fmt.Sprintf("flatbuffer: a field of type %T", v)) // a bug in the caller
 	}
 	return at, true
 }

@@ -97,7 +97,7 @@ func TestUnknownGraphs(t *testing.T) {
 	i[10] = []flatbuffer.Fields{{0: uint32(4), 1: uint8(4), 2: flatbuffer.Fields{0: "something else"}}}
 	raw := file23(i, 3)
 	got, err := qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil || got.BuildID != buildID || got.Graphs != nil || !strings.Contains(strings.Join(got.Warnings, ""), "graphs are not understood") {
+	if err != nil || got.BuildID != buildID || got.Graphs != nil || !strings.Contains(strings.Join(got.Warnings, ""), "unreadable graphs") {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

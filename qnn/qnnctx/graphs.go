@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
-// maxMetaGraphs and maxMetaTensors bound what is taken of a file's metadata.
+// maxMetaGraphs and maxMetaTensors limit the graphs and tensors read from a file's metadata.
 const (
 	maxMetaGraphs  = 1024
 	maxMetaTensors = 65536
@@ -23,7 +23,7 @@ func graphs1(t flatbuffer.Table) (all []GraphInfo) {
 	return all
 }
 
-// graphs3 reads those of the newer: field 10, and the graph is two tables deeper, below the HTP's record of it.
+// graphs3 reads the graphs of the newer metadata: field 10. A graph is two tables deeper, below its HTP record.
 func graphs3(t flatbuffer.Table) (all []GraphInfo) {
 	tensors := maxMetaTensors
 	for _, e := range t.Tables(10, maxMetaGraphs) {
@@ -40,7 +40,7 @@ func graphs3(t flatbuffer.Table) (all []GraphInfo) {
 
 const maxRecord = 4096 // bytes
 
-// record returns a record of the HTP, of which only version 1 is known, or nil.
+// record returns an HTP record of version 1, the only known one, or nil.
 func record(t flatbuffer.Table, field, size int) []byte {
 	b := t.Bytes(field, maxRecord)
 	if len(b) < size || binary.LittleEndian.Uint32(b) != 1 {
@@ -49,7 +49,7 @@ func record(t flatbuffer.Table, field, size int) []byte {
 	return b
 }
 
-// arch reads the arch that the context is for; 0 where there is none.
+// arch returns the context's arch, or 0 if it has none.
 func arch(t flatbuffer.Table) uint32 {
 	if b := record(t, 15, 8); b != nil {
 		return binary.LittleEndian.Uint32(b[4:])
@@ -72,8 +72,8 @@ func tensorList(g flatbuffer.Table, field int, left *int) (all []TensorInfo) {
 
 const maxRank = 32
 
-// quant reads how a tensor is quantized: whether at all, how, and the scale and offset of the way that has one of each.
-// nil is not at all.
+// quant returns the scale and offset of a tensor's quantization, or only the encoding if it has another one. It
+// returns nil for a tensor without quantization.
 func quant(e flatbuffer.Table) *Quant {
 	const defined, scaleOffset = 1, 0
 	if e.Uint32(4) != defined {
@@ -86,7 +86,8 @@ func quant(e flatbuffer.Table) *Quant {
 	return &Quant{Encoding: "scale_offset", Scale: math.Float32frombits(t.Uint32(0)), Offset: int32(t.Uint32(1))}
 }
 
-// DTypeName is a tensor's element type: the class in the higher byte, the width, written in decimal digits, in the lower.
+// DTypeName returns the name of an element type. The number's higher byte is the type's class, and its lower byte is
+// the width in decimal digits.
 func DTypeName(v uint32) string {
 	class, ok := map[uint32]string{0: "int", 1: "uint", 2: "float", 3: "sfixed", 4: "ufixed", 5: "bool", 6: "string"}[v>>8]
 	if !ok {

@@ -1,9 +1,8 @@
-// Package qnnctx reads the headers of QNN context binaries: which SDK made one, for which arch and SoC, with which
-// graphs.
+// Package qnnctx reads the headers of QNN context binaries: compiling SDK, arch, SoC and graphs.
 //
-// The layout is undocumented and was found by looking at files: two forms of the file, 2.2 and 2.3, and two of the
-// metadata, in any combination. Of the blob nothing is known but the text in it. Tests compare what is read with what
-// Qualcomm's library says of the same files. The package does not know how a context is compiled or run.
+// The layout is not documented and was derived from files. There are two file formats, 2.2 and 2.3, and two metadata
+// formats, in any combination. Only the text in the blob has a known format. Tests compare the result with the output
+// of Qualcomm's library for the same files. The package does not know how a context is compiled or run.
 package qnnctx
 
 import (
@@ -20,17 +19,17 @@ import (
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
-// BackendHTP is QNN's number for the HTP backend.
+// BackendHTP is QNN's number of the HTP backend.
 const BackendHTP = 6
 
 const (
 	headerSize = 0x28
-	oldHeader  = 0x10 // of the older form
+	oldHeader  = 0x10 // of format 2.2
 	maxMeta    = 16 << 20
-	maxScan    = 8 << 20 // of a blob, at whose beginning the options text of its first graph is
+	maxScan    = 8 << 20 // searched bytes of a blob, which begins with the options of its first graph
 )
 
-// ErrFormat is wrapped by every error that says a file is not a well-formed context binary.
+// ErrFormat means that a context binary is invalid. Parse returns it wrapped.
 var ErrFormat = errors.New("not a valid QNN context binary")
 
 // Version is a three-part API version.
@@ -40,35 +39,35 @@ type Version struct {
 	Patch uint32 `json:"patch"`
 }
 
-// String is "major.minor.patch".
+// String returns "major.minor.patch".
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
 func (v *Version) read(t flatbuffer.Table, field int) { t.Struct(field, &v.Major, &v.Minor, &v.Patch) }
 
-// Info is what a context binary says of itself. Fields that a file does not tell are zero.
+// Info holds values from a context binary. Missing values are zero.
 type Info struct {
-	Format      string      `json:"format"` // of the file: 2.2 or 2.3
+	Format      string      `json:"format"` // file format: 2.2 or 2.3
 	Backend     uint32      `json:"backend"`
-	BuildID     string      `json:"build_id"` // of the SDK that made it, for example v2.41.0.251128145156_191518
+	BuildID     string      `json:"build_id"` // build id of the compiling SDK, for example v2.41.0.251128145156_191518
 	CoreAPI     Version     `json:"core_api"`
 	BackendAPI  Version     `json:"backend_api"`
 	BlobVersion Version     `json:"blob_version"`
 	SoCVersion  string      `json:"soc_version,omitempty"`
 	SoCModel    uint32      `json:"soc_model"`
 	SoC         string      `json:"soc,omitempty"` // for example SM8750
-	NoSoC       bool        `json:"no_soc"`        // the compiler says that it was told none that it knows
+	NoSoC       bool        `json:"no_soc"`        // the compiler ran without a known SoC
 	Arch        uint32      `json:"arch"`          // 79 for v79
-	VTCM        uint64      `json:"vtcm_bytes"`    // that it was compiled for; what a graph takes is in Graphs
+	VTCM        uint64      `json:"vtcm_bytes"`    // VTCM available to the context; each graph needs its own amount
 	HVXThreads  uint32      `json:"hvx_threads,omitempty"`
-	OptLevel    uint32      `json:"optimization_level,omitempty"` // of the first graph
+	OptLevel    uint32      `json:"optimization_level,omitempty"` // optimization level of the first graph
 	BlobOffset  int64       `json:"blob_offset"`
 	BlobSize    int64       `json:"blob_size"`
-	Simulated   bool        `json:"simulated"` // it has the mark of a simulation, which no device's backend runs
+	Simulated   bool        `json:"simulated"` // made by the simulated compiler; real backends reject it
 	Graphs      []GraphInfo `json:"graphs,omitempty"`
-	Warnings    []string    `json:"warnings,omitempty"` // what was not understood
+	Warnings    []string    `json:"warnings,omitempty"` // parts that the package could not read
 }
 
-// Binary is what the rules of what goes together ask of a context binary.
+// Binary returns the values that the compatibility rules compare.
 func (i Info) Binary(name string) qnn.ContextBinary {
 	version := func(v Version) string {
 		if v == (Version{}) {
@@ -84,47 +83,48 @@ func (i Info) Binary(name string) qnn.ContextBinary {
 	return b
 }
 
-// GraphInfo is the outline of a graph.
+// GraphInfo describes a graph.
 type GraphInfo struct {
 	Name      string       `json:"name"`
 	Inputs    []TensorInfo `json:"inputs,omitempty"`
 	Outputs   []TensorInfo `json:"outputs,omitempty"`
-	VTCM      uint64       `json:"vtcm_bytes,omitempty"`       // that it takes
-	SpillFill uint64       `json:"spill_fill_bytes,omitempty"` // of memory for what does not fit into VTCM
+	VTCM      uint64       `json:"vtcm_bytes,omitempty"`       // needed VTCM
+	SpillFill uint64       `json:"spill_fill_bytes,omitempty"` // memory for data that exceeds VTCM
 }
 
 // TensorInfo is an input or output of a graph.
 type TensorInfo struct {
 	Name  string   `json:"name"`
-	DType string   `json:"dtype"` // float32, ufixed16, …; the number where it is not known
+	DType string   `json:"dtype"` // float32, ufixed16, …; a number if the type is unknown
 	Dims  []uint32 `json:"dims"`
 	Quant *Quant   `json:"quantization,omitempty"`
 }
 
-// Quant says what a tensor's integers stand for: Scale * (n + Offset).
+// Quant gives the real value of a tensor's integers: Scale * (n + Offset).
 type Quant struct {
-	Encoding string  `json:"encoding"` // scale_offset; the number of another one, which is not read further
+	Encoding string  `json:"encoding"` // scale_offset; for another encoding its number, without further fields
 	Scale    float32 `json:"scale,omitempty"`
 	Offset   int32   `json:"offset,omitempty"`
 }
 
-// Is tells whether a file that begins with head, of 8 bytes or more, may be a context binary.
+// Is reports whether a file may be a context binary. The parameter head is the file's first 8 bytes or more.
 func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 2}) || bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3})
 }
 
-// Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors
-// wrap ErrFormat unless reading failed.
+// Parse reads the header, the metadata and the blob's text from a file of the given size. Errors wrap ErrFormat
+// unless a read fails.
 func Parse(r io.ReaderAt, size int64) (Info, error) {
 	if size < headerSize {
-		return Info{}, fmt.Errorf("%w: %d bytes are too few", ErrFormat, size)
+		return Info{}, fmt.Errorf("%w: the file has only %d bytes", ErrFormat, size)
 	}
 	head := make([]byte, headerSize)
 	if _, err := r.ReadAt(head, 0); err != nil {
-		return Info{}, fmt.Errorf("read context header: %w", err)
+		return Info{}, fmt.Errorf("cannot read the context header: %w", err)
 	}
 	if !Is(head) {
-		return Info{}, fmt.Errorf("%w: it begins with % x, expected 00 00 00 02 00 00 00 03 or 00 00 00 02 00 00 00 02", ErrFormat, head[:8])
+		return Info{}, fmt.Errorf("%w: the file starts with % x, expected 00 00 00 02 00 00 00 03 or 00 00 00 02 00 "+
+			"00 00 02", ErrFormat, head[:8])
 	}
 	parse := parse22
 	if head[7] == 3 {
@@ -137,17 +137,18 @@ func Parse(r io.ReaderAt, size int64) (Info, error) {
 	return info, info.blob(io.NewSectionReader(r, info.BlobOffset, info.BlobSize))
 }
 
-// parse23 reads the newer form: the sizes of metadata and blob are in the header, which the two follow; from QAIRT 2.37 on at the
-// latest the blob begins on a page of its own.
+// parse23 reads format 2.3. The header has the sizes of metadata and blob, which follow it. Since QAIRT 2.37 at the
+// latest, the blob begins on its own page.
 func parse23(r io.ReaderAt, size int64, head []byte) (Info, error) {
 	le := binary.LittleEndian
 	meta, at, n := le.Uint64(head[0x10:]), le.Uint64(head[0x18:]), le.Uint64(head[0x20:])
 	if meta > maxMeta || int64(meta) > size-headerSize || at < headerSize+meta || at > uint64(size) || n != uint64(size)-at {
-		return Info{}, fmt.Errorf("%w: metadata of %d bytes, blob at %d of %d bytes do not make the file's %d; is it truncated?", ErrFormat, meta, at, n, size)
+		return Info{}, fmt.Errorf("%w: metadata (%d bytes) and blob (offset %d, %d bytes) do not match the file size "+
+			"of %d bytes; the file is truncated or damaged", ErrFormat, meta, at, n, size)
 	}
 	raw := make([]byte, meta)
 	if _, err := r.ReadAt(raw, headerSize); err != nil && !(errors.Is(err, io.EOF) && n == 0) {
-		return Info{}, fmt.Errorf("read context metadata: %w", err)
+		return Info{}, fmt.Errorf("cannot read the context metadata: %w", err)
 	}
 	info, err := decodeMeta(raw)
 	if err != nil {
@@ -157,11 +158,11 @@ func parse23(r io.ReaderAt, size int64, head []byte) (Info, error) {
 	return info, nil
 }
 
-// parse22 reads the older form: a FlatBuffer that has the blob in it, as the last thing.
+// parse22 reads format 2.2: a FlatBuffer that ends with the blob.
 func parse22(r io.ReaderAt, size int64, _ []byte) (Info, error) {
 	raw := make([]byte, min(size-oldHeader, maxMeta))
 	if _, err := r.ReadAt(raw, oldHeader); err != nil && !errors.Is(err, io.EOF) {
-		return Info{}, fmt.Errorf("read context metadata: %w", err)
+		return Info{}, fmt.Errorf("cannot read the context metadata: %w", err)
 	}
 	info, err := decodeMeta(raw)
 	if err != nil {
@@ -171,13 +172,14 @@ func parse22(r io.ReaderAt, size int64, _ []byte) (Info, error) {
 	at, n := root.Vector(2)
 	info.Format, info.BlobOffset, info.BlobSize = "2.2", int64(at)+oldHeader, int64(n)
 	if root.Err() != nil || at == 0 || info.BlobOffset+info.BlobSize > size {
-		return Info{}, fmt.Errorf("%w: a blob of %d bytes at %d in a file of %d; is it truncated?", ErrFormat, n,
+		return Info{}, fmt.Errorf("%w: the blob (%d bytes at offset %d) exceeds the file size of %d bytes; the file "+
+			"is truncated or damaged", ErrFormat, n,
 			info.BlobOffset, size)
 	}
 	return info, nil
 }
 
-// decodeMeta reads the metadata, of which there are two kinds.
+// decodeMeta reads the metadata, of either kind.
 func decodeMeta(raw []byte) (i Info, err error) {
 	wrapper := flatbuffer.Root(raw).Table(0)
 	kind, t := wrapper.Uint8(1), wrapper.Table(2)
@@ -195,31 +197,32 @@ func decodeMeta(raw []byte) (i Info, err error) {
 		i.BlobVersion.read(t, 5)
 		i.SoCModel, i.Arch, graphs = t.Uint32(16), arch(t), graphs3
 	default:
-		return i, fmt.Errorf("%w: metadata: information of type %d; 1 and 3 are known", ErrFormat, kind)
+		return i, fmt.Errorf("%w: metadata: unknown type %d, expected 1 or 3", ErrFormat, kind)
 	}
 	if err := t.Err(); err != nil {
 		return i, fmt.Errorf("%w: metadata: %w", ErrFormat, err)
 	}
-	t = flatbuffer.Root(raw).Table(0).Table(2) // with errors of its own: what is above is enough to know the file by
+	t = flatbuffer.Root(raw).Table(0).Table(2) // errors in the graphs are only warnings, because the rest identifies the file
 	if i.Graphs = graphs(t); t.Err() != nil {
-		i.Graphs, i.Warnings = nil, append(i.Warnings, fmt.Sprintf("its graphs are not understood: %v", t.Err()))
+		i.Graphs, i.Warnings = nil, append(i.Warnings, fmt.Sprintf("unreadable graphs: %v", t.Err()))
 	}
 	return i, nil
 }
 
-// blob takes what a blob says in clear text: its options.
+// blob reads the options in the blob's text.
 func (info *Info) blob(r *io.SectionReader) error {
 	raw := make([]byte, min(r.Size(), maxScan))
 	n, err := r.ReadAt(raw, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read context blob: %w", err)
+		return fmt.Errorf("cannot read the context blob: %w", err)
 	}
 	info.Simulated = bytes.HasPrefix(raw[:n], []byte(qnn.SimulatedContext))
 	readOptions(info, raw[:n])
 	return nil
 }
 
-// readOptions looks for "OpO=2;…min_arch=79;…vtcm_size=8388608;…soc_type=SM8650;…hvx_threads=4;", of the first graph.
+// readOptions reads options of the first graph:
+// "OpO=2;…min_arch=79;…vtcm_size=8388608;…soc_type=SM8650;…hvx_threads=4;".
 func readOptions(info *Info, raw []byte) {
 	find := func(pattern string) string {
 		m := regexp.MustCompile(pattern).FindSubmatch(raw)
@@ -229,7 +232,7 @@ func readOptions(info *Info, raw []byte) {
 		return string(m[1])
 	}
 	number := func(pattern string) uint32 {
-		n, _ := strconv.ParseUint(find(pattern), 10, 32) // 0 where it says nothing
+		n, _ := strconv.ParseUint(find(pattern), 10, 32) // 0 for a missing option
 		return uint32(n)
 	}
 	info.Arch = cmp.Or(info.Arch, number(`min_arch=(\d{1,4})`))
@@ -241,7 +244,7 @@ func readOptions(info *Info, raw []byte) {
 		info.VTCM = n << 20
 	}
 	info.SoC = find(`soc_type=([A-Za-z0-9_]{1,24})`)
-	if info.NoSoC = info.SoC == "UNKNOWN_SDM"; info.NoSoC { // what the compiler writes when it was told none
+	if info.NoSoC = info.SoC == "UNKNOWN_SDM"; info.NoSoC { // the compiler's value for an unknown or missing SoC
 		info.SoC = ""
 	}
 }

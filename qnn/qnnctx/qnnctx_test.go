@@ -18,11 +18,11 @@ func TestParseRejects(t *testing.T) {
 		edit func(b []byte) []byte
 		want string
 	}{
-		"magic":       {func(b []byte) []byte { b[3] = 9; return b }, "begins with"},
-		"short":       {func(b []byte) []byte { return b[:20] }, "too few"},
+		"magic":       {func(b []byte) []byte { b[3] = 9; return b }, "starts with"},
+		"short":       {func(b []byte) []byte { return b[:20] }, "the file has only"},
 		"truncated":   {func(b []byte) []byte { return b[:len(b)-1] }, "truncated"},
-		"blob offset": {func(b []byte) []byte { le.PutUint64(b[0x18:], 1<<63); return b }, "do not make"},
-		"meta size":   {func(b []byte) []byte { le.PutUint64(b[0x10:], 1<<63); return b }, "do not make"},
+		"blob offset": {func(b []byte) []byte { le.PutUint64(b[0x18:], 1<<63); return b }, "do not match the file size"},
+		"meta size":   {func(b []byte) []byte { le.PutUint64(b[0x10:], 1<<63); return b }, "do not match the file size"},
 		"root":        {func(b []byte) []byte { le.PutUint32(b[0x28:], 1<<30); return b }, "FlatBuffer"},
 	}
 	for name, c := range cases {

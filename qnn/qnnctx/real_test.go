@@ -37,12 +37,12 @@ func TestReal(t *testing.T) {
 		return []qnnctx.GraphInfo{{Name: matmul, VTCM: vtcm, Inputs: []qnnctx.TensorInfo{{Name: "x", DType: "float32", Dims: []uint32{4, 16}}},
 			Outputs: []qnnctx.TensorInfo{{Name: "y", DType: "float32", Dims: []uint32{4, 8}}}}}
 	}
-	quantised := func(name string, rows uint32) qnnctx.GraphInfo {
+	quantized := func(name string, rows uint32) qnnctx.GraphInfo {
 		return qnnctx.GraphInfo{Name: name, VTCM: 8 << 20,
 			Inputs:  []qnnctx.TensorInfo{{Name: "x", DType: "ufixed16", Dims: []uint32{rows, 16}, Quant: &qnnctx.Quant{Encoding: "scale_offset", Scale: 0.0001, Offset: -32768}}},
 			Outputs: []qnnctx.TensorInfo{{Name: "y", DType: "ufixed16", Dims: []uint32{rows, 8}, Quant: &qnnctx.Quant{Encoding: "scale_offset", Scale: 0.0002, Offset: -30000}}}}
 	}
-	both := []qnnctx.GraphInfo{quantised(prefill, 32), quantised(decode, 1)}
+	both := []qnnctx.GraphInfo{quantized(prefill, 32), quantized(decode, 1)}
 	v := func(a, b, c uint32) qnnctx.Version { return qnnctx.Version{Major: a, Minor: b, Patch: c} }
 	made := func(build string, minor, htp uint32, blob qnnctx.Version, i qnnctx.Info) qnnctx.Info {
 		i.Format, i.Backend, i.BuildID, i.CoreAPI, i.BackendAPI, i.BlobVersion, i.OptLevel = "2.3", qnnctx.BackendHTP, build, v(2, minor, 0), v(5, htp, 0), blob, 2
@@ -100,7 +100,7 @@ func TestRealCut(t *testing.T) {
 		b := bytes.Clone(raw)
 		edit(b)
 		_, err := qnnctx.Parse(bytes.NewReader(b), int64(len(b)))
-		if !errors.Is(err, qnnctx.ErrFormat) || !strings.Contains(err.Error(), "do not make") {
+		if !errors.Is(err, qnnctx.ErrFormat) || !strings.Contains(err.Error(), "do not match the file size") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package sdk says which SDK a folder or an archive is, by the files with which its vendor says so. One enters it with Identify, or with In
-// for what is no folder on disk. It does not know which releases there are, nor whether the SDK is whole.
+// Package sdk identifies the SDK in a folder or an archive by its version files. Identify reads a folder on disk, and
+// In reads other sources. The package does not know which releases exist, or whether the SDK is complete.
 package sdk
 
 import (
@@ -18,24 +18,24 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// SDK is what an SDK's own files say it is.
+// SDK holds values from an SDK's version files.
 type SDK struct {
-	Name         string // "qairt", "hexagon" or "ndk", as the catalogue calls them
+	Name         string // name in the catalog: "qairt", "hexagon" or "ndk"
 	Version      string // "2.41.0.251128", "6.4.0.2", "28.1.13356709"
-	BuildID      string // "v2.41.0.251128145156_191518"; only of qairt
-	ToolsVersion string // "19.0.04"; only of hexagon
-	ToolsDir     string // slash path below the root: "tools/HEXAGON_Tools/19.0.04"; only of hexagon
-	Simulated    bool   // it says that it is no vendor's: qnn.Simulated
+	BuildID      string // "v2.41.0.251128145156_191518"; qairt only
+	ToolsVersion string // "19.0.04"; hexagon only
+	ToolsDir     string // slash path below the root: "tools/HEXAGON_Tools/19.0.04"; hexagon only
+	Simulated    bool   // it has the mark qnn.Simulated
 }
 
-// ErrUnknown is what Identify and In return, wrapped, for a folder that holds no SDK it knows.
-var ErrUnknown = errors.New("no SDK that hexmage knows: it has no sdk.yaml, no hexagon_sdk.json and no source.properties")
+// ErrUnknown means that a folder has no known SDK. Identify and In return it wrapped.
+var ErrUnknown = errors.New("not a known SDK: sdk.yaml, hexagon_sdk.json and source.properties are missing")
 
-// ErrNoVersion is what Identify and In return, wrapped, beside all else that it knows, for a Hexagon SDK that does not say which
-// release it is: its file has no version, and its folder has another name.
-var ErrNoVersion = errors.New("neither its hexagon_sdk.json nor the folder's name says its version")
+// ErrNoVersion means that neither the file nor the folder name of a Hexagon SDK gives a version. Identify and In return
+// it wrapped, together with the other values of the SDK.
+var ErrNoVersion = errors.New("unknown version, because neither hexagon_sdk.json nor the folder's name has a version")
 
-// Arches returns the Hexagon archs ("v79") for which the SDK at root has folders.
+// Arches returns the Hexagon archs ("v79") with folders in the SDK at root.
 func (s SDK) Arches(root string) []string {
 	dir, prefix := "", ""
 	switch s.Name {
@@ -68,22 +68,22 @@ var (
 	sdkVersion  = lazyregexp.New(`^\d+\.\d+\.\d+(\.\d+)?$`)
 )
 
-// ToolsFolder has the Hexagon tools of an SDK.
+// ToolsFolder is the folder of an SDK's Hexagon tools.
 const ToolsFolder = "tools/HEXAGON_Tools"
 
-// maxFile bounds a file that says which SDK it is, in bytes.
+// maxFile limits a version file in bytes.
 const maxFile = 1 << 20
 
-// FileNames returns the paths below an SDK's root that are looked at.
+// FileNames returns the paths of all version files, below an SDK's root.
 func FileNames() []string {
 	return []string{"sdk.yaml", "hexagon_sdk.json", "source.properties", ToolsFolder}
 }
 
-// Files are those of an SDK, by slash paths below its root.
+// Files reads an SDK's files by slash paths below its root.
 type Files interface {
 	// Read returns a regular file of at most limit bytes.
 	Read(name string, limit int64) ([]byte, error)
-	// List returns the names of what is in a folder, sorted.
+	// List returns the names in a folder, sorted.
 	List(name string) ([]string, error)
 }
 
@@ -100,7 +100,7 @@ func Identify(root string) (SDK, error) {
 	err = fmt.Errorf("%s: %w", root, err)
 	if errors.Is(err, ErrUnknown) {
 		if near := Near(root); len(near) > 0 {
-			err = fmt.Errorf("%w. There is %s: name that folder", err, strings.Join(near, ", and "))
+			err = fmt.Errorf("%w; use the folder of %s instead", err, strings.Join(near, ", and "))
 		}
 	}
 	return s, err
@@ -108,12 +108,12 @@ func Identify(root string) (SDK, error) {
 
 const (
 	nearLevels  = 2   // of folders, up and down
-	nearFolders = 500 // at most are looked at
-	nearSDKs    = 4   // at most are named
+	nearFolders = 500 // largest number of folders read
+	nearSDKs    = 4   // largest number of SDKs named
 )
 
-// Near returns the SDKs that are up to two levels below or above a folder, as "qairt 2.41.0.251128 in PATH": archives of SDKs have
-// such folders of their own, and a variable for a root may name one within it.
+// Near returns the SDKs up to two levels below or above a folder, as "qairt 2.41.0.251128 in PATH". It covers archives
+// with extra folder levels, and root variables that name an inner folder.
 func Near(root string) (near []string) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -121,7 +121,7 @@ func Near(root string) (near []string) {
 	}
 	look := func(dir string) bool {
 		s, err := In(folder(dir), filepath.Base(dir))
-		if err != nil || s.Name == "ndk" && !isFolder(filepath.Join(dir, "toolchains")) { // parts of Android's SDK have a source.properties, too
+		if err != nil || s.Name == "ndk" && !isFolder(filepath.Join(dir, "toolchains")) { // parts of the Android SDK also have a source.properties
 			return false
 		}
 		near = append(near, fmt.Sprintf("%s %s in %s", s.Name, s.Version, dir))
@@ -172,7 +172,7 @@ func (f folder) at(name string) string {
 	return filepath.Join(string(f), filepath.FromSlash(name))
 }
 
-// Read implements Files. What is no regular file is not opened: a pipe would never end.
+// Read implements Files. It opens only regular files, because a pipe would never end.
 func (f folder) Read(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(f.at(name))
 	if err == nil && !info.Mode().IsRegular() {
@@ -194,12 +194,12 @@ func (f folder) List(name string) ([]string, error) {
 	return names, err
 }
 
-// In is Identify for an SDK whose folder has the name.
+// In identifies the SDK in f. The name is the name of the SDK's folder.
 func In(f Files, name string) (SDK, error) {
 	if b, err := f.Read("sdk.yaml", maxFile); err == nil {
 		v, id := yamlVersion.Get().FindSubmatch(b), yamlBuild.Get().FindSubmatch(b)
 		if v == nil || id == nil {
-			return SDK{}, errors.New("sdk.yaml has no version or no build_id that is understood")
+			return SDK{}, errors.New("sdk.yaml: missing or invalid version or build_id")
 		}
 		return SDK{Name: "qairt", Version: string(v[1]) + "." + string(id[1]),
 			BuildID: "v" + string(v[1]) + "." + string(id[1]) + string(id[2]), Simulated: simulated(b)}, nil
@@ -211,19 +211,19 @@ func In(f Files, name string) (SDK, error) {
 		if m := ndkRevision.Get().FindSubmatch(b); m != nil {
 			return SDK{Name: "ndk", Version: string(m[1]), Simulated: simulated(b)}, nil
 		}
-		return SDK{}, errors.New("source.properties has no Pkg.Revision")
+		return SDK{}, errors.New("source.properties: missing Pkg.Revision")
 	}
 	if _, err := f.List("."); errors.Is(err, fs.ErrPermission) {
-		return SDK{}, errors.New("you may not look into it: chmod -R u+rX makes it readable, if it is yours")
+		return SDK{}, errors.New("permission denied; make the folder readable with `chmod -R u+rX`")
 	}
 	return SDK{}, ErrUnknown
 }
 
-// simulated tells whether the file that says which SDK it is says that it is none of a vendor's.
+// simulated reports whether a version file has the mark of a simulated SDK.
 func simulated(b []byte) bool { return bytes.Contains(b, []byte(qnn.Simulated)) }
 
-// hexagon finds the tools by what hexagon_sdk.json says of them: their folder's name changes with every SDK. The
-// SDK's own version is in that file only sometimes; else it is the folder's name.
+// hexagon finds the tools through hexagon_sdk.json, because their folder's name differs between SDKs. The SDK's
+// version is in that file or else in the folder's name.
 func hexagon(files Files, name string, b []byte) (SDK, error) {
 	var f struct {
 		Root struct {
@@ -254,10 +254,10 @@ func hexagon(files Files, name string, b []byte) (SDK, error) {
 			s.ToolsVersion = path.Base(p)
 		}
 	}
-	if s.ToolsDir == "" { // an SDK whose file does not say it has one folder
+	if s.ToolsDir == "" { // without a path in the file, the SDK has one tools folder
 		names, err := files.List(ToolsFolder)
 		if err != nil || len(names) == 0 {
-			return SDK{}, errors.New("no Hexagon tools in " + ToolsFolder + ": add them there")
+			return SDK{}, errors.New("no Hexagon tools in " + ToolsFolder + "")
 		}
 		s.ToolsVersion = names[len(names)-1]
 		s.ToolsDir = ToolsFolder + "/" + s.ToolsVersion

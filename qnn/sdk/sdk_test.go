@@ -33,16 +33,16 @@ func TestIdentify(t *testing.T) {
 		says  string
 	}{
 		"qairt":          {files: yaml, want: sdk.SDK{Name: "qairt", Version: "2.41.0.251128", BuildID: "v2.41.0.251128145156_191518"}},
-		"qairt, damaged": {files: map[string]string{"sdk.yaml": "x"}, says: "no version"},
+		"qairt, damaged": {files: map[string]string{"sdk.yaml": "x"}, says: "missing or invalid version"},
 		"ndk":            {files: map[string]string{"source.properties": "Pkg.Desc = Android NDK\nPkg.Revision = 28.1.13356709\n"}, want: sdk.SDK{Name: "ndk", Version: "28.1.13356709"}},
 		"hexagon": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"other","path":"x"},{"name":"Hexagon Tools","path":"tools/HEXAGON_Tools/19.0.04"}]}}}`},
 			want: sdk.SDK{Name: "hexagon", Version: "6.4.0.2", ToolsVersion: "19.0.04", ToolsDir: "tools/HEXAGON_Tools/19.0.04"}},
 		"hexagon without a word of tools": {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"5.5.5.0"}}`, "tools/HEXAGON_Tools/8.7.06/Tools/bin/x": ""},
 			want: sdk.SDK{Name: "hexagon", Version: "5.5.5.0", ToolsVersion: "8.7.06", ToolsDir: "tools/HEXAGON_Tools/8.7.06"}},
 		"hexagon, tools elsewhere":  {files: map[string]string{"hexagon_sdk.json": `{"root":{"version":"6.4.0.2","tools":{"info":[{"name":"Hexagon Tools","path":"/opt/tools"}]}}}`}, says: "no Hexagon tools"},
-		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`, "tools/HEXAGON_Tools/8.8.06/a": ""}, says: "neither"},
+		"hexagon, version not said": {files: map[string]string{"hexagon_sdk.json": `{}`, "tools/HEXAGON_Tools/8.8.06/a": ""}, says: "unknown version"},
 		"hexagon, no JSON":          {files: map[string]string{"hexagon_sdk.json": `{`}, says: "hexagon_sdk.json"},
-		"something else":            {files: map[string]string{"a": ""}, says: "no SDK that hexmage knows"},
+		"something else":            {files: map[string]string{"a": ""}, says: "not a known SDK"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := sdk.Identify(tree(t, c.files))
@@ -92,11 +92,11 @@ func TestNear(t *testing.T) {
 		at    string
 		says  string // "" for nothing
 	}{
-		"one level below":    {map[string]string{"qairt/2.41.0.251128/sdk.yaml": yaml}, "qairt", "qairt 2.41.0.251128 in {}/qairt/2.41.0.251128: name that folder"},
-		"two levels below":   {map[string]string{"qairt/2.41.0.251128/sdk.yaml": yaml}, ".", "in {}/qairt/2.41.0.251128: name"},
+		"one level below":    {map[string]string{"qairt/2.41.0.251128/sdk.yaml": yaml}, "qairt", "qairt 2.41.0.251128 in {}/qairt/2.41.0.251128 instead"},
+		"two levels below":   {map[string]string{"qairt/2.41.0.251128/sdk.yaml": yaml}, ".", "in {}/qairt/2.41.0.251128 instead"},
 		"three levels below": {map[string]string{"a/qairt/2.41.0.251128/sdk.yaml": yaml}, ".", ""},
-		"one level above":    {map[string]string{"sdk.yaml": yaml, "lib/x": ""}, "lib", "in {}: name that folder"},
-		"two levels above":   {map[string]string{"sdk.yaml": yaml, "lib/hexagon-v79/x": ""}, "lib/hexagon-v79", "in {}: name"},
+		"one level above":    {map[string]string{"sdk.yaml": yaml, "lib/x": ""}, "lib", "in {} instead"},
+		"two levels above":   {map[string]string{"sdk.yaml": yaml, "lib/hexagon-v79/x": ""}, "lib/hexagon-v79", "in {} instead"},
 		"three levels above": {map[string]string{"sdk.yaml": yaml, "lib/hexagon-v79/unsigned/x": ""}, "lib/hexagon-v79/unsigned", ""},
 		"the Hexagon SDK":    {map[string]string{"Hexagon_SDK/6.4.0.2/hexagon_sdk.json": "{}", "Hexagon_SDK/6.4.0.2/tools/HEXAGON_Tools/19.0.04/x": ""}, ".", "hexagon 6.4.0.2 in {}/Hexagon_SDK/6.4.0.2"},
 		"two of them":        {map[string]string{"a/sdk.yaml": yaml, "b/sdk.yaml": yaml}, ".", "in {}/a, and qairt 2.41.0.251128 in {}/b"},

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// serverArg makes the test binary start an adb server, say where it is, and wait to be killed.
+// serverArg makes the test binary start an adb server, print its address, and wait to be killed.
 const serverArg = "adb-server"
 
 func TestMain(m *testing.M) {
@@ -44,7 +44,7 @@ func TestServer(t *testing.T) {
 	if all, err := s.Devices(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("a private server has devices of its own: %v, %v", all, err)
 	}
-	for range 2 { // connecting twice is fine
+	for range 2 { // connecting twice is not an error
 		if err := s.Connect(t.Context(), e.Addr()); err != nil {
 			t.Fatal(err)
 		}
@@ -59,9 +59,9 @@ func TestServer(t *testing.T) {
 	if err := s.Disconnect(t.Context(), e.Addr()); err != nil {
 		t.Errorf("disconnect twice: %v", err)
 	}
-	_, err = link.Output(t.Context(), s.Device(e.Addr()), "true", nil)
+	_, err = transport.Output(t.Context(), s.Device(e.Addr()), "true", nil)
 	var refused *adb.ServerError
-	if !errors.As(err, &refused) || !link.Retryable(err) {
+	if !errors.As(err, &refused) || !transport.Retryable(err) {
 		t.Errorf("a device that is not connected: got %v", err)
 	}
 	e.Close()
@@ -159,12 +159,12 @@ func TestShell(t *testing.T) {
 		{name: "stdin", command: "cat", stdin: strings.Repeat("0123456789abcde\n", 20000), out: strings.Repeat("0123456789abcde\n", 20000)},
 		{name: "stdin not wanted", command: "echo done", stdin: strings.Repeat("x", 4<<20), out: "done\n"},
 		{name: "no such command", command: "nonesuch", code: 127, err: "/system/bin/sh: nonesuch: not found\n"},
-		{name: "quoting", command: "printf %s " + link.Quote("it's $HOME \"`\n\\"), out: "it's $HOME \"`\n\\"},
+		{name: "quoting", command: "printf %s " + transport.Quote("it's $HOME \"`\n\\"), out: "it's $HOME \"`\n\\"},
 		{name: "binary", command: `printf '\000\377\r\n'`, out: "\x00\xff\r\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
-			code, err := d.Shell(t.Context(), c.command, link.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut})
+			code, err := d.Shell(t.Context(), c.command, transport.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,48 +177,48 @@ func TestShell(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		_, err := d.Shell(ctx, "sleep 60", link.Streams{})
+		_, err := d.Shell(ctx, "sleep 60", transport.Streams{})
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
 	t.Run("local failure", func(t *testing.T) {
 		broken := errors.New("broken pipe to the terminal")
-		_, err := d.Shell(t.Context(), "echo x", link.Streams{Stdout: failing{broken}})
-		if !errors.Is(err, broken) || link.Retryable(err) {
+		_, err := d.Shell(t.Context(), "echo x", transport.Streams{Stdout: failing{broken}})
+		if !errors.Is(err, broken) || transport.Retryable(err) {
 			t.Errorf("stdout: %v", err)
 		}
-		_, err = d.Shell(t.Context(), "cat", link.Streams{Stdin: failing{broken}})
-		if !errors.Is(err, broken) || link.Retryable(err) {
+		_, err = d.Shell(t.Context(), "cat", transport.Streams{Stdin: failing{broken}})
+		if !errors.Is(err, broken) || transport.Retryable(err) {
 			t.Errorf("stdin: %v", err)
 		}
 	})
 	t.Run("a long command", func(t *testing.T) {
-		_, err := link.Output(t.Context(), d, ": "+strings.Repeat("x", 70000), nil)
+		_, err := transport.Output(t.Context(), d, ": "+strings.Repeat("x", 70000), nil)
 		if err == nil || !strings.Contains(err.Error(), "at most 65535") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("failing output", func(t *testing.T) {
-		_, err := link.Output(t.Context(), d, "echo why >&2; exit 2", nil)
+		_, err := transport.Output(t.Context(), d, "echo why >&2; exit 2", nil)
 		if err == nil || !strings.HasSuffix(err.Error(), "exit code 2: why") {
 			t.Errorf("got %v", err)
 		}
 	})
 }
 
-// TestHangUp: a program that ends while much of what it sent waits leaves the link to the others. The real server passes on what it has then, whether
-// or not the device has taken what came before.
+// TestHangUp: a program that ends with unread output leaves the link usable. The real server sends that output at
+// once, without acknowledgments of the device.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	for i := range 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20+10*i)*time.Millisecond)
-		if _, err := link.Output(ctx, d, "sleep 5", strings.NewReader(strings.Repeat("0123456789abcdef", 1<<17))); err == nil {
+		if _, err := transport.Output(ctx, d, "sleep 5", strings.NewReader(strings.Repeat("0123456789abcdef", 1<<17))); err == nil {
 			t.Error("the command ended by itself")
 		}
 		cancel()
-		if out, err := link.Output(t.Context(), d, "echo well", nil); err != nil || out != "well\n" {
+		if out, err := transport.Output(t.Context(), d, "echo well", nil); err != nil || out != "well\n" {
 			t.Fatalf("after hanging up %d times: %q, %v", i+1, out, err)
 		}
 	}
@@ -233,8 +233,8 @@ func TestDeviceThatGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(100*time.Millisecond, func() { e.Close() })
-	_, err := s.Device(e.Addr()).Shell(t.Context(), "sleep 60", link.Streams{})
-	if !errors.Is(err, link.ErrDropped) || !link.Retryable(err) {
+	_, err := s.Device(e.Addr()).Shell(t.Context(), "sleep 60", transport.Streams{})
+	if !errors.Is(err, transport.ErrDropped) || !transport.Retryable(err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -248,7 +248,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func BenchmarkShell(b *testing.B) {
 	d := phonetest.Device(b, phonetest.Image(b, nil), nil)
 	for b.Loop() {
-		if _, err := link.Output(b.Context(), d, "true", nil); err != nil {
+		if _, err := transport.Output(b.Context(), d, "true", nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,59 +9,60 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Client talks to one adb server. It holds no connection: each operation opens its own. Safe for concurrent use.
+// Client talks to one adb server. Each operation opens its own connection. A Client is safe for concurrent use.
 type Client struct {
 	network, address string
-	over             func(context.Context) (net.Conn, error) // makes connections; nil: to network and address
+	over             func(context.Context) (net.Conn, error) // opens connections; nil: to network and address
 }
 
-// NewClient returns a client of the server at address: network is "tcp" ("127.0.0.1:5037" is the usual server) or "unix" (a socket's path).
+// NewClient returns a client of the server at an address. The network is "tcp", with an address such as
+// "127.0.0.1:5037", or "unix", with the path of a socket.
 func NewClient(network, address string) *Client {
 	return &Client{network: network, address: address}
 }
 
-// NewClientOver returns a client of a server that is not reached directly: over makes each connection, and address is what the server is called. Errors of over
-// are passed on as they are; one that is a syscall.ECONNREFUSED says that no server listens.
+// NewClientOver returns a client that connects with the function over, for example through ssh. Errors name the server
+// by address. The client returns errors of over unchanged; syscall.ECONNREFUSED means that no server listens.
 func NewClientOver(address string, over func(context.Context) (net.Conn, error)) *Client {
 	return &Client{address: address, over: over}
 }
 
-// Address returns where the server listens.
+// Address returns the address of the server.
 func (c *Client) Address() string { return c.address }
 
 // Info is one line of the server's list of devices.
 type Info struct {
 	Serial string
 	State  string            // "device" when usable; else "offline", "unauthorized", "no permissions (…)", …
-	Props  map[string]string // "product", "model", "device", "transport_id", "usb", … as far as the server says
+	Props  map[string]string // "product", "model", "device", "transport_id", "usb", …, if the server knows them
 }
 
-// Usable reports whether commands can be sent to the device.
+// Usable reports whether the device accepts commands.
 func (i Info) Usable() bool { return i.State == "device" }
 
-// Remedy says what to do about a device that cannot be used; "" if nothing is known.
+// Remedy returns the next step for an unusable device, or "" if hexmage knows none.
 func (i Info) Remedy() string {
 	state, _, _ := strings.Cut(i.State, " ")
 	return map[string]string{
-		"unauthorized": "allow USB debugging in the dialog that the device shows",
+		"unauthorized": "allow USB debugging in the dialog on the device",
 		"authorizing":  "wait a moment, or confirm the dialog \"Allow USB debugging?\" on the unlocked device",
-		"connecting":   "wait a moment; if it stays so, check the network, then hexmage device connect again",
-		"offline":      "unplug it and plug it in again, or hexmage device connect again",
-		"no":           "this user may not open the USB device: add a udev rule, and the user to group plugdev",
-		"recovery":     "start Android: adb reboot",
-		"rescue":       "start Android: adb reboot",
-		"sideload":     "finish or cancel the update on the device, and start Android: adb reboot",
-		"bootloader":   "start Android: fastboot reboot",
+		"connecting":   "wait a moment, or check the network and run `hexmage device connect` again",
+		"offline":      "unplug the device and plug it in again, or run `hexmage device connect` again",
+		"no":           "your user may not open the USB device; add a udev rule, and add your user to group plugdev",
+		"recovery":     "run `adb reboot` to start Android",
+		"rescue":       "run `adb reboot` to start Android",
+		"sideload":     "finish or cancel the update on the device, and run `adb reboot` to start Android",
+		"bootloader":   "run `fastboot reboot` to start Android",
 	}[state]
 }
 
 // Version returns the server's internal version in hexadecimal: "0029" for 1.0.41.
 func (c *Client) Version(ctx context.Context) (string, error) { return c.ask(ctx, "host:version") }
 
-// Devices returns every device that the server knows, usable or not.
+// Devices returns every device of the server, usable or not.
 func (c *Client) Devices(ctx context.Context) ([]Info, error) {
 	s, err := c.ask(ctx, "host:devices-l")
 	if err != nil {
@@ -70,27 +71,28 @@ func (c *Client) Devices(ctx context.Context) ([]Info, error) {
 	return parseDevices(s), nil
 }
 
-// Connect makes the server open a TCP link to the device at address ("host:port"), which then is the device's serial.
-// A link that exists already is fine; one to a device that has restarted is stale, so Disconnect first when in doubt.
+// Connect makes the server open a TCP link to the device at address ("host:port"), which becomes the device's serial.
+// An existing link is not an error. After a restart of the device, the existing link may be stale, so call Disconnect
+// first.
 func (c *Client) Connect(ctx context.Context, address string) error {
 	_, err := c.connect(ctx, address)
 	return err
 }
 
-// connect is Connect, and tells whether there was a link already.
+// connect is Connect, and reports whether the link existed already.
 func (c *Client) connect(ctx context.Context, address string) (already bool, err error) {
 	s, err := c.ask(ctx, "host:connect:"+address)
 	if err != nil {
 		return false, err
 	}
-	// The server says OKAY to the question whatever came of it; only the text tells.
+	// The server answers OKAY even if it failed. Only the text tells.
 	if already = strings.HasPrefix(s, "already connected to"); already || strings.HasPrefix(s, "connected to") {
 		return already, nil
 	}
 	return false, fmt.Errorf("adb: %w", &ServerError{Request: "host:connect:" + address, Message: "failed to connect: " + s})
 }
 
-// Disconnect drops the server's TCP link to the device at address. One that is not connected is fine.
+// Disconnect drops the server's TCP link to the device at address. A missing link is not an error.
 func (c *Client) Disconnect(ctx context.Context, address string) error {
 	_, err := c.ask(ctx, "host:disconnect:"+address)
 	if refused, ok := asServerError(err); ok && strings.Contains(refused.Message, "no such device") {
@@ -99,13 +101,13 @@ func (c *Client) Disconnect(ctx context.Context, address string) error {
 	return err
 }
 
-// Pair makes the server and a device that shows a code for pairing know each other's keys, after which Connect works. The address is
-// the one shown with the code, which is not the one to connect to.
+// Pair makes the server exchange keys with a device. The device shows a pairing address and a code. After Pair, Connect
+// works, but it needs the device's other address.
 func (c *Client) Pair(ctx context.Context, address, code string) error {
 	if code == "" || strings.ContainsAny(code, ": ") {
-		return fmt.Errorf("adb: %q is no code for pairing: it is the number that the device shows", code)
+		return fmt.Errorf("adb: invalid pairing code %q; enter the number that the device shows", code)
 	}
-	s, err := c.askAs(ctx, "host:pair:"+code+":"+address, "host:pair:"+address) // the code is nobody's business
+	s, err := c.askAs(ctx, "host:pair:"+code+":"+address, "host:pair:"+address) // keep the code out of errors
 	if err != nil {
 		return err
 	}
@@ -115,17 +117,17 @@ func (c *Client) Pair(ctx context.Context, address, code string) error {
 	return fmt.Errorf("adb: %w", &ServerError{Request: "host:pair:" + address, Message: "pairing failed: " + s})
 }
 
-// Device returns a handle on the device with the given serial. Nothing is sent.
+// Device returns a handle on the device with the given serial. It sends nothing.
 func (c *Client) Device(serial string) *Device {
 	return &Device{client: c, serial: serial}
 }
 
-// ask sends a request whose answer is one text.
+// ask sends a request and returns the text of the answer.
 func (c *Client) ask(ctx context.Context, service string) (string, error) {
 	return c.askAs(ctx, service, service)
 }
 
-// askAs is ask with another name of the service in errors.
+// askAs is ask, with another name of the service in errors.
 func (c *Client) askAs(ctx context.Context, service, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -145,26 +147,29 @@ func (c *Client) askAs(ctx context.Context, service, name string) (string, error
 	return s, wrap(ctx, err, "%s", name)
 }
 
-// Device is one device of a server. Safe for concurrent use.
+// Device is one device of a server. It is safe for concurrent use.
 type Device struct {
 	client *Client
 	serial string
 }
 
-// Place implements link.Device. The serial is the device's own for USB, "host:port" for TCP.
-func (d *Device) Place() link.Place { return link.Place{Serial: d.serial, Folder: layout.Android} }
+// Place implements transport.Device. The serial is the USB device's own, or "host:port" for TCP.
+func (d *Device) Place() transport.Place {
+	return transport.Place{Serial: d.serial, Folder: layout.Android}
+}
 
-// Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
+// Reconnect makes a TCP device usable again after its link breaks. For a USB device, it only checks that the device
+// answers.
 func (d *Device) Reconnect(ctx context.Context) error {
 	if !strings.Contains(d.serial, ":") {
 		ctx, cancel := context.WithTimeoutCause(ctx, askWait,
-			fmt.Errorf("%w: it does not answer within %v", link.ErrDropped, askWait))
+			fmt.Errorf("%w: no answer within %v", transport.ErrDropped, askWait))
 		defer cancel()
-		_, err := link.Output(ctx, d, "true", nil)
+		_, err := transport.Output(ctx, d, "true", nil)
 		return err
 	}
-	// The server says "already connected" about a dead link for about ten seconds, and for a moment about one that it has been told to
-	// drop: what is asked of the device then is asked of a link that is about to go.
+	// For about ten seconds the server answers "already connected" for a dead link. For a moment it does so for a
+	// link that it is dropping. A request on such a link would fail.
 	for try := 0; ; try++ {
 		if err := d.client.Disconnect(ctx, d.serial); err != nil {
 			return err
@@ -182,11 +187,11 @@ func (d *Device) Reconnect(ctx context.Context) error {
 }
 
 const (
-	maxDrops = 50 // tries to have a dead link dropped
+	maxDrops = 50 // attempts to drop a dead link
 	dropWait = 20 * time.Millisecond
 )
 
-// open returns a connection on which the device itself now speaks service's protocol.
+// open returns a connection on which the device speaks the protocol of service.
 func (d *Device) open(ctx context.Context, service string) (*conn, error) {
 	cn, err := d.client.dial(ctx)
 	if err != nil {
@@ -203,7 +208,7 @@ func (d *Device) open(ctx context.Context, service string) (*conn, error) {
 	return cn, nil
 }
 
-// serviceName shortens a request for a message: a command line can be long.
+// serviceName shortens a request for a message, because a command line can be long.
 func serviceName(request string) string {
 	const most = 120
 	if len(request) > most {
@@ -212,12 +217,12 @@ func serviceName(request string) string {
 	return request
 }
 
-// states are the first words of what a server says of a device, after its serial.
+// states are the first words of a device's state in the server's list.
 var states = []string{"device", "offline", "unauthorized", "authorizing", "connecting", "no", "recovery", "sideload",
 	"rescue", "bootloader", "host", "detached", "unknown"}
 
-// parseDevices reads "SERIAL   STATE key:value…" lines. A serial may have blanks: adb appends " (2)" to the name of a
-// phone that it finds a second time in the network. A state may be several words.
+// parseDevices reads "SERIAL STATE key:value…" lines. A serial may have blanks: adb appends " (2)" to the name of a
+// phone that it finds a second time in the network. A state may have several words.
 func parseDevices(s string) []Info {
 	var all []Info
 	for line := range strings.Lines(s) {

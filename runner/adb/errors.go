@@ -7,24 +7,23 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// ErrProtocol says that the other side sent something that the protocol does not allow, so the connection was given
-// up.
+// ErrProtocol means that the server or the device broke the protocol. The connection is closed.
 var ErrProtocol = errors.New("adb protocol violation")
 
-// ServerError is a request that the adb server refused.
+// ServerError means that the adb server rejected a request.
 type ServerError struct {
 	Request string // as sent, for example "host:transport:SERIAL"
-	Message string // the server's own words, for example "device offline"
+	Message string // the server's answer, for example "device offline"
 }
 
 func (e *ServerError) Error() string {
 	return fmt.Sprintf("adb server refused %q: %s", e.Request, e.Message)
 }
 
-// Passing tells whether the reason may go away once the device is connected again: link.Retryable asks.
+// Passing reports whether the error may disappear when the device is connected again. transport.Retryable calls it.
 func (e *ServerError) Passing() bool {
 	for _, passing := range []string{"offline", "not found", "still connecting", "closed", "failed to connect", "no devices"} {
 		if strings.Contains(e.Message, passing) {
@@ -34,8 +33,8 @@ func (e *ServerError) Passing() bool {
 	return false
 }
 
-// wrap says what failed and, of several causes, names the one to act on: the caller's context first, then a lost
-// connection.
+// wrap prefixes err with the failed operation. It names the cause to act on: the caller's context
+// first, then a lost connection.
 func wrap(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -49,12 +48,12 @@ func wrap(ctx context.Context, err error, format string, args ...any) error {
 	case errors.As(err, &refused), errors.Is(err, ErrProtocol), errors.Is(err, errLocal):
 		return fmt.Errorf("adb: %s: %w", what, err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("adb: %s: %w", what, link.ErrDropped)
+		return fmt.Errorf("adb: %s: %w", what, transport.ErrDropped)
 	}
-	return fmt.Errorf("adb: %s: %w (%w)", what, link.ErrDropped, err)
+	return fmt.Errorf("adb: %s: %w (%w)", what, transport.ErrDropped, err)
 }
 
-// errLocal marks what failed on this side: a reader or writer that the caller gave.
+// errLocal marks an error of the caller's reader or writer on this side.
 var errLocal = errors.New("local file")
 
 func local(err error) error {

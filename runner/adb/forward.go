@@ -7,12 +7,13 @@ import (
 	"strconv"
 )
 
-// Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server
-// choose one. It returns local as it is then. It ends with the server, with the device's link, or by KillForward. One
-// that is there already is an error.
+// Forward makes the server listen at local and connect its clients to remote on the device. With port 0, the server
+// chooses a port. Forward returns the actual local address. Forwarding ends with KillForward, the server or the
+// device's link. An existing listener at local is an error.
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
 	if d.client.over != nil {
-		return "", fmt.Errorf("adb: %w: the adb server %s would listen on its own computer: run this there, or connect the phone here", errLocal, d.client.address)
+		return "", fmt.Errorf("adb: %w: the adb server %s runs on another computer and would open the port there; "+
+			"run hexmage on that computer", errLocal, d.client.address)
 	}
 	port, err := d.host(ctx, "forward:norebind:"+local+";"+remote)
 	if err != nil || port == "" {
@@ -20,20 +21,20 @@ func (d *Device) Forward(ctx context.Context, local, remote string) (string, err
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	at := "tcp:" + strconv.FormatUint(n, 10)
-	if err != nil || local != "tcp:0" && local != at { // which it also tells of a port that it did not choose
-		return "", fmt.Errorf("adb: forward: %w: %q is no port", ErrProtocol, port)
+	if err != nil || local != "tcp:0" && local != at { // the server also names a port that hexmage chose
+		return "", fmt.Errorf("adb: forward: %w: invalid port %q", ErrProtocol, port)
 	}
 	return at, nil
 }
 
-// KillForward ends what Forward began, by its local socket.
+// KillForward ends the forwarding from a local socket.
 func (d *Device) KillForward(ctx context.Context, local string) error {
 	_, err := d.host(ctx, "killforward:"+local)
 	return err
 }
 
-// host asks the server for something about this device to which it says OKAY twice: that it heard, and that it did;
-// and then, maybe, a text.
+// host asks the server about this device. The server answers OKAY twice, when it received and when it did the
+// request. A text may follow.
 func (d *Device) host(ctx context.Context, service string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -50,7 +51,7 @@ func (d *Device) host(ctx context.Context, service string) (string, error) {
 	if err != nil {
 		return "", wrap(ctx, err, "%s", serviceName(service))
 	}
-	if _, err := cn.r.Peek(1); err == io.EOF { // there is no text
+	if _, err := cn.r.Peek(1); err == io.EOF { // the answer ends without a text
 		return "", nil
 	}
 	s, err := readString(cn.r)

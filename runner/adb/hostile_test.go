@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// liar starts a server that accepts every connection, takes what it is sent and answers with reply, then hangs up.
+// liar starts a server that accepts connections, reads a request, answers with reply and closes the connection.
 func liar(t testing.TB, reply []byte) *adb.Client {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func TestHostileServer(t *testing.T) {
 	const opened = "OKAYOKAY" // transport and service
 	version := func(c *adb.Client) error { _, err := c.Version(t.Context()); return err }
 	shell := func(c *adb.Client) error {
-		_, err := c.Device("x").Shell(t.Context(), "true", link.Streams{})
+		_, err := c.Device("x").Shell(t.Context(), "true", transport.Streams{})
 		return err
 	}
 	forward := func(c *adb.Client) error { _, err := c.Device("x").Forward(t.Context(), "tcp:0", "tcp:1"); return err }
@@ -54,20 +54,20 @@ func TestHostileServer(t *testing.T) {
 		do          func(*adb.Client) error
 		want        error
 	}{
-		{"nothing", "", version, link.ErrDropped},
-		{"half a status", "OK", version, link.ErrDropped},
+		{"nothing", "", version, transport.ErrDropped},
+		{"half a status", "OK", version, transport.ErrDropped},
 		{"another protocol", "HTTP/1.1 400 Bad Request\r\n", version, adb.ErrProtocol},
 		{"length that is no number", "OKAYzzzz", version, adb.ErrProtocol},
 		{"length with a sign", "OKAY-001x", version, adb.ErrProtocol},
-		{"short text", "OKAYffffabc", version, link.ErrDropped},
-		{"short reason", "FAIL0010abc", version, link.ErrDropped},
+		{"short text", "OKAYffffabc", version, transport.ErrDropped},
+		{"short reason", "FAIL0010abc", version, transport.ErrDropped},
 		{"huge shell packet", opened + "\x01\xff\xff\xff\xff", shell, adb.ErrProtocol},
 		{"long exit code", opened + "\x03\x04\x00\x00\x00abcd", shell, adb.ErrProtocol},
-		{"no exit code", opened + "\x01\x01\x00\x00\x00x", shell, link.ErrDropped},
-		{"only one status", "OKAY", forward, link.ErrDropped},
+		{"no exit code", opened + "\x01\x01\x00\x00\x00x", shell, transport.ErrDropped},
+		{"only one status", "OKAY", forward, transport.ErrDropped},
 		{"a port that is none", "OKAYOKAY0005x1234", forward, adb.ErrProtocol},
 		{"a huge port", "OKAYOKAY000599999", forward, adb.ErrProtocol},
-		{"half a list of devices", "OKAY0010x dev", devices, link.ErrDropped},
+		{"half a list of devices", "OKAY0010x dev", devices, transport.ErrDropped},
 		{"a list with no length", "OKAYzzzz", devices, adb.ErrProtocol},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func hex4(n int) string {
 	return string([]byte{digits[n>>12&15], digits[n>>8&15], digits[n>>4&15], digits[n&15]})
 }
 
-// FuzzReplies feeds every operation with whatever bytes: it must end, and without a panic.
+// FuzzReplies feeds every operation with arbitrary bytes. The operation must end without a panic.
 func FuzzReplies(f *testing.F) {
 	f.Add([]byte("OKAY0029"), uint8(0))
 	f.Add([]byte("FAIL0003abc"), uint8(0))
@@ -146,7 +146,7 @@ func FuzzReplies(f *testing.F) {
 	})
 }
 
-// operate does one thing with a server.
+// operate does one operation with a server.
 func operate(ctx context.Context, c *adb.Client, op uint8) (err error) {
 	switch op {
 	case 0:
@@ -156,7 +156,7 @@ func operate(ctx context.Context, c *adb.Client, op uint8) (err error) {
 		_, err = c.Devices(ctx)
 		return err
 	case 2:
-		_, err = c.Device("x").Shell(ctx, "true", link.Streams{Stdin: strings.NewReader("in")})
+		_, err = c.Device("x").Shell(ctx, "true", transport.Streams{Stdin: strings.NewReader("in")})
 		return err
 	case 3:
 		return c.Device("x").Reconnect(ctx)
@@ -166,8 +166,8 @@ func operate(ctx context.Context, c *adb.Client, op uint8) (err error) {
 	}
 }
 
-// TestSilentDevice: a phone that takes a command and says nothing does not count as reconnected, and does not hold up
-// the caller for ever.
+// TestSilentDevice: a phone that accepts a command and never answers does not count as reconnected, and does not
+// block the caller forever.
 func TestSilentDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := adb.NewClientOver("x", func(context.Context) (net.Conn, error) {
@@ -178,7 +178,7 @@ func TestSilentDevice(t *testing.T) {
 			}()
 			return ours, nil
 		})
-		if err := c.Device("x").Reconnect(t.Context()); !link.Retryable(err) {
+		if err := c.Device("x").Reconnect(t.Context()); !transport.Retryable(err) {
 			t.Error(err)
 		}
 	})

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
@@ -52,7 +52,7 @@ func TestDevices(t *testing.T) {
 	}
 	await("a device that went away", func(all []adb.Info) bool { return len(all) == 0 })
 	s.Close()
-	if _, err := s.Devices(ctx); !errors.Is(err, link.ErrDropped) {
+	if _, err := s.Devices(ctx); !errors.Is(err, transport.ErrDropped) {
 		t.Errorf("a server that went away: %v", err)
 	}
 }
@@ -60,14 +60,14 @@ func TestDevices(t *testing.T) {
 func TestForward(t *testing.T) {
 	t.Parallel()
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	if _, err := link.Output(t.Context(), d, "ifconfig lo up; nc -ll -p 4000 -e /system/bin/sh -c 'read -r x; echo got $x' >/dev/null 2>&1 </dev/null &", nil); err != nil {
+	if _, err := transport.Output(t.Context(), d, "ifconfig lo up; nc -ll -p 4000 -e /system/bin/sh -c 'read -r x; echo got $x' >/dev/null 2>&1 </dev/null &", nil); err != nil {
 		t.Fatal(err)
 	}
 	at, err := d.Forward(t.Context(), "tcp:0", "tcp:4000")
 	if err != nil || !strings.HasPrefix(at, "tcp:") || at == "tcp:0" {
 		t.Fatalf("%q, %v", at, err)
 	}
-	if _, err := d.Forward(t.Context(), at, "tcp:4001"); err == nil || link.Retryable(err) {
+	if _, err := d.Forward(t.Context(), at, "tcp:4001"); err == nil || transport.Retryable(err) {
 		t.Errorf("over one that is there: %v", err)
 	}
 	said := ""
@@ -98,7 +98,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestServerThatCrashes kills a private server twice: it comes back, and a device of it after a Reconnect.
+// TestServerThatCrashes kills a private server twice. The server restarts, and its device works after Reconnect.
 func TestServerThatCrashes(t *testing.T) {
 	t.Parallel()
 	s, e := phonetest.Server(t), phonetest.Start(t, phonetest.Image(t, nil), nil)
@@ -110,20 +110,20 @@ func TestServerThatCrashes(t *testing.T) {
 		crash(t, filepath.Dir(s.Address()))
 		err := errors.New("not asked yet")
 		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if err = d.Reconnect(t.Context()); err != nil && !link.Retryable(err) {
+			if err = d.Reconnect(t.Context()); err != nil && !transport.Retryable(err) {
 				t.Fatal(err)
 			}
 		}
-		if out, err := link.Output(t.Context(), d, "echo here", nil); err != nil || out != "here\n" {
+		if out, err := transport.Output(t.Context(), d, "echo here", nil); err != nil || out != "here\n" {
 			t.Fatalf("%q, %v\n%s", out, err, s.Log())
 		}
 	}
 }
 
-// crash kills the server that works in a folder.
+// crash kills the server whose working directory is the folder.
 func crash(t *testing.T, dir string) {
 	t.Helper()
-	found, _ := filepath.Glob("/proc/[0-9]*/cwd") // a pattern that is right
+	found, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is valid
 	for _, cwd := range found {
 		if at, err := os.Readlink(cwd); err == nil && at == dir {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(cwd)))

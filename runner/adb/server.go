@@ -14,24 +14,24 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// Options say how to run a private server.
+// Options configure a private server.
 type Options struct {
 	Path        string // the official adb program
-	LibraryPath string // LD_LIBRARY_PATH for it; empty if it needs none
-	Dir         string // an existing private folder: the server's socket is made in it
+	LibraryPath string // its LD_LIBRARY_PATH, if it needs one
+	Dir         string // an existing private folder for the server's socket
 	Home        string // an existing folder for the server's key (.android/adbkey), kept between runs; empty: Dir
-	USB         bool   // look for devices on USB, too; takes them away from other servers
+	USB         bool   // use USB devices, which other servers then lose
 }
 
-// Server is a private adb server: a child process that ends with Close or with this process. If a link breaks, adb
-// servers sometimes crash: then a Server starts again, and Reconnect connects its devices again.
+// Server is a private adb server: a child process that ends with Close or with this process. adb servers sometimes
+// crash after a link breaks. A Server then restarts, and Reconnect connects its devices again.
 type Server struct {
 	*Client
 	options Options
-	done    chan struct{} // closed when it has ended for good
-	log     execute.Capped
+	done    chan struct{} // closed when the server will not start again
+	log     execute.HeadTailBuffer
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	cmd *exec.Cmd
 	up  bool // it answered, and Close was not called
 }
@@ -45,18 +45,18 @@ const (
 	restartPause  = 10 * time.Millisecond // doubled each time
 )
 
-// Start runs a private server on a socket in o.Dir and returns once it answers.
+// Start starts a private server on a socket in o.Dir and returns when it answers.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	socket, err := filepath.Abs(filepath.Join(o.Dir, socketName))
 	if err != nil {
-		return nil, fmt.Errorf("adb: folder of the server: %w", err)
+		return nil, fmt.Errorf("adb: cannot make the server's folder: %w", err)
 	}
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
-		return nil, fmt.Errorf("adb: remove the socket of an earlier server: %w", err)
+		return nil, fmt.Errorf("adb: cannot remove the socket of an earlier server: %w", err)
 	}
 	s := &Server{Client: NewClient("unix", socket), options: o, done: make(chan struct{})}
 	if err := s.run(); err != nil {
-		return nil, fmt.Errorf("adb: start %s: %w", o.Path, err)
+		return nil, fmt.Errorf("adb: cannot start %s: %w", o.Path, err)
 	}
 	if err := s.await(ctx); err != nil {
 		s.Close()
@@ -65,14 +65,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// environ leaves out everything of the caller's: ADB_* and ANDROID_* variables would lead the server to other
-// devices.
+// environ inherits no variable: ADB_* and ANDROID_* variables would lead the server to other devices.
 func (o Options) environ() []string {
 	home := o.Home
 	if home == "" {
 		home = o.Dir
 	}
-	// No scan for other simulated phones or wireless devices.
+	// Do not look for other simulated phones or wireless devices.
 	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin", "ADB_EMU=0", "ADB_MDNS=0"}
 	if !o.USB {
 		env = append(env, "ADB_USB=0")
@@ -83,7 +82,7 @@ func (o Options) environ() []string {
 	return env
 }
 
-// start starts a process of the server: another one only if one answered, and before Close.
+// start starts a process of the server. With again, it does so only if the server once answered and was not closed.
 func (s *Server) start(again bool) (*exec.Cmd, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +90,7 @@ func (s *Server) start(again bool) (*exec.Cmd, error) {
 		return nil, os.ErrClosed
 	}
 	cmd := exec.Command(s.options.Path, "-L", "localfilesystem:"+socketName, "nodaemon", "server")
-	cmd.Dir = s.options.Dir // where the socket is made: by its name alone, whatever the length of the folder's path
+	cmd.Dir = s.options.Dir // the socket is named relative to Dir, because socket paths are short
 	cmd.Env = s.options.environ()
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	cmd.WaitDelay = time.Second
@@ -103,8 +102,8 @@ func (s *Server) start(again bool) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// run starts processes from a thread that lives as long as they do: the kernel kills a child whose parent-death
-// signal is set when the thread that started it ends, not only when this process does.
+// run starts processes from a thread that lives as long as they do. The kernel sends a parent-death signal when the
+// thread that started the child ends, not only when this process does.
 func (s *Server) run() error {
 	started := make(chan error, 1)
 	go func() {
@@ -118,15 +117,15 @@ func (s *Server) run() error {
 			if err != nil {
 				return
 			}
-			_ = cmd.Wait()           // its log says how it ended
-			_ = os.Remove(s.address) // or the next cannot listen, which it says
+			_ = cmd.Wait()           // the log has the reason
+			_ = os.Remove(s.address) // the next process cannot listen at an existing socket, and logs that
 			time.Sleep(restartPause << n)
 		}
 	}()
 	return <-started
 }
 
-// await asks until the server answers.
+// await polls until the server answers.
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -141,7 +140,7 @@ func (s *Server) await(ctx context.Context) error {
 		}
 		select {
 		case <-s.done:
-			return fmt.Errorf("adb: the server ended at once: %s", s.Log())
+			return fmt.Errorf("adb: the server exited at once: %s", s.Log())
 		case <-ctx.Done():
 			return fmt.Errorf("adb: the server did not answer: %w: %s", context.Cause(ctx), s.Log())
 		case <-time.After(pollEvery):
@@ -149,18 +148,18 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
-// Log returns what the server printed.
+// Log returns the server's output.
 func (s *Server) Log() string { return string(bytes.TrimSpace(s.log.Bytes())) }
 
 // Close ends the server and the links to its devices.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.up = false
-	_ = s.cmd.Process.Kill() // fails only if it has ended
+	_ = s.cmd.Process.Kill() // fails only after the process ended
 	s.mu.Unlock()
 	<-s.done
 	if err := os.Remove(s.address); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("adb: remove the server's socket: %w", err)
+		return fmt.Errorf("adb: cannot remove the server's socket: %w", err)
 	}
 	return nil
 }

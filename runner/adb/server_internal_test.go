@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestServerCannotStartAgain: a server whose program went away after a crash ends, and can be closed.
+// TestServerCannotStartAgain: a server whose program disappeared after a crash ends, and can be closed.
 func TestServerCannotStartAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes the kernel kill the child when we die, however that happens; and keeps a terminal's Ctrl-C from it.
+// dieWithParent makes the kernel kill the child when this process ends, even by kill -9. Setpgid keeps a terminal's
+// Ctrl-C from the child.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

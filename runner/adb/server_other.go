@@ -4,5 +4,5 @@ package adb
 
 import "os/exec"
 
-// dieWithParent has no equal outside Linux: there the server outlives a parent that was killed.
+// dieWithParent does nothing outside Linux: the server outlives a parent that was killed.
 func dieWithParent(*exec.Cmd) {}

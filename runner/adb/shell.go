@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Ids of shell v2 packets: one byte, then the payload's length as 32 bits.
+// Ids of shell v2 packets. A packet is one byte of id, 32 bits of payload length, and the payload.
 const (
 	shellStdin      = 0
 	shellStdout     = 1
@@ -19,14 +19,14 @@ const (
 	shellCloseStdin = 4
 )
 
-// maxShellPacket bounds one packet of output. Daemons send at most their payload size, 1 MiB; larger lengths are not sane.
+// maxShellPacket bounds one packet of output, in bytes. Daemons send at most their payload size of 1 MiB.
 const maxShellPacket = 16 << 20
 
-// Shell runs a command line with the device's shell and returns its exit code (128 + number for a signal).
-// The error is for what kept the command from running to its end. When ctx ends, the connection is closed, which
-// on most devices ends the command, but not surely: a caller that must be sure kills it by another Shell.
-// When Shell returns before Stdin is used up, a pending Read of Stdin may still be under way.
-func (d *Device) Shell(ctx context.Context, command string, s link.Streams) (int, error) {
+// Shell runs a command line with the device's shell and returns its exit code (128 + number for a signal). It returns
+// an error if the command did not run to its end. When ctx ends, Shell closes the connection, which ends the command on
+// most devices. To be sure, call Shell again to kill the command. When Shell returns, a Read call on Stdin may still be
+// waiting.
+func (d *Device) Shell(ctx context.Context, command string, s transport.Streams) (int, error) {
 	cn, err := d.open(ctx, "shell,v2,raw:"+command)
 	if err != nil {
 		return 0, err
@@ -37,12 +37,12 @@ func (d *Device) Shell(ctx context.Context, command string, s link.Streams) (int
 		err := sendStdin(cn, s.Stdin)
 		stdinErr <- err
 		if errors.Is(err, errLocal) {
-			cn.nc.Close() // a command that saw half of its input must not go on as if that were all
+			cn.nc.Close() // the command must not take half of its input for all of it
 		}
 	}()
 	code, err := readShell(cn.r, orDiscard(s.Stdout), orDiscard(s.Stderr))
 	if err != nil {
-		select { // a local reader that failed is why the rest failed
+		select { // an error of the local reader is the root cause
 		case e := <-stdinErr:
 			if errors.Is(e, errLocal) {
 				err = e
@@ -54,7 +54,7 @@ func (d *Device) Shell(ctx context.Context, command string, s link.Streams) (int
 	return code, nil
 }
 
-// sendStdin turns r into packets and then closes the command's stdin.
+// sendStdin sends r in packets and then closes the command's standard input.
 func sendStdin(cn *conn, r io.Reader) error {
 	buf := make([]byte, 5+maxChunk)
 	for r != nil {
@@ -63,7 +63,7 @@ func sendStdin(cn *conn, r io.Reader) error {
 			buf[0] = shellStdin
 			binary.LittleEndian.PutUint32(buf[1:], uint32(n))
 			if _, e := cn.nc.Write(buf[:5+n]); e != nil {
-				return e // the command is over, or the link: the reading side knows which
+				return e // the reading side knows whether the command or the link ended
 			}
 		}
 		if err == io.EOF {
@@ -86,7 +86,7 @@ func readShell(r io.Reader, stdout, stderr io.Writer) (int, error) {
 		}
 		n := int64(binary.LittleEndian.Uint32(head[1:]))
 		if n > maxShellPacket {
-			return 0, fmt.Errorf("%w: a shell packet of %d bytes", ErrProtocol, n)
+			return 0, fmt.Errorf("%w: a shell packet has %d bytes", ErrProtocol, n)
 		}
 		switch head[0] {
 		case shellStdout, shellStderr:
@@ -99,20 +99,20 @@ func readShell(r io.Reader, stdout, stderr io.Writer) (int, error) {
 			}
 		case shellExit:
 			if n != 1 {
-				return 0, fmt.Errorf("%w: an exit packet of %d bytes, want 1", ErrProtocol, n)
+				return 0, fmt.Errorf("%w: an exit packet has %d bytes, expected 1", ErrProtocol, n)
 			}
 			var code [1]byte
 			_, err := io.ReadFull(r, code[:])
 			return int(code[0]), noEOF(err)
 		default:
-			if err := copyExactly(io.Discard, r, n); err != nil { // newer ids are to be skipped
+			if err := copyExactly(io.Discard, r, n); err != nil { // skip packets of later protocols
 				return 0, err
 			}
 		}
 	}
 }
 
-// copyExactly copies n bytes and tells a reader that ended early from a writer that failed.
+// copyExactly copies n bytes. It distinguishes a reader that ended early from a writer that failed.
 func copyExactly(w io.Writer, r io.Reader, n int64) error {
 	tell := &localWriter{w: w}
 	_, err := io.CopyN(tell, r, n)

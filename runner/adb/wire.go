@@ -14,18 +14,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 const (
-	maxRequest = 0xffff    // what four hexadecimal digits can say
-	maxChunk   = 64 << 10  // of standard input that is sent at once
+	maxRequest = 0xffff    // of four hexadecimal digits
+	maxChunk   = 64 << 10  // standard input in one packet
 	bufferSize = 256 << 10 // read-ahead of one connection
 	dialWait   = 5 * time.Second
-	askWait    = 15 * time.Second // for a question that a healthy server answers at once
+	askWait    = 15 * time.Second // for a request that a healthy server answers at once
 )
 
-// conn is one connection to the server. Its life is bounded by the context it was dialled with.
+// conn is one connection to the server. It ends with the context of dial.
 type conn struct {
 	nc   net.Conn
 	r    *bufio.Reader
@@ -35,27 +35,27 @@ type conn struct {
 func (c *Client) dial(ctx context.Context) (*conn, error) {
 	nc, err := c.connection(ctx)
 	if ctx.Err() == nil && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)) {
-		return nil, fmt.Errorf("adb: no adb server answers at %s: it has ended, or was not started (%w: %w)", c.address,
-			link.ErrDropped, err)
+		return nil, fmt.Errorf("adb: no adb server answers at %s (%w: %w)", c.address,
+			transport.ErrDropped, err)
 	}
-	if err != nil && c.over != nil && ctx.Err() == nil { // who makes the connection knows whether it may be had later
+	if err != nil && c.over != nil && ctx.Err() == nil { // over has decided whether a retry may help
 		return nil, fmt.Errorf("adb: %w", err)
 	}
 	if err != nil {
-		return nil, wrap(ctx, err, "connect to the adb server at %s", c.address)
+		return nil, wrap(ctx, err, "cannot connect to the adb server at %s", c.address)
 	}
 	cn := &conn{nc: nc, r: bufio.NewReaderSize(nc, bufferSize)}
 	cn.stop = context.AfterFunc(ctx, func() { nc.Close() })
 	return cn, nil
 }
 
-// connection makes one to the server.
+// connection opens a connection to the server.
 func (c *Client) connection(ctx context.Context) (net.Conn, error) {
 	if c.over != nil {
 		return c.over(ctx)
 	}
 	at := c.address
-	if c.network == "unix" && len(at) > maxSocketPath { // a way that Linux has
+	if c.network == "unix" && len(at) > maxSocketPath { // Linux reaches a socket of any path length this way
 		dir, err := os.Open(filepath.Dir(at))
 		if err != nil {
 			return nil, err
@@ -72,19 +72,20 @@ func (c *conn) Close() error {
 	return c.nc.Close()
 }
 
-// within bounds the next reads and writes by d from now; 0 takes the bound away.
+// within sets a deadline for the next reads and writes, d from now. 0 removes it.
 func (c *conn) within(d time.Duration) {
 	var at time.Time
 	if d > 0 {
 		at = time.Now().Add(d)
 	}
-	_ = c.nc.SetDeadline(at) // fails only on a closed connection, where the next use says so
+	_ = c.nc.SetDeadline(at) // fails only on a closed connection, and so does the next use
 }
 
-// request sends one request and reads the server's verdict.
+// request sends one request and reads its status.
 func (c *conn) request(service string) error {
 	if len(service) > maxRequest {
-		return fmt.Errorf("%w: a request of %d bytes; adb takes at most %d, so pass long input by stdin or a file", errLocal, len(service), maxRequest)
+		return fmt.Errorf("%w: a request has %d bytes, but adb accepts at most %d; pass long input through stdin or "+
+			"a file", errLocal, len(service), maxRequest)
 	}
 	if _, err := io.WriteString(c.nc, fmt.Sprintf("%04x%s", len(service), service)); err != nil {
 		return err
@@ -108,10 +109,10 @@ func readStatus(r io.Reader, service string) error {
 		}
 		return &ServerError{Request: service, Message: msg}
 	}
-	return fmt.Errorf("%w: want OKAY or FAIL, got %q", ErrProtocol, id)
+	return fmt.Errorf("%w: expected OKAY or FAIL, got %q", ErrProtocol, id)
 }
 
-// readString reads a text framed by four hexadecimal digits.
+// readString reads a string framed by four hexadecimal digits.
 func readString(r io.Reader) (string, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -1,11 +1,9 @@
-// Package agent holds hexmage-agent, a program for AArch64 devices that computes the SHA-256 of files. It has a few KB
-// and needs no library.
+// Package agent holds hexmage-agent, a program for AArch64 devices that computes the SHA-256 of files. The compiled
+// program is part of the package, has a few KB and needs no library. The package does not send it to devices.
 //
-// The compiled program is part of the package, so that nobody needs a compiler to use a device; it is what src gives with the pinned clang:
+// To compile src with the pinned clang:
 //
 //	go test ./runner/agent -run Program -update
-//
-// The package does not know how the program gets to a device or is started there.
 package agent
 
 import (

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "compile the program from src and put it into the package")
 
-// The compiled program in the package is what its sources give.
+// The compiled program in the package must equal the compiled sources.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -56,8 +56,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// buildArgs is the command line that compiles the program: clang is a clang 22 with lld beside it, out the program's path. It is to be run in
-// a folder that holds the files of src.
+// buildArgs returns the command line that compiles the program in a folder with the files of src. clang is the path
+// of clang 22 with lld beside it, out the program's path.
 func buildArgs(t *testing.T, clang, out string) []string {
 	t.Helper()
 	args := []string{
@@ -74,7 +74,7 @@ func buildArgs(t *testing.T, clang, out string) []string {
 	return append(args, names...)
 }
 
-// It runs on any AArch64 Linux: nothing is to be loaded with it, and its segments fit pages of 16 KB.
+// The program runs on any AArch64 Linux: it needs no libraries, and its segments fit pages of 16 KB.
 func TestProgramNeedsNothing(t *testing.T) {
 	t.Parallel()
 	content, _ := agent.Program()
@@ -97,7 +97,7 @@ func TestProgramNeedsNothing(t *testing.T) {
 	}
 }
 
-// command is the program under qemu.
+// command returns the program under qemu.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), agent.Name)
@@ -146,7 +146,7 @@ func TestSumOfWhatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := command(t, "sum")
-	cmd.Stdin = strings.NewReader("/no/such/file\n" + strings.Repeat("x", 5000) + "\n" + filepath.Dir(there) + "\n\n" + there) // no line end
+	cmd.Stdin = strings.NewReader("/no/such/file\n" + strings.Repeat("x", 5000) + "\n" + filepath.Dir(there) + "\n\n" + there) // without a final line end
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()

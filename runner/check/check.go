@@ -1,7 +1,7 @@
-// Package check looks, before anything is pushed, for what would fail on a device: files for other machines and archs, libraries of different SDKs,
-// libraries that are missing, contexts that the runtime cannot load, arguments that name files which are not pushed.
+// Package check finds files that would fail on a device before they are pushed.
 //
-// The way in is Files. The package reads files and asks the device; the rules of what goes together are those of qnn. It runs nothing.
+// Files finds wrong machines and archs, mixed SDKs, missing libraries, contexts that the runtime cannot load, and
+// arguments that name missing files. The package applies the rules of package qnn and runs nothing.
 package check
 
 import (
@@ -24,14 +24,14 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Files looks into the files of a run for what would fail on the device: machines and archs that are not the device's, libraries of
-// different QNN SDKs, and libraries that are needed and neither pushed nor on the device. dev may be nil: then the device is not asked.
-func Files(ctx context.Context, q session.Request, want qnn.Target, dev link.Device) error {
+// Files returns an error for each problem with the files of a run: another machine or arch, different QNN SDKs, or
+// missing libraries. If dev is nil, Files does not look for libraries on the device.
+func Files(ctx context.Context, q session.Request, want qnn.Target, dev transport.Device) error {
 	c, err := examine(ctx, q, want, dev)
 	if err != nil {
 		return err
@@ -43,16 +43,16 @@ func Files(ctx context.Context, q session.Request, want qnn.Target, dev link.Dev
 	return errors.Join(all...)
 }
 
-// Set is what there is to say of files that are to be on a device together.
+// Set describes the files of a run, which are on a device together.
 type Set struct {
 	Builds   map[string][]string `json:"builds"`   // files by the build id of their QNN SDK
-	Systems  []string            `json:"systems"`  // that the libraries are for: android, linux
+	Systems  []string            `json:"systems"`  // operating systems of the libraries: android, linux
 	Contexts []string            `json:"contexts"` // context binaries
 	Problems []*devinfo.Mismatch `json:"problems"`
-	Warnings []qnn.Finding       `json:"warnings"` // which may be no problem
+	Warnings []qnn.Finding       `json:"warnings"` // possible problems
 }
 
-// Together looks at files as Files does, and says what they are.
+// Together checks files like the function Files, and also describes them.
 func Together(ctx context.Context, files map[string]push.File, want qnn.Target) (*Set, error) {
 	c, err := examine(ctx, session.Request{Files: files}, want, nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func Together(ctx context.Context, files map[string]push.File, want qnn.Target) 
 	return s, nil
 }
 
-func examine(ctx context.Context, q session.Request, want qnn.Target, dev link.Device) (*checker, error) {
+func examine(ctx context.Context, q session.Request, want qnn.Target, dev transport.Device) (*checker, error) {
 	c := &checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}, systems: map[string][]string{}, found: []*devinfo.Mismatch{}, warned: []qnn.Finding{}}
 	for p := range q.Files {
 		c.bases[path.Base(p)] = p
@@ -87,10 +87,10 @@ func examine(ctx context.Context, q session.Request, want qnn.Target, dev link.D
 	return c, c.libraries(ctx, dev)
 }
 
-// checker collects what does not fit.
+// checker collects the facts and problems of a set of files.
 type checker struct {
 	want    qnn.Target
-	bases   map[string]string   // base name to path of what is pushed
+	bases   map[string]string   // base name to path of a pushed file or link
 	builds  map[string][]string // build id to files
 	needed  map[string]string   // library to the first file that needs it
 	systems map[string][]string // operating system to files
@@ -101,13 +101,13 @@ type checker struct {
 	graphs   []string // of the context binaries
 }
 
-// maxScan is the largest program or library that is looked into. Larger ones would be the first of their kind.
+// maxScan is the largest program or library that is checked, in bytes. A larger one is not expected.
 const maxScan = 512 << 20
 
-// maxContext is how much of a context binary is looked at: what it says of itself is at its beginning.
+// maxContext is the checked length of a context binary, in bytes. Its description is at the beginning.
 const maxContext = 25 << 20
 
-// pointer is how a file begins that Git LFS leaves in place of a large one.
+// pointer is the beginning of the pointer file that Git LFS leaves in place of a large file.
 const pointer = "version https://git-lfs.github.com/spec/"
 
 func (c *checker) mismatch(file, remedy, format string, args ...any) {
@@ -132,12 +132,13 @@ func (c *checker) file(p string, f push.File) error {
 	}
 	head = head[:n]
 	if bytes.HasPrefix(head, []byte(pointer)) {
-		c.mismatch(p, "get the file itself: git lfs pull in its repository, or fetch it from where the repository's files are", "a pointer of Git LFS in place of the file")
+		c.mismatch(p, "run `git lfs pull` in the file's repository, or download the file",
+			"the file is a Git LFS pointer")
 		return nil
 	}
 	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		if isLibrary(p) {
-			c.mismatch(p, "look at the file: it may be an empty simulation", "a library that is no ELF file")
+			c.mismatch(p, "replace the file with the real library", "the library is not an ELF file")
 		} else if strings.HasSuffix(p, ".json") && f.Size <= maxConfig {
 			return c.config(p, io.MultiReader(bytes.NewReader(head), r))
 		} else if len(head) >= 8 && qnnctx.Is(head) {
@@ -165,7 +166,7 @@ func (c *checker) file(p string, f push.File) error {
 func (c *checker) elf(p string, b []byte) {
 	e, err := elffile.Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		c.mismatch(p, "build or fetch the file again", "a damaged ELF file: %v", err)
+		c.mismatch(p, "build or fetch the file again", "corrupt ELF file: %v", err)
 		return
 	}
 	switch e.Machine {
@@ -174,37 +175,39 @@ func (c *checker) elf(p string, b []byte) {
 	case elf.EM_AARCH64:
 		d, err := e.Dynamic()
 		if err != nil {
-			c.mismatch(p, "build or fetch the file again", "a damaged dynamic section: %v", err)
+			c.mismatch(p, "build or fetch the file again", "corrupt dynamic section: %v", err)
 		}
 		for _, lib := range d.Needed {
 			if _, seen := c.needed[lib]; !seen {
 				c.needed[lib] = p
 			}
 		}
-		interpreter, _ := e.Interpreter() // of a damaged one the other half is enough
+		interpreter, _ := e.Interpreter() // an error is ignored: the dynamic section is enough
 		if system := qnn.System(e.Machine, interpreter, d.Needed); system != "" {
 			c.systems[system] = append(c.systems[system], p)
 		}
 	default:
-		c.mismatch(p, "push the build for the device (aarch64-android)", "is built for %v, devices run AArch64 and Hexagon code", e.Machine)
+		c.mismatch(p, "push the build for the device (aarch64-android)", "is built for %v, but devices run AArch64 "+
+			"and Hexagon code", e.Machine)
 		return
 	}
 	if isLibrary(p) {
 		id, err := buildid.First(bytes.NewReader(b))
-		if id, _, _ = strings.Cut(id, "_"); err == nil && id != "" { // without the number that some builds append
+		if id, _, _ = strings.Cut(id, "_"); err == nil && id != "" { // some builds append a number
 			c.builds[id] = append(c.builds[id], p)
 		}
 	}
 }
 
-// hexagon compares the arch in an ELF header's flags with the device's.
+// hexagon compares the arch in the ELF header's flags with the target's.
 func (c *checker) hexagon(p string, e *elffile.File) {
 	if e.Class != elf.ELFCLASS32 {
-		c.mismatch(p, "build the file again", "a Hexagon file that is not a 32-bit ELF")
+		c.mismatch(p, "build the file again", "the Hexagon file is not a 32-bit ELF")
 		return
 	}
 	if arch := qnn.HexagonArch(e.Flags); c.want.Arch != "" && arch != c.want.Arch {
-		c.mismatch(p, "push the build for "+c.want.Arch, "is built for Hexagon %s, the device has %s", arch, c.want.Arch)
+		c.mismatch(p, "push the build for "+c.want.Arch, "is built for Hexagon %s, but the device has %s",
+			arch, c.want.Arch)
 	}
 }
 
@@ -221,14 +224,16 @@ func (c *checker) sdk() {
 	}
 }
 
-// system checks that all are for one operating system.
+// system checks that all files are for one operating system.
 func (c *checker) system() {
 	if android, linux := c.systems[qnn.Android], c.systems[qnn.Linux]; len(android) > 0 && len(linux) > 0 {
-		c.mismatch("", "take all from the SDK's folder for the device's system", "libraries for Android (%s) and for Linux (%s) together: the loader of neither system takes the other's", few(android), few(linux))
+		c.mismatch("", "push only the libraries in the SDK's folder for the device's system",
+			"contains libraries for Android "+
+				"(%s) and for Linux (%s), and neither system loads the libraries of the other", few(android), few(linux))
 	}
 }
 
-// few are names for people.
+// few returns a short list of names for a message.
 func few(names []string) string {
 	if len(names) > 3 {
 		return strings.Join(names[:2], ", ") + fmt.Sprintf(" and %d more", len(names)-2)
@@ -236,7 +241,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// contextBinaries checks that the target, with the runtime that is pushed, can load the context binaries.
+// contextBinaries checks that the target and the pushed runtime can load the context binaries.
 func (c *checker) contextBinaries() {
 	run := qnn.Runtime{Target: c.want}
 	for id, files := range c.builds {
@@ -250,12 +255,12 @@ func (c *checker) contextBinaries() {
 				c.warned = append(c.warned, f)
 				continue
 			}
-			c.mismatch("", f.Remedy, "%s", f.Reason) // which names it
+			c.mismatch("", f.Remedy, "%s", f.Reason) // the reason names the file
 		}
 	}
 }
 
-// contextBinary notes what a context binary says.
+// contextBinary keeps the description of a context binary.
 func (c *checker) contextBinary(p string, info qnnctx.Info) {
 	c.binaries = append(c.binaries, info.Binary(p))
 	for _, g := range info.Graphs {
@@ -263,7 +268,7 @@ func (c *checker) contextBinary(p string, info qnnctx.Info) {
 	}
 }
 
-// htp checks that what QNN's HTP backend opens by name is there.
+// htp checks that the libraries that QNN's HTP backend opens by name are pushed.
 func (c *checker) htp() {
 	at, ok := c.bases["libQnnHtp.so"]
 	if !ok || c.want.Arch == "" {
@@ -272,13 +277,14 @@ func (c *checker) htp() {
 	v := strings.ToUpper(c.want.Arch)
 	for _, need := range []string{"libQnnSystem.so", "libQnnHtp" + v + "Stub.so", "libQnnHtp" + v + "Skel.so"} {
 		if _, ok := c.bases[need]; !ok {
-			c.mismatch(at, "add "+need+" of the same SDK to the push set", "opens %s, which is not pushed", need)
+			c.mismatch(at, "add "+need+" of the same SDK to the push set", "opens %s, which is not in the push set",
+				need)
 		}
 	}
 }
 
-// libraries asks the device for the libraries that are needed and not pushed.
-func (c *checker) libraries(ctx context.Context, dev link.Device) error {
+// libraries asks the device for needed libraries that are not pushed.
+func (c *checker) libraries(ctx context.Context, dev transport.Device) error {
 	var absent []string
 	for lib := range c.needed {
 		if _, ok := c.bases[lib]; !ok && path.Base(lib) == lib {
@@ -289,22 +295,24 @@ func (c *checker) libraries(ctx context.Context, dev link.Device) error {
 		return nil
 	}
 	slices.Sort(absent)
-	out, err := link.Output(ctx, dev, librariesScript, strings.NewReader(strings.Join(absent, "\n")+"\n"))
+	out, err := transport.Output(ctx, dev, librariesScript, strings.NewReader(strings.Join(absent, "\n")+"\n"))
 	if err != nil {
-		return fmt.Errorf("ask the device for its libraries: %w", err)
+		return fmt.Errorf("cannot list the libraries of the device: %w", err)
 	}
 	for lib := range strings.Lines(out) {
 		lib = strings.TrimSpace(lib)
 		if p, ok := c.needed[lib]; ok && qnn.Glibc(lib) {
-			c.mismatch(p, "push the build for Android (aarch64-android)", "is built for Linux, and the device has no %s: it is Android", lib)
+			c.mismatch(p, "push the build for Android (aarch64-android)", "is built for Linux, but the device runs "+
+				"Android and has no %s", lib)
 		} else if ok {
-			c.mismatch(p, "add it to the push set", "needs %s, which is neither pushed nor on the device", lib)
+			c.mismatch(p, "add this library to the push set",
+				"needs %s, which is neither in the push set nor on the device", lib)
 		}
 	}
 	return nil
 }
 
-// Input: names of libraries. Output: those that the device does not have.
+// Input: names of libraries. Output: the names that the device does not have.
 const librariesScript = `while read -r l; do
 	for d in /system/lib64 /vendor/lib64 /odm/lib64 /apex/com.android.runtime/lib64/bionic /apex/com.android.art/lib64 /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /lib /lib64 /usr/lib /usr/lib64; do
 		[ -e "$d/$l" ] && continue 2
@@ -313,7 +321,7 @@ const librariesScript = `while read -r l; do
 done
 exit 0`
 
-// command checks that the program is pushed, and so are the files that its arguments name.
+// command checks that the program and the files in its arguments are pushed.
 func (c *checker) command(q session.Request) {
 	if len(q.Args) == 0 || strings.HasPrefix(q.Args[0], "/") {
 		return
@@ -321,21 +329,22 @@ func (c *checker) command(q session.Request) {
 	p := path.Clean(q.Args[0])
 	if !has(q, p) {
 		if strings.Contains(q.Args[0], "/") {
-			c.mismatch(p, "add it to the push set; pushed are: "+pushedFiles(q), "the program is not pushed")
+			c.mismatch(p, "add the program to push. Pushed files: "+pushedFiles(q), "the program is not in the push set")
 		}
-		return // a command of the device, which may mean anything by its arguments
+		return // a command of the device: hexmage does not know its arguments
 	}
 	for flag, value := range arguments(q.Args[1:]) {
 		p, ok := fileName(value)
 		if !ok || writes(flag) || has(q, p) {
 			continue
 		}
-		c.mismatch(p, "add it to the push set, or to pull if the program writes it; pushed are: "+pushedFiles(q), "the command names it (%s), and it is neither pushed nor brought back",
+		c.mismatch(p, "add the file to push, or to pull if the program writes the file. Pushed files: "+pushedFiles(q), ""+
+			"the command names this file (%s), which is neither in the push set nor in pull",
 			strings.TrimSpace(flag+" "+value))
 	}
 }
 
-// arguments yields every argument with the flag that it belongs to, "" where there is none: "-m", "model.bin" and "--model=model.bin".
+// arguments yields each argument with its flag, which may be "". It splits "-m", "model.bin" and "--model=model.bin".
 func arguments(args []string) func(yield func(flag, value string) bool) {
 	return func(yield func(flag, value string) bool) {
 		flag := ""
@@ -355,8 +364,8 @@ func arguments(args []string) func(yield func(flag, value string) bool) {
 	}
 }
 
-// fileName returns the path in the run's folder that an argument names, if it looks like a data file of the kinds that runners take. Better to
-// let a strange name pass than to refuse a word that names no file.
+// fileName returns the path in the run's folder that an argument names, if it looks like a data file of a runner. It
+// is strict: to miss a file is better than to refuse a run because of another word.
 func fileName(value string) (string, bool) {
 	value = strings.TrimPrefix(value, "$HEXMAGE_ROOT/")
 	if !regexp.MustCompile(`^[\w.+-]+(/[\w.+-]+)*\.(bin|json|mllm|so|raw|dlc|model|vocab|merges|txt|gguf|safetensors|onnx|npy|yaml|serialized)$`).MatchString(value) {
@@ -366,13 +375,13 @@ func fileName(value string) (string, bool) {
 	return p, !strings.HasPrefix(p, "../")
 }
 
-// writes tells whether a flag names what a program writes.
+// writes reports whether a flag names an output of the program.
 func writes(flag string) bool {
 	name := strings.ToLower(strings.TrimLeft(flag, "-"))
 	return name == "o" || slices.ContainsFunc([]string{"out", "log", "save", "dump", "write", "trace", "prof", "result"}, func(w string) bool { return strings.Contains(name, w) })
 }
 
-// has tells whether a path of the run's folder is there before the program runs, or is brought back.
+// has reports whether a path of the run's folder exists before the program runs, or is an output.
 func has(q session.Request, p string) bool {
 	if _, ok := q.Files[p]; ok {
 		return true
@@ -385,7 +394,7 @@ func has(q session.Request, p string) bool {
 	return false
 }
 
-// pushedFiles lists what is pushed, for people.
+// pushedFiles returns a short list of the pushed files for a message.
 func pushedFiles(q session.Request) string {
 	const most = 12
 	names := slices.Sorted(maps.Keys(q.Files))
@@ -395,8 +404,8 @@ func pushedFiles(q session.Request) string {
 	return strings.Join(names, ", ")
 }
 
-// lengths checks that the contexts have graphs of the length that the command asks for: mllm compiles one for prefill and one for decoding, and names
-// them model.0.s32 and model.0.s1.
+// lengths checks that the contexts have graphs of the length in --ar_len. mllm compiles a graph for prefill and one
+// for decoding, and names them model.0.s32 and model.0.s1.
 func (c *checker) lengths(q session.Request) {
 	var have []int
 	for _, g := range c.graphs {
@@ -416,18 +425,20 @@ func (c *checker) lengths(q session.Request) {
 		}
 		n, err := strconv.Atoi(value)
 		if err == nil && !slices.Contains(have, n) {
-			c.mismatch("", fmt.Sprintf("give --ar_len one of %s, or compile the context for %d", strings.Trim(fmt.Sprint(have), "[]"), n),
-				"--ar_len %d: the context has no graph of that length, only of %s", n, strings.Trim(fmt.Sprint(have), "[]"))
+			c.mismatch("", fmt.Sprintf("set --ar_len to one of %s, or compile the context for %d",
+				strings.Trim(fmt.Sprint(have), "[]"), n),
+				"--ar_len %d: the context has no graph of this length. Available: %s",
+				n, strings.Trim(fmt.Sprint(have), "[]"))
 		}
 	}
 }
 
-// maxConfig is the largest file that is looked into for settings of the backend.
+// maxConfig is the largest file that is checked for settings of the backend, in bytes.
 const maxConfig = 1 << 20
 
-// config checks the settings in a JSON file that must be the target's: those of QNN's backend extensions (devices[].soc_model, dsp_arch, graphs[].vtcm_mb)
-// and of mllm's compiler (target_machine.htp_arch, htp_chipset, htp_vtcm_capability_in_mb). A file that is no JSON, or another one, is none
-// of our business.
+// config checks settings in a JSON file against the target. It knows QNN's backend extensions (devices[].soc_model,
+// dsp_arch, graphs[].vtcm_mb) and mllm's compiler (target_machine.htp_arch, htp_chipset, htp_vtcm_capability_in_mb).
+// It skips other files.
 func (c *checker) config(p string, r io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxConfig))
 	if err != nil {
@@ -441,7 +452,7 @@ func (c *checker) config(p string, r io.Reader) error {
 	return nil
 }
 
-// settings walks through a value. The decoder has bounded how deep it is.
+// settings walks through a value. The JSON decoder bounds its depth.
 func (c *checker) settings(p, at string, v any) {
 	switch v := v.(type) {
 	case []any:
@@ -457,26 +468,31 @@ func (c *checker) settings(p, at string, v any) {
 	}
 }
 
-// setting checks one of them.
+// setting checks one setting.
 func (c *checker) setting(p, name, key string, v any) {
 	text, _ := v.(string)
 	number, isNumber := v.(float64)
 	switch key {
 	case "dsp_arch", "htp_arch":
 		if arch := strings.ToLower(text); c.want.Arch != "" && strings.HasPrefix(arch, "v") && arch != c.want.Arch {
-			c.mismatch(p, fmt.Sprintf("set it to %q, or choose the target that the file is for", c.want.Arch), "%s is %q, the target has Hexagon %s", name, text, c.want.Arch)
+			c.mismatch(p, fmt.Sprintf("set the value to %q, or choose the target of the file",
+				c.want.Arch), "%s is %q, but the target has Hexagon %s", name, text, c.want.Arch)
 		}
 	case "htp_chipset":
 		if soc := strings.ToUpper(text); c.want.SoC != "" && strings.HasPrefix(soc, "S") && soc != strings.ToUpper(c.want.SoC) {
-			c.mismatch(p, fmt.Sprintf("set it to %q, or choose the target that the file is for", c.want.SoC), "%s is %q, the target is %s", name, text, c.want.SoC)
+			c.mismatch(p, fmt.Sprintf("set the value to %q, or choose the target of the file",
+				c.want.SoC), "%s is %q, but the target is %s", name, text, c.want.SoC)
 		}
 	case "soc_model", "soc_id":
 		if model := float64(c.want.SoCModel); isNumber && model > 0 && number != model && number != 0 {
-			c.mismatch(p, fmt.Sprintf("set it to %d, which is QNN's number for %s; Android's soc_id is another", c.want.SoCModel, c.want.SoC), "%s is %v, the target's soc_model is %d", name, number, c.want.SoCModel)
+			c.mismatch(p, fmt.Sprintf("set the value to %d, QNN's number for %s; Android's soc_id is another number",
+				c.want.SoCModel, c.want.SoC), "%s is %v, but the target's soc_model is %d",
+				name, number, c.want.SoCModel)
 		}
 	case "vtcm_mb", "htp_vtcm_capability_in_mb":
 		if most := float64(c.want.VTCMMB); isNumber && most > 0 && number > most {
-			c.mismatch(p, fmt.Sprintf("set it to %d or less", c.want.VTCMMB), "%s is %v, the target has %d MB of VTCM", name, number, c.want.VTCMMB)
+			c.mismatch(p, fmt.Sprintf("set the value to %d or less",
+				c.want.VTCMMB), "%s is %v, but the target has %d MB of VTCM", name, number, c.want.VTCMMB)
 		}
 	}
 }

@@ -28,7 +28,8 @@ void _start(void) {
 }
 `
 
-// compile compiles the source, which lies at src/program.c of a folder, into program there and, without its symbols, into stripped. It returns the folder.
+// compile compiles src/program.c of the folder into program and, without symbols, into stripped. It returns the
+// folder.
 func compile(t *testing.T, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +61,7 @@ func read(t *testing.T, path string) *debug.Program {
 	return p
 }
 
-// lldb has LLDB carry out the commands, up to one that fails.
+// lldb runs the commands in LLDB, up to the first that fails.
 func lldb(t *testing.T, commands ...string) string {
 	t.Helper()
 	argv := debug.Argv(toolchaintest.Path(t, "lldb", "usr/bin/lldb-22"), commands)
@@ -73,7 +74,8 @@ func lldb(t *testing.T, commands ...string) string {
 	return string(out)
 }
 
-// What was pushed without symbols is told by its code: what has them may be of any name, and what was compiled otherwise is another program.
+// A pushed program without symbols is recognized by its code. The file with symbols may have any name. A program from
+// another compilation differs.
 func TestSameCode(t *testing.T) {
 	t.Parallel()
 	dir := compile(t, "-g", "-ffile-prefix-map=/nowhere=.", "-fdebug-compilation-dir=.")
@@ -90,7 +92,8 @@ func TestSameCode(t *testing.T) {
 	}
 }
 
-// LLDB finds the sources by the map, whatever the compiler was told to write down of where it ran; without the map it does not.
+// LLDB finds the sources by the map, whatever working directory the debug information names. Without the map it does
+// not.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	const text = "static int twice(int number)"
@@ -103,12 +106,12 @@ func TestSources(t *testing.T) {
 			t.Parallel()
 			dir := compile(t, args...)
 			elsewhere := filepath.Join(t.TempDir(), "it is here")
-			if err := os.Rename(filepath.Join(dir, "src"), elsewhere); err != nil { // an exec root is gone when its action has ended
+			if err := os.Rename(filepath.Join(dir, "src"), elsewhere); err != nil { // an exec root disappears after its action
 				t.Fatal(err)
 			}
 			p := read(t, filepath.Join(dir, "program"))
 			target := debug.Target{Program: p.Path, Folder: dir}
-			load := func() []string { // all but the connection
+			load := func() []string { // all commands but the connection
 				all := target.Commands("")
 				return append(all[:len(all)-1], "source list --name twice")
 			}
@@ -123,7 +126,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// The commands, word by word: what a path or a name has in it does not become a command.
+// Special characters in a path or a name do not become a command.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	target := debug.Target{
@@ -142,7 +145,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// The folder has the layout of an NDK, and none of its files.
+// The folder has the layout of an NDK.
 func TestInNDK(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -1,8 +1,5 @@
-// Package debug makes LLDB's commands for a program that runs on a device. It finds the file with the symbols of a
-// stripped program, and the sources that debug information names.
-//
-// Read and Target are the entry points. The package starts nothing. It does not know devices, or where programs come
-// from.
+// Package debug makes the LLDB commands that debug a program on a device. It finds the file with a stripped program's
+// symbols, and the sources in debug information. It starts nothing and does not know devices.
 package debug
 
 import (
@@ -17,8 +14,8 @@ type Mapping struct {
 	To   string `json:"to"`
 }
 
-// Sources maps the sources of a program. folders are Program.Folders. inputs maps paths in the compiler's working
-// folder to paths of this machine, which must exist. Deeper paths come first.
+// Sources maps the source paths in a program to paths on this machine. The folders come from Program.Folders. The map
+// inputs gives the host path for each path in the compiler's working folder. Deeper paths come first.
 func Sources(folders []string, inputs map[string]string) []Mapping {
 	var all []Mapping
 	for _, folder := range folders {
@@ -35,15 +32,15 @@ func Sources(folders []string, inputs map[string]string) []Mapping {
 	return slices.Compact(all)
 }
 
-// Target is a program to debug. Paths are of this machine.
+// Target is a program to debug. Its paths are on this machine.
 type Target struct {
-	Program   string   // with its symbols
-	Libraries []string // that it may load, with their symbols
-	Folder    string   // where LLDB looks for them
+	Program   string   // path of the program with its symbols
+	Libraries []string // libraries, with their symbols, that the program may load
+	Folder    string   // LLDB's search path for Libraries
 	Sources   []Mapping
 }
 
-// Commands returns LLDB's commands that load the target and connect to its debug server at the address,
+// Commands returns the LLDB commands that load the target and connect to its debug server at an address such as
 // "127.0.0.1:5039".
 func (t Target) Commands(address string) []string {
 	var all []string
@@ -61,16 +58,16 @@ func (t Target) Commands(address string) []string {
 	return append(all, "gdb-remote "+address)
 }
 
-// Argv returns the command line of LLDB that runs the commands, and then asks for more.
+// Argv returns LLDB's command line, which runs the commands and then becomes interactive.
 func Argv(lldb string, commands []string) []string {
-	argv := []string{lldb, "--script-language", "none"} // its Python needs a whole installation
+	argv := []string{lldb, "--script-language", "none"} // LLDB's Python needs a whole installation
 	for _, c := range commands {
 		argv = append(argv, "--one-line", c)
 	}
 	return argv
 }
 
-// quote makes s one word of LLDB's commands.
+// quote quotes s for LLDB's command line.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`").Replace(s) + `"`
 }

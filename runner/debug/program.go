@@ -16,15 +16,16 @@ import (
 // Program describes a program or library to a debugger.
 type Program struct {
 	Path    string
-	Info    bool     // it has DWARF debug information: lines, variables, arguments
-	Folders []string // of Info: working folders of the compiler, sorted; "" and "." if the compiler hides them
+	Info    bool     // whether it has DWARF debug information: lines, variables, arguments
+	Folders []string // the compiler's working folders, from Info, sorted; "" and "." if the compiler hides them
 	code    [sha256.Size]byte
 }
 
-// SameCode tells whether both have the same code at the same addresses: one may be the other without its symbols.
+// SameCode reports whether both programs have the same code at the same addresses, so that one may be the stripped form
+// of the other.
 func (p *Program) SameCode(other *Program) bool { return p.code == other.code }
 
-// Read reads a program for a phone's processor. For any other file it returns nil and no error.
+// Read reads a program for AArch64. For any other file it returns nil and no error.
 func Read(path string) (*Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +54,7 @@ func Read(path string) (*Program, error) {
 	return p, nil
 }
 
-// IsProgram tells by the first 20 bytes of a file whether it is a program or library for AArch64.
+// IsProgram reports whether a file with these first 20 bytes is a program or library for AArch64.
 func IsProgram(head []byte) bool {
 	return len(head) >= 20 && string(head[:6]) == elf.ELFMAG+"\x02\x01" && (head[16] == byte(elf.ET_EXEC) || head[16] == byte(elf.ET_DYN)) && head[18] == byte(elf.EM_AARCH64) && head[19] == 0
 }
@@ -73,7 +74,7 @@ func code(sections []*elf.Section, r io.ReaderAt) (sum [sha256.Size]byte, err er
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// readInfo looks for debug information.
+// readInfo reads the folders in the debug information.
 func (p *Program) readInfo(f *elf.File) error {
 	info := f.Section(".debug_info")
 	if p.Info = info != nil && info.FileSize > 0; !p.Info {
@@ -101,15 +102,16 @@ func (p *Program) readInfo(f *elf.File) error {
 	return nil
 }
 
-// InNDK returns LLDB for this machine and lldb-server for phones of an NDK, or "" for a missing one.
+// InNDK returns the paths, in an NDK, of LLDB for this machine and of lldb-server for phones. A path is "" if the file
+// is missing.
 func InNDK(root string) (lldb, server string) {
 	llvm := filepath.Join(root, "toolchains", "llvm", "prebuilt", "linux-x86_64")
-	for _, name := range []string{"lldb.sh", "lldb"} { // the script knows where its libraries are
+	for _, name := range []string{"lldb.sh", "lldb"} { // the script sets the path of LLDB's libraries
 		if at := filepath.Join(llvm, "bin", name); lldb == "" && isFile(at) {
 			lldb = at
 		}
 	}
-	found, _ := filepath.Glob(filepath.Join(llvm, "lib*", "clang", "*", "lib", "linux", "aarch64", "lldb-server")) // the pattern is fine
+	found, _ := filepath.Glob(filepath.Join(llvm, "lib*", "clang", "*", "lib", "linux", "aarch64", "lldb-server"))
 	if len(found) > 0 {
 		server = found[len(found)-1]
 	}

@@ -1,7 +1,5 @@
-// Package devinfo asks devices what they are, and finds the one that is wanted among those that are connected.
-//
-// The way in is Describe, or Inspect for all that is worth knowing; Pick chooses, never silently among several. The
-// package does not know what a device is wanted for.
+// Package devinfo asks devices for their properties, and finds the wanted device among the connected ones. Describe
+// returns the main properties, and Inspect returns all properties. The package does not know the use of a device.
 package devinfo
 
 import (
@@ -17,24 +15,24 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/thermal"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Info is what a device says about itself. What it does not say is empty.
+// Info holds the main properties of a device. Unknown properties are empty.
 type Info struct {
 	Serial    string `json:"serial"`
-	Name      string `json:"-"`                // what the pool calls it; the device does not know it
-	Model     string `json:"model,omitempty"`  // for people: "Galaxy S25"
+	Name      string `json:"-"`                // name in the pool; the device does not know it
+	Model     string `json:"model,omitempty"`  // marketing name: "Galaxy S25"
 	SoC       string `json:"soc,omitempty"`    // "SM8750"
 	SoCID     int    `json:"soc_id,omitempty"` // the kernel's number, not QNN's
-	Arch      string `json:"-"`                // "v79"; only simulated devices say it
+	Arch      string `json:"-"`                // "v79"; known for simulated devices only
 	Simulated bool   `json:"simulated,omitempty"`
-	Machine   string `json:"machine,omitempty"` // of a board, what its kernel calls the processor: "aarch64"; empty: a phone
-	User      string `json:"-"`                 // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
+	Machine   string `json:"machine,omitempty"` // a board's machine, according to its kernel: "aarch64"; empty: a phone
+	User      string `json:"-"`                 // current user on any host: "hexmage on rack3, process 77"; empty: free
 }
 
-// String names the device for people.
+// String returns the device's name for messages.
 func (i Info) String() string {
 	name := i.SoC + " " + i.Serial
 	switch {
@@ -49,11 +47,11 @@ func (i Info) String() string {
 	return strings.TrimSpace(name)
 }
 
-// Describe asks a device what it is.
-func Describe(ctx context.Context, dev link.Device) (Info, error) {
-	out, err := link.Script(ctx, dev, describeScript, nil)
+// Describe asks a device for its Info.
+func Describe(ctx context.Context, dev transport.Device) (Info, error) {
+	out, err := transport.Script(ctx, dev, describeScript, nil)
 	if err != nil {
-		return Info{}, fmt.Errorf("ask the device what it is: %w", err)
+		return Info{}, fmt.Errorf("cannot read the device's properties: %w", err)
 	}
 	i := Info{Serial: dev.Place().Serial}
 	for line := range strings.Lines(out) {
@@ -64,7 +62,7 @@ func Describe(ctx context.Context, dev link.Device) (Info, error) {
 		case "product.model":
 			i.Model = value
 		case "soc_id":
-			i.SoCID, _ = strconv.Atoi(value) // absent on devices that are none of Qualcomm's
+			i.SoCID, _ = strconv.Atoi(value) // absent on devices without a Qualcomm SoC
 		case "arch":
 			i.Arch, i.Simulated = value, true
 		case "machine":
@@ -79,7 +77,7 @@ func Describe(ctx context.Context, dev link.Device) (Info, error) {
 	return i, nil
 }
 
-// printable takes out of a device's word what would do things to a terminal.
+// printable removes characters that could control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -104,20 +102,20 @@ for e in ` + layout.Lease + `/*; do
 done 2>/dev/null
 exit 0`
 
-// askWait is how long a device that is connected may take to say what it is.
+// askWait is the time limit for a connected device to describe itself.
 const askWait = 15 * time.Second
 
-// FitsSoC tells whether a device with a SoC is what is wanted; what is empty is not known, or not asked for. A variant of a SoC has a longer
-// name: SM8750P is built for as SM8750.
+// FitsSoC reports whether a device's SoC is the wanted SoC or a variant of it. A variant has a longer name: SM8750P
+// fits SM8750. An empty have (unknown) or want (any) fits.
 func FitsSoC(have, want string) bool {
 	return have == "" || want == "" || strings.HasPrefix(strings.ToUpper(have), strings.ToUpper(want))
 }
 
-// ErrNoDevice says that no device can be used.
+// ErrNoDevice means that hexmage found no usable device.
 var ErrNoDevice = errors.New("no device")
 
-// Pick chooses the only usable device of an adb server that has the SoC, if one is given, or a variant of it. It never
-// chooses among several.
+// Pick returns the only usable device of an adb server that has the given SoC or a variant of it. An empty soc accepts
+// any SoC. If several devices match, Pick fails and lists them.
 func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {
@@ -158,56 +156,56 @@ func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(fit) > 1:
-		return adb.Info{}, fmt.Errorf("%d devices%s are connected: choose one with --serial:%s", len(fit), soc,
+		return adb.Info{}, fmt.Errorf("%d devices%s are connected; choose one with --serial:%s", len(fit), soc,
 			list.String())
 	case len(all) == 0:
-		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile "+
-			"\"simulated\", which has a simulated one", ErrNoDevice)
+		return adb.Info{}, fmt.Errorf("%w is connected; connect a phone and allow USB debugging, or use profile "+
+			"\"simulated\" with its simulated phone", ErrNoDevice)
 	}
-	return adb.Info{}, fmt.Errorf("%w%s can be used; connected are:%s", ErrNoDevice, soc, list.String())
+	return adb.Info{}, fmt.Errorf("%w%s is ready. Connected devices:%s", ErrNoDevice, soc, list.String())
 }
 
-// Details are what is worth knowing of a device before something is built for it. What it does not say is empty or 0; sizes are in bytes.
+// Details holds all properties of a device. Unknown properties are empty or 0. Sizes are in bytes.
 type Details struct {
 	Info
 	Android     string            `json:"android,omitempty"`          // "15"
 	API         int               `json:"api,omitempty"`              // 35
-	Fingerprint string            `json:"fingerprint,omitempty"`      // of the build
+	Fingerprint string            `json:"fingerprint,omitempty"`      // fingerprint of the build
 	ABI         string            `json:"abi,omitempty"`              // "arm64-v8a"
 	System      string            `json:"system,omitempty"`           // of a board: "Ubuntu 24.04.3 LTS, Linux 6.14.0"
-	Memory      Space             `json:"memory"`                     // RAM; Free is what programs can have
-	Disk        Space             `json:"disk"`                       // where hexmage keeps its things: /data of a phone
-	Store       int64             `json:"store"`                      // what hexmage keeps there
+	Memory      Space             `json:"memory"`                     // RAM; Free is available to programs
+	Disk        Space             `json:"disk"`                       // of hexmage's folder: /data on a phone
+	Store       int64             `json:"store"`                      // size of hexmage's folder
 	Battery     int               `json:"battery,omitempty"`          // percent
 	Charging    string            `json:"charging,omitempty"`         // "Charging", "Discharging", …
-	Thermal     []thermal.Reading `json:"thermal,omitempty"`          // sensors, as the kernel orders them
-	Libraries   []VendorLib       `json:"vendor_libraries,omitempty"` // QNN libraries of the device's own, which must not be mixed with those that are pushed
+	Thermal     []thermal.Reading `json:"thermal,omitempty"`          // in the kernel's order
+	Libraries   []VendorLib       `json:"vendor_libraries,omitempty"` // never mix them with pushed libraries
 }
 
-// Space is what there is of something.
+// Space is a capacity and its free part, in bytes.
 type Space struct {
 	Total int64 `json:"total"`
 	Free  int64 `json:"free"`
 }
 
-// VendorLib is a library that its maker put on the device.
+// VendorLib is a library that the manufacturer installed on the device.
 type VendorLib struct {
 	Path    string `json:"path"`
-	BuildID string `json:"build_id,omitempty"` // of the SDK that it is from: "v2.34.0.250424201103"
+	BuildID string `json:"build_id,omitempty"` // build id of its SDK: "v2.34.0.250424201103"
 }
 
-// maxListed bounds lists that a device gives.
+// maxListed bounds lists that a device sends.
 const maxListed = 500
 
-// Inspect asks a device for all that Details has.
-func Inspect(ctx context.Context, dev link.Device) (Details, error) {
+// Inspect asks a device for its Details.
+func Inspect(ctx context.Context, dev transport.Device) (Details, error) {
 	i, err := Describe(ctx, dev)
 	if err != nil {
 		return Details{}, err
 	}
-	out, err := link.Script(ctx, dev, inspectScript, nil)
+	out, err := transport.Script(ctx, dev, inspectScript, nil)
 	if err != nil {
-		return Details{}, fmt.Errorf("ask the device what it has: %w", err)
+		return Details{}, fmt.Errorf("cannot read the device's details: %w", err)
 	}
 	d := Details{Info: i}
 	for line := range strings.Lines(out) {
@@ -215,12 +213,12 @@ func Inspect(ctx context.Context, dev link.Device) (Details, error) {
 		d.set(key, value)
 	}
 	if d.Thermal, err = thermal.Read(ctx, dev); err != nil {
-		return Details{}, fmt.Errorf("ask the device how warm it is: %w", err)
+		return Details{}, fmt.Errorf("cannot read the device's temperatures: %w", err)
 	}
 	return d, nil
 }
 
-// set takes one line of inspectScript. What is no number counts as not said.
+// set reads one line of inspectScript. It ignores invalid numbers.
 func (d *Details) set(key, value string) {
 	first, rest, _ := strings.Cut(value, " ")
 	switch key {
@@ -253,7 +251,7 @@ func (d *Details) set(key, value string) {
 	}
 }
 
-// Kilobytes reads a number of kilobytes that a device says, as bytes; 0 when it is none.
+// Kilobytes converts a number of kilobytes to bytes. It returns 0 for an invalid number.
 func Kilobytes(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 52)
 	if err != nil || n < 0 {

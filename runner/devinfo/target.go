@@ -7,11 +7,11 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Mismatch is something that would fail on the device, found before anything is pushed.
+// Mismatch is a problem with a device or file that hexmage finds before the push.
 type Mismatch struct {
 	File   string `json:"file,omitempty"` // path in the run's folder; empty: the device itself
-	What   string `json:"what"`           // what does not fit
-	Remedy string `json:"remedy"`         // what to do
+	What   string `json:"what"`           // the problem
+	Remedy string `json:"remedy"`         // the next step
 }
 
 func (m *Mismatch) Error() string {
@@ -22,14 +22,15 @@ func (m *Mismatch) Error() string {
 	return what + "; " + m.Remedy
 }
 
-// CheckDevice compares a device with the target that the files were built for; what is empty in that is not checked.
+// CheckDevice compares a device with the target of the files. Empty fields of want match any device.
 func CheckDevice(have Info, want qnn.Target) error {
 	var all []error
 	if !FitsSoC(have.SoC, want.SoC) {
-		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, the target is %s", have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target %q {} or choose another device with --serial", have.SoC)})
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has the SoC %s, but the target is %s",
+			have.Serial, have.SoC, want.SoC), Remedy: fmt.Sprintf("set target %q {} or choose another device with --serial", have.SoC)})
 	}
 	if want.Arch != "" && have.Arch != "" && have.Arch != want.Arch {
-		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "build for the device's SoC, or choose another device with --serial"})
+		all = append(all, &Mismatch{What: fmt.Sprintf("device %s has Hexagon %s, but the target is %s", have.Serial, have.Arch, want.Arch), Remedy: "build for the device's SoC, or choose another device with --serial"})
 	}
 	return errors.Join(all...)
 }

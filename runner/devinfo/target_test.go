@@ -21,9 +21,9 @@ func TestCheckDevice(t *testing.T) {
 		ok   bool
 	}{
 		{phone, qnn.Target{}, true},
-		{phone, qnn.Target{SoC: "SM8750", Arch: "v79"}, true}, // a phone does not say its arch
+		{phone, qnn.Target{SoC: "SM8750", Arch: "v79"}, true}, // a phone does not report its arch
 		{phone, qnn.Target{SoC: "SM8650"}, false},
-		{devinfo.Info{}, qnn.Target{SoC: "SM8650"}, true}, // nor, if it is old, its SoC
+		{devinfo.Info{}, qnn.Target{SoC: "SM8650"}, true}, // an old phone does not report its SoC
 		{devinfo.Info{SoC: "SM8750", Arch: "v79"}, qnn.Target{SoC: "SM8750", Arch: "v75"}, false},
 	} {
 		if err := devinfo.CheckDevice(c.have, c.want); (err == nil) != c.ok {
@@ -32,7 +32,7 @@ func TestCheckDevice(t *testing.T) {
 	}
 }
 
-// FuzzCheckFiles looks into damaged files: that must end, in an error or not.
+// FuzzCheckFiles checks corrupt files. The check must end, with or without an error.
 func FuzzCheckFiles(f *testing.F) {
 	f.Add([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\xb7\x00\x01\x00\x00\x00"), true)
 	f.Add(append([]byte("\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\xa4\x00\x01\x00\x00\x00"), make([]byte, 60)...), true)

@@ -58,7 +58,7 @@ failure "hexagon-root" {
   where    = ["compile"]
   patterns = ["HEXAGON_SDK_ROOT(?: path)? is not set"]
   cause    = "The Makefile was called without the Hexagon SDK's folder."
-  remedy   = "eval \"$(hexmage env hexagon qairt ndk)\" sets all of HEXAGON_SDK_ROOT, QAIRT_SDK_ROOT, QNN_SDK_ROOT and ANDROID_NDK_ROOT."
+  remedy   = "Run eval \"$(hexmage env hexagon qairt ndk)\": it sets HEXAGON_SDK_ROOT, QAIRT_SDK_ROOT, QNN_SDK_ROOT and ANDROID_NDK_ROOT."
   source   = "Qualcomm's Makefile of op packages"
   explains = ["make-stopped"]
   examples = ["Makefile:23: *** \"ERROR: HEXAGON_SDK_ROOT is not set. Hexagon-SDK path must be set to the latest hexagon-sdk-x.y.z\".  Stop."]
@@ -68,7 +68,7 @@ failure "qnn-include" {
   where    = ["compile"]
   patterns = ["QNN_INCLUDE path is not set", "QNN_TARGET_LIB path is not set"]
   cause    = "The Makefile does not find the QAIRT SDK: newer ones read QAIRT_SDK_ROOT, older ones QNN_SDK_ROOT."
-  remedy   = "eval \"$(hexmage env qairt)\" sets both, to the same folder."
+  remedy   = "Run eval \"$(hexmage env qairt)\": it sets both, to one folder."
   source   = "UbiquitousLearning/mllm, Makefile of the op package"
   explains = ["make-stopped"]
   examples = [
@@ -81,7 +81,7 @@ failure "ndk-root" {
   where    = ["compile"]
   patterns = ["ANDROID_NDK_ROOT (?:path )?is not set"]
   cause    = "The Makefile was called without the Android NDK's folder, which the AArch64 half of the package needs."
-  remedy   = "eval \"$(hexmage env ndk)\" sets ANDROID_NDK_ROOT, ANDROID_NDK_PATH and ANDROID_NDK, which different parts of mllm read."
+  remedy   = "Run eval \"$(hexmage env ndk)\": it sets ANDROID_NDK_ROOT, ANDROID_NDK_PATH and ANDROID_NDK, which different parts of mllm read."
   source   = "Qualcomm's Makefile of op packages"
   explains = ["make-stopped"]
   examples = ["Makefile:62: *** \"ERROR: ANDROID_NDK_ROOT is not set. Android NDK path must be set to compile htp_aarch64\".  Stop."]
@@ -140,9 +140,9 @@ failure "hexagon-tools-old" {
   where    = ["compile"]
   patterns = ["(?:unknown|unsupported) argument:? '-m(?P<arch>v[0-9]+)", "unknown target CPU 'hexagon(?P<arch>v[0-9]+)'"]
   cause    = "The Hexagon tools are older than {arch}."
-  remedy   = "v75 needs tools 8.7, v79 needs 8.8 (Hexagon SDK 6.2), v81 needs 19.0 (Hexagon SDK 6.4)."
+  remedy   = "Take newer tools: v75 needs tools 8.7, v79 needs 8.8 (Hexagon SDK 6.2), v81 needs 19.0 (Hexagon SDK 6.4)."
   source   = "qualcomm/hexagon-mlir#83"
-  explains = ["make-stopped"]
+  explains = ["make-stopped", "compiler-option"]
   examples = ["clang++: error: unknown argument: '-mv81'", "error: unknown target CPU 'hexagonv79'"]
 }
 
@@ -166,7 +166,7 @@ failure "hvx-instruction" {
   where    = ["compile"]
   patterns = ["undeclared (?:function|identifier) '(?P<name>Q6_[A-Za-z0-9_]+)'"]
   cause    = "An op uses the HVX instruction {name}, which the arch, or the step's hvx argument, does not have."
-  remedy   = "The llama ops need v73 or newer and no hvx argument."
+  remedy   = "Build for v73 or newer, and leave the hvx argument out: the llama ops need both."
   source   = "UbiquitousLearning/mllm#251"
   explains = ["make-stopped", "simulated-sdk"]
   examples = ["src/ops/LLaMAAdd.cpp:126:37: error: use of undeclared identifier 'Q6_Vqf32_vadd_VsfVsf'"]
@@ -220,7 +220,7 @@ failure "model-lib" {
   patterns = ["Failed to compile model library for target:? ?(?P<target>[^ ]*)"]
   rank     = "symptom"
   cause    = "The model's generated source could not be compiled for {target}: no compiler, no memory left, or weights beyond 2 GB."
-  remedy   = "The compiler's own message is above it. For large models take the DLC way (qairt-converter), which compiles nothing."
+  remedy   = "Look at the compiler's own message above it. For large models take the DLC way (qairt-converter), which compiles nothing."
   source   = "qualcomm/ai-hub-models#64"
   examples = ["Failed to compile model library for target: x86_64-linux-clang"]
 }
@@ -240,11 +240,16 @@ failure "reloc-overflow" {
 
 failure "elf-machine" {
   where    = ["compile", "device", "tool"]
-  patterns = ["has unexpected e_machine", "is incompatible with (?:elf|aarch64|armelf|hexagon|x86)", "wrong ELF class: ELFCLASS(?:32|64)", "cannot execute(?: binary file)?: [Ee]xec(?:utable)? format error"]
+  patterns = ["has unexpected e_machine", "ld: error: [^ ]+: incompatible target", "error adding symbols: [Ff]ile (?:in wrong format|format not recognized)", "is incompatible with (?:elf|aarch64|armelf|hexagon|x86)", "wrong ELF class: ELFCLASS(?:32|64)", "unsupported ELF machine number [0-9]+", "cannot execute(?: binary file)?: [Ee]xec(?:utable)? format error"]
   cause    = "A file is for another machine than it was given to: an AArch64 library and a Hexagon one, or one of the host, were swapped."
-  remedy   = "`hexmage inspect FILE` says what it is for; libraries of htp_aarch64 and of htp_vNN have the same name, so keep their folders apart (mllm adds _CPU and _HTP)."
-  source   = "UbiquitousLearning/mllm"
+  remedy   = "Run `hexmage inspect FILE`, which says what it is for. Ship a skel for the DSP without linking it. Libraries of htp_aarch64 and of htp_vNN have the same name: keep their folders apart (mllm adds _CPU and _HTP)."
+  source   = "UbiquitousLearning/mllm; Tencent/ncnn#678, #1773, #1966; ARM-software/armnn#387; tensorflow/tensorflow#42929"
+  explains = ["undefined-symbol-link", "link-stopped"]
   examples = [
+    "aarch64-linux-gnu/bin/ld: /usr/local/lib/libopencv_highgui.so.3.4.10: error adding symbols: file in wrong format",
+    "/w/ComputeLibrary/build/libarm_compute_core-static.a: error adding symbols: File format not recognized",
+    "arm-linux-androideabi/bin/ld: error: /w/1.1.108.0/x86_64/lib/libvulkan.so: incompatible target\nallocator.cpp:279: error: undefined reference to 'vkFlushMappedMemoryRanges'",
+    "bin/ld: fatal error: jni/armeabi-v7a/libhexagon_nn_skel.so: unsupported ELF machine number 164",
     "dlopen failed: \"/data/local/tmp/libQnnLLaMAPackage.so\" has unexpected e_machine: 164 (EM_164)",
     "OSError: libQnnHtp.so: wrong ELF class: ELFCLASS64",
     "ld.lld: error: libQnnHtp.so is incompatible with aarch64linux",
@@ -329,7 +334,7 @@ failure "make-stopped" {
   patterns = ["make(?:\\[[0-9]+\\])?: \\*\\*\\* \\[[^\\]]*\\] Error [0-9]+", "ninja: build stopped: subcommand failed", "Makefile:[0-9]+: \\*\\*\\* "]
   rank     = "consequence"
   cause    = "make or ninja stopped after a command had failed."
-  remedy   = "The command's own message is above; with -j it may be far above: run again with -j1."
+  remedy   = "Look at the command's own message above. With -j it may be far above: run again with -j1."
   source   = "make"
   examples = [
     "make: *** [Makefile:231: build/hexagon-v79/ops/LLaMAMul.o] Error 1",
@@ -352,7 +357,7 @@ failure "cmake-error" {
   patterns = ["^CMake Error", "Configuring incomplete, errors occurred!"]
   rank     = "symptom"
   cause    = "CMake could not configure the project."
-  remedy   = "The indented lines below `CMake Error at` say what is wrong."
+  remedy   = "Read the indented lines below `CMake Error at`: they say what is wrong."
   source   = "CMake"
   examples = [
     "CMake Error at CMakeLists.txt:66 (target_sources):\n  Cannot find source file:",
@@ -375,10 +380,142 @@ failure "link-stopped" {
   patterns = ["linker command failed with exit code [0-9]+", "linking with `[^`]+` failed: exit status"]
   rank     = "consequence"
   cause    = "The linker failed."
-  remedy   = "Its first error is above."
+  remedy   = "Look at its first error above."
   source   = "Clang, rustc"
   examples = [
     "clang++: error: linker command failed with exit code 1 (use -v to see invocation)",
     "error: linking with `hexagon-unknown-linux-musl-clang` failed: exit status: 127",
   ]
+}
+
+failure "cmake-package" {
+  where    = ["compile"]
+  patterns = ["Could NOT find (?P<package>[A-Za-z0-9_]+) [(]missing: (?P<missing>[A-Za-z0-9_ ]+)", "Could not find a package configuration file provided by \"(?P<package>[A-Za-z0-9_]+)\""]
+  cause    = "CMake does not find {package} for the target that it builds for."
+  remedy   = "Install {package} for that target and give its place, -D{package}_ROOT=DIR or the variables that the line names. If the project does not need it, switch its option off."
+  source   = "ggml-org/llama.cpp#22945"
+  explains = ["cmake-error"]
+  examples = [
+    "CMake Error at /usr/share/cmake/Modules/FindPackageHandleStandardArgs.cmake:230 (message):\n  Could NOT find OpenCL (missing: OpenCL_LIBRARY OpenCL_INCLUDE_DIR)",
+    "CMake Error at CMakeLists.txt:12 (find_package):\n  Could not find a package configuration file provided by \"gflags\" with any of the following names:",
+  ]
+}
+
+failure "cmake-compiler" {
+  where    = ["compile"]
+  patterns = ["is not able to compile a simple test program", "Check for working (?:C|CXX) compiler: .* -+ broken", "The CMAKE_(?:C|CXX|ASM)_COMPILER: *(?P<path>[^ ]+) +is not a full path to an existing compiler"]
+  cause    = "The compiler that CMake was given does not exist, or cannot make a program: the NDK is for another host, a flag is unknown to it, or it may not be executed."
+  remedy   = "Read the command and its output below the line. Run the compiler by hand with --version, check ANDROID_NDK_ROOT and ANDROID_ABI, and configure in an empty build folder."
+  source   = "ggml-org/llama.cpp#5312; rupeshs/alpaca.cpp#5; android/ndk#1363; Tencent/ncnn#2252; android/ndk-samples#619"
+  explains = ["cmake-error", "make-stopped"]
+  examples = [
+    "CMake Error at /usr/share/cmake/Modules/CMakeTestCCompiler.cmake:70 (message):\n  The C compiler\n    \"/home/w/android-ndk-r25c/toolchains/llvm/prebuilt/linux-x86_64/bin/clang\"\n  is not able to compile a simple test program.",
+    "CMake Error at CMakeLists.txt:2 (project): The CMAKE_C_COMPILER: /data/data/com.termux/files/home/android-ndk-r26b/toolchains/llvm/prebuilt/linux-aarch64/bin/clang is not a full path to an existing compiler tool.",
+    "-- Check for working C compiler: D:/sdk/ndk-bundle/toolchains/llvm/prebuilt/windows-x86_64/bin/clang.exe -- broken",
+    "CMake Error in CMakeLists.txt:\n  The CMAKE_CXX_COMPILER:\n\n    /ndk/prebuilt/darwin-x86_64/bin/clang++\n\n  is not a full path to an existing compiler tool.",
+  ]
+}
+
+failure "cmake-generator" {
+  where    = ["compile"]
+  patterns = ["CMake was unable to find a build program corresponding to \"(?P<tool>[^\"]+)\""]
+  cause    = "CMake is to use {tool}, which is not installed or not in PATH."
+  remedy   = "Install it (ninja-build, make), or choose another generator with -G, in an empty build folder."
+  source   = "Maratyszcza/NNPACK#173; topfreegames/libpitaya#9; kimsan0622/libx265-android#2"
+  explains = ["cmake-error", "cmake-language"]
+  examples = [
+    "CMake Error: CMake was unable to find a build program corresponding to \"Ninja\".",
+    "CMake Error: CMake was unable to find a build program corresponding to \"Unix Makefiles\".  CMAKE_MAKE_PROGRAM is not set.  You probably need to select a different build tool.",
+  ]
+}
+
+failure "cmake-language" {
+  where    = ["compile"]
+  patterns = ["CMAKE_(?P<language>[A-Z]+)_COMPILER not set, after EnableLanguage"]
+  rank     = "symptom"
+  cause    = "CMake found no compiler for {language}."
+  remedy   = "Look for the first CMake error above it. Without one, install the compiler or name it with -DCMAKE_{language}_COMPILER."
+  source   = "Maratyszcza/NNPACK#173"
+  explains = ["cmake-error"]
+  examples = ["CMake Error: CMAKE_C_COMPILER not set, after EnableLanguage", "CMake Error: CMAKE_ASM_COMPILER not set, after EnableLanguage"]
+}
+
+failure "cmake-toolchain-file" {
+  where    = ["compile"]
+  patterns = ["Could not find toolchain file:"]
+  cause    = "The file that CMAKE_TOOLCHAIN_FILE names does not exist."
+  remedy   = "Correct the path: the NDK's is $ANDROID_NDK_ROOT/build/cmake/android.toolchain.cmake. Use an absolute path, since CMake looks from its build folder."
+  source   = "topfreegames/libpitaya#9; Maratyszcza/NNPACK#173"
+  explains = ["cmake-error", "cmake-generator", "cmake-language"]
+  examples = ["CMake Error at /usr/local/Cellar/cmake/3.12.3/share/cmake/Modules/CMakeDetermineSystem.cmake:100 (message):\n  Could not find toolchain file:\n  ../temp/android-ndk-r17b/build/cmake/android.toolchain.cmake"]
+}
+
+failure "c-headers-missing" {
+  where    = ["compile"]
+  patterns = ["fatal error: '?(?P<file>std(?:io|lib|int|def|bool|arg)[.]h|string[.]h|math[.]h|iostream|cstdint|cstdio|cstring)(?:' file not found|: No such file)"]
+  cause    = "The compiler has no C library headers ({file}): a cross compiler without a sysroot compiles for this machine, or the host's libc headers are not installed."
+  remedy   = "Install the host's compiler and headers (build-essential, libc6-dev), and name a host compiler for tools that the build runs itself; for a target, pass its sysroot."
+  source   = "ggml-org/llama.cpp#23711"
+  explains = ["compile-error", "make-stopped"]
+  examples = ["/workspace/tools/ui/embed.cpp:7:10: fatal error: 'stdio.h' file not found\n    7 | #include <stdio.h>"]
+}
+
+failure "compiler-crash" {
+  where    = ["compile"]
+  patterns = ["clang frontend command failed (?:with exit code [0-9]+|due to signal)", "internal compiler error: (?P<what>.+)", "PLEASE (?:submit a bug report|ATTACH THE FOLLOWING FILES)", "^Stack dump:$"]
+  cause    = "The compiler itself crashed at this source file: it has a bug, or the machine has too little memory."
+  remedy   = "Compile that file with a lower optimization level (-O1) or another release of the compiler. If memory is short, build with fewer jobs (-j2)."
+  source   = "llvm/llvm-project#107821, #122417, #59923; ggml-org/llama.cpp#23018; ClangBuiltLinux/linux#757"
+  explains = ["segfault", "make-stopped", "compile-error"]
+  examples = [
+    "Stack dump:\n0.\tProgram arguments: /llvm/build/bin/clang-10 -cc1 -triple hexagon-unknown-linux-gnu -emit-obj -main-file-name vsprintf.c",
+    "clang++: error: clang frontend command failed with exit code 139 (use -v to see invocation)",
+    "clang-16: error: clang frontend command failed with exit code 136 (use -v to see invocation)",
+    "PLEASE submit a bug report to https://github.com/llvm/llvm-project/issues/ and include the crash backtrace, preprocessed source, and associated run script.",
+    "a.cpp:3:1: internal compiler error: Segmentation fault",
+  ]
+}
+
+failure "llvm-ir-newer" {
+  where    = ["compile"]
+  patterns = ["[.]ll:[0-9]+:[0-9]+: error: (?:expected top-level entity|expected type|unknown attribute)"]
+  cause    = "A newer LLVM wrote this file than the clang that reads it, as Halide's does for an old hexagon-clang."
+  remedy   = "Use Hexagon tools at least as new as the LLVM that writes the file, or the LLVM release that the project names."
+  source   = "halide/Halide#1444"
+  explains = ["compile-error", "make-stopped"]
+  examples = ["/tmp/hexrGI6K9.ll:2:1: error: expected top-level entity\nsource_filename = \"src/runtime/noos.cpp\""]
+}
+
+failure "ninja-file-missing" {
+  where    = ["compile"]
+  patterns = ["ninja: error: '(?P<file>[^']+)', needed by '(?P<target>[^']+)', missing and no known rule to make it"]
+  cause    = "{file} is not there, {target} needs it, and nothing in the project makes it."
+  remedy   = "Put the file there: a prebuilt library to download, or a submodule (`git submodule update --init --recursive`). If it lies elsewhere, correct its path in CMakeLists.txt and configure again."
+  source   = "nihui/ncnn-android-benchmark#1"
+  explains = ["gradle-stopped"]
+  examples = ["ninja: error: 'D:/dev/ncnn-android-benchmark/app/src/main/jni/ncnn-android-vulkan-lib/armeabi-v7a/libglslang.a', needed by 'libbenchmarkncnn.so', missing and no known rule to make it"]
+}
+
+failure "gradle-stopped" {
+  where    = ["compile"]
+  patterns = ["^Build command failed[.]", "Error while executing process (?P<program>[^ ]+) with arguments", "Execution failed for task '(?P<task>[^']+)'"]
+  rank     = "consequence"
+  cause    = "Gradle stopped: a program that it started failed."
+  remedy   = "Look for the first error after it or above it: CMake's, ninja's or the compiler's."
+  source   = "nihui/ncnn-android-benchmark#1; FeiGeChuanShu/ncnn_paddleocr#14; NitrogenZLab/ting#6"
+  examples = [
+    "org.gradle.api.tasks.TaskExecutionException: Execution failed for task ':app:externalNativeBuildDebug'.",
+    "Execution failed for task ':app:externalNativeBuildCleanDebug'.",
+    "Build command failed.\nError while executing process D:\\soft\\Android\\sdk\\cmake\\3.6.4111459\\bin\\cmake.exe with arguments {--build D:\\dev\\app}",
+  ]
+}
+
+failure "link-file-broken" {
+  where    = ["compile"]
+  patterns = ["(?P<file>[^ :]+): file format not recognized; treating as linker script"]
+  cause    = "{file} is no library: it is cut off, or a text that stands for it (a pointer of Git LFS)."
+  remedy   = "Look at it with `file` and `head -c 200`, and get it again (`git lfs pull`)."
+  source   = "rockchip-linux/rknpu2#6"
+  explains = ["link-stopped", "make-stopped"]
+  examples = ["aarch64-linux-android/bin/ld:/w/librknn_api/arm64-v8a/librknn_api.so: file format not recognized; treating as linker script"]
 }

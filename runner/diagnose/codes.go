@@ -9,10 +9,10 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Code is a number that a program printed instead of saying what is wrong.
+// Code is an error number that a program printed.
 type Code struct {
-	Text    string `json:"text"`   // as it was printed
-	Family  string `json:"family"` // whose number it is: "QNN", "FastRPC", …
+	Text    string `json:"text"`   // as printed
+	Family  string `json:"family"` // owner of the number: "QNN", "FastRPC", …
 	Name    string `json:"name"`
 	Meaning string `json:"meaning,omitempty"`
 }
@@ -26,22 +26,23 @@ func (c Code) String() string {
 	return s
 }
 
-// Family is a set of numbers with names.
+// Family is a set of error numbers with names.
 type Family struct {
 	Name  string
-	Base  uint32            // is added to each number where it is printed, such as 0x80000400
-	Mask  uint32            // of the printed number, these bits are the code; 0: all
-	Near  []string          // texts in lower case; without a base, the numbers are this family's only in lines with one of them. None: in all
-	Least uint32            // smaller numbers are not looked up by this family: they mean anything
+	Base  uint32            // offset of printed numbers, such as 0x80000400
+	Mask  uint32            // bits of the printed number that are the code; 0: all
+	Near  []string          // without Base, numbers count only in lines with one of these words; none: in all
+	Least uint32            // minimum code of this family: smaller numbers are too common
 	Names map[uint32]string // "NAME" or "NAME: meaning"
 }
 
-// Codes are families of numbers, in the order in which they are asked.
+// Codes are families of numbers. The first family that knows a number wins.
 type Codes []Family
 
 const maxCodes = 4 // in one line
 
-// Decode names a number as a user has it: decimal, hexadecimal, or negative as a signed 32-bit number. Several families may know it.
+// Decode returns the possible meanings of a number, one for each family that knows the number. The number is decimal,
+// hexadecimal, or a negative signed 32-bit number.
 func (cs Codes) Decode(s string) []Code {
 	v, ok := number(s)
 	if !ok {
@@ -56,13 +57,14 @@ func (cs Codes) Decode(s string) []Code {
 	return found
 }
 
-// In finds the codes in a line: numbers with a base of their own anywhere, others where a word such as "error" is before them.
+// In returns the codes in a line. A number that includes its family's base may appear anywhere. Other numbers must
+// follow a word such as "error".
 func (cs Codes) In(line string) []Code {
 	line = clip(line, maxLine)
 	low := strings.ToLower(line)
 	var found []Code
 	for _, m := range codeText.Get().FindAllStringSubmatchIndex(line, -1) {
-		// Group 1 is a number after a word for errors, group 2 one that says itself that it is a code.
+		// Group 1 is a number after a word for errors. Group 2 is a number with the form of a code.
 		g := 2
 		if m[g] < 0 {
 			g = 4
@@ -85,11 +87,12 @@ func (cs Codes) In(line string) []Code {
 	return found
 }
 
-// codeText matches a number after a word for errors, or one that is a code by its form.
+// codeText matches a number after a word for errors, or a number with the form of a code. The kernel ends a line with a
+// code such as -22.
 var codeText = lazyregexp.New(`(?i)(?:err(?:or|no)?|code|status|result|device|failed|failure|ret|rc|with|finalize)[a-z_ ]{0,16}[ :=(#,]{1,4}(-?(?:0x[0-9a-f]{1,16}|[0-9]{1,20}))\b` +
-	`|(?:^|[^0-9a-z_])(0x[89a-f][0-9a-f]{7}|-(?:214748|107374)[0-9]{4})\b`)
+	`|(?:^|[^0-9a-z_])(0x[89a-f][0-9a-f]{7}|-(?:214748|107374)[0-9]{4}|-[0-9]{1,3}$)\b`)
 
-// number reads a 32-bit code, or the low half of a 64-bit handle.
+// number parses a 32-bit code, or the low half of a 64-bit handle.
 func number(s string) (uint32, bool) {
 	s, negative := strings.CutPrefix(s, "-")
 	digits, hex := strings.CutPrefix(strings.ToLower(s), "0x")
@@ -122,10 +125,10 @@ func (f Family) name(s string, v uint32) (Code, bool) {
 	return Code{Text: s, Family: f.Name, Name: name, Meaning: meaning}, true
 }
 
-// finder finds which of many words a line has, in one pass over it: words by their first minLiteral bytes.
+// finder finds many words in a line in one pass. It has the words by their first minLiteral bytes.
 type finder map[string][]word
 
-// word is a text of at least minLiteral bytes, and whose it is.
+// word is a text of at least minLiteral bytes, and the pattern that it belongs to.
 type word struct {
 	text  string
 	owner int
@@ -135,7 +138,7 @@ func (f finder) add(text string, owner int) {
 	f[text[:minLiteral]] = append(f[text[:minLiteral]], word{text, owner})
 }
 
-// owners appends those of the words in low, each as often as it is found.
+// owners appends the owner of each word in low, once for each occurrence.
 func (f finder) owners(to []int, low []byte) []int {
 	for i := 0; i+minLiteral <= len(low); i++ {
 		for _, w := range f[string(low[i:i+minLiteral])] {

@@ -9,13 +9,16 @@ codes "FastRPC" {
     "0x004" = "AEE_EVERSIONNOTSUPPORT"
     "0x005" = "AEE_EALREADYLOADED"
     "0x006" = "AEE_EUNABLETOLOAD: a skel or library was not found, or cannot be loaded"
+    "0x00c" = "AEE_EEXPIRED: the call took longer than its time limit"
     "0x00d" = "AEE_EBADSTATE: the protection domain is dead, or not in the state that the call expects"
     "0x00e" = "AEE_EBADPARM"
     "0x012" = "AEE_EINCOMPLETEITEM"
     "0x014" = "AEE_EUNSUPPORTED: the DSP's image has no such function or feature"
     "0x015" = "AEE_EPRIVLEVEL"
     "0x016" = "AEE_ERESOURCENOTFOUND"
+    "0x01d" = "AEE_EMEMPTR: a pointer is missing"
     "0x02c" = "AEE_EINVHANDLE"
+    "0x02e" = "AEE_EINTERRUPTED: the session ended while a call waited"
     "0x035" = "AEE_EINVALIDFILENAME"
     "0x039" = "AEE_EINVALIDDOMAIN"
     "0x03b" = "AEE_EINVALIDDEVICE: the device node could not be opened"
@@ -36,7 +39,7 @@ codes "FastRPC" {
     "0x14f" = "AEE_EQURTBADASID: the firmware refuses a user protection domain"
     "0x180" = "AEE_EDEFAULTPROCESS"
     "0x194" = "AEE_ESTUBSKELVERMISMATCH: stub and skel are of different versions"
-    "0x200" = "AEE_ERPC"
+    "0x200" = "AEE_ERPC: the other side of FastRPC could not be reached"
     "0x201" = "AEE_EFILE"
   }
 }
@@ -47,18 +50,20 @@ codes "FastRPC on the processor's side" {
   names = {
     "2"     = "AEE_ENOMEMORY"
     "6"     = "AEE_EUNABLETOLOAD"
+    "0x0c"  = "AEE_EEXPIRED: the call took longer than its time limit"
     "0x0d"  = "EACCES: the system does not let the program use the DSP"
     "0x0e"  = "AEE_EBADPARM"
     "0x14"  = "AEE_EUNSUPPORTED: the device's libcdsprpc or DSP image has no such function"
     "0x16"  = "AEE_ERESOURCENOTFOUND"
     "0x27"  = "AEE_ENOSUCH"
+    "0x2e"  = "AEE_EINTERRUPTED: the session ended while a call waited"
     "0x42"  = "AEE_ENOSUCHSYMBOL"
     "0x58"  = "AEE_EFGETS"
     "0x65"  = "AEE_EMMAP"
     "0x68"  = "ECONNRESET: the DSP's protection domain crashed"
     "0x72"  = "AEE_ECONNREFUSED: the session or its queue is broken"
     "0x81"  = "AEE_EUNSIGNEDMOD"
-    "0x200" = "AEE_ERPC"
+    "0x200" = "AEE_ERPC: the other side of FastRPC could not be reached"
     "0x201" = "AEE_EFILE"
   }
 }
@@ -192,5 +197,59 @@ codes "QNN" {
     "30001" = "system INVALID_ARGUMENT"
     "30002" = "system OPERATION_FAILED"
     "30010" = "system MALFORMED_BINARY: a truncated file, or no context binary"
+  }
+}
+
+# What the Linux kernel answers: a negative number, here as 32 bits.
+codes "Linux" {
+  near = ["rproc", "firmware", "fastrpc", "ioctl", "kernel:"]
+  names = {
+    "0xfffffffe" = "ENOENT: there is no such file"
+    "0xfffffffb" = "EIO: the device did not answer right"
+    "0xfffffff4" = "ENOMEM: no memory"
+    "0xfffffff3" = "EACCES: this user may not do it"
+    "0xfffffff0" = "EBUSY: the device is in use"
+    "0xffffffed" = "ENODEV: there is no such device"
+    "0xffffffea" = "EINVAL: the driver or the secure world refused it"
+    "0xffffffe7" = "ENOTTY: the driver does not know this call"
+    "0xffffff98" = "ECONNRESET: the DSP's side ended"
+    "0xffffff92" = "ETIMEDOUT: no answer in time"
+    "0xffffff91" = "ECONNREFUSED"
+  }
+}
+
+# runtime/core/error.h of ExecuTorch.
+codes "ExecuTorch" {
+  near = ["executorch", "of method", "qnnbackend", "xnnpackbackend", "load method"]
+  names = {
+    "0x01" = "Internal: a delegate or an operator failed"
+    "0x02" = "InvalidState"
+    "0x10" = "NotSupported"
+    "0x11" = "NotImplemented"
+    "0x12" = "InvalidArgument: an input has another shape or type than the model's"
+    "0x13" = "InvalidType"
+    "0x14" = "OperatorMissing: the runner has no kernel for an operator of the model"
+    "0x20" = "NotFound: a method or a backend is not in the runner"
+    "0x21" = "MemoryAllocationFailed"
+    "0x22" = "AccessFailed: the file could not be read"
+    "0x23" = "InvalidProgram: the file is no .pte of this release"
+    "0x24" = "InvalidExternalData"
+    "0x25" = "OutOfResources"
+    "0x30" = "DelegateInvalidCompatibility: the delegate is of another release than the exporter"
+    "0x31" = "DelegateMemoryAllocationFailed"
+    "0x32" = "DelegateInvalidHandle"
+  }
+}
+
+# What Windows says when it cannot load a library.
+codes "Windows loader" {
+  near = ["winerror", "loadlibrary", ".dll"]
+  names = {
+    "2"    = "ERROR_FILE_NOT_FOUND"
+    "5"    = "ERROR_ACCESS_DENIED"
+    "126"  = "ERROR_MOD_NOT_FOUND: the library, or one that it needs, is not in the searched folders"
+    "127"  = "ERROR_PROC_NOT_FOUND: a library that it needs is of another release"
+    "193"  = "ERROR_BAD_EXE_FORMAT: the library is for another processor (x64 in an Arm process, or the reverse)"
+    "1114" = "ERROR_DLL_INIT_FAILED"
   }
 }

@@ -22,7 +22,7 @@ func entry(id, pattern string, change ...func(*diagnose.Entry)) *diagnose.Entry 
 	return e
 }
 
-func build(t testing.TB, entries ...*diagnose.Entry) *diagnose.Catalogue {
+func build(t testing.TB, entries ...*diagnose.Entry) *diagnose.Catalog {
 	t.Helper()
 	c, err := diagnose.New(entries, diagnose.Codes{{Name: "QNN", Mask: 0xffff, Least: 1000, Names: map[uint32]string{1002: "MEM_ALLOC: no memory"}}})
 	if err != nil {
@@ -39,8 +39,8 @@ func ids(r *diagnose.Report) string {
 	return strings.Join(list, " ")
 }
 
-// Causes come before symptoms and those before consequences; of equals the first in the text; what another finding explains goes to the end,
-// warnings after all.
+// Order of findings: causes, symptoms, consequences; equal ranks by line; explained findings after these, warnings
+// last.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	rank := func(r diagnose.Rank) func(*diagnose.Entry) { return func(e *diagnose.Entry) { e.Rank = r } }
@@ -61,7 +61,7 @@ func TestOrder(t *testing.T) {
 		{"a noisy line is none, whatever else it says", "root one, never mind", ""},
 		{"also is missing", "root both", ""},
 		{"also is elsewhere", "and this\nroot both", "both:2×1"},
-		{"colours and carriage returns", "\x1b[31mroot\x1b[0m one\r\n", "one:1×1"},
+		{"colors and carriage returns", "\x1b[31mroot\x1b[0m one\r\n", "one:1×1"},
 	} {
 		if got := ids(c.Text([]byte(x.in))); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
@@ -79,8 +79,8 @@ func TestUnknownLines(t *testing.T) {
 	}
 }
 
-// A line looks like an error by its words, its level, or the code with which a program ended. What its numbers mean is said of an
-// unknown line too.
+// A line looks like an error by its words, its log level, or a program's exit code. Unknown lines also have the
+// meaning of their codes.
 func TestLooksLikeAnError(t *testing.T) {
 	t.Parallel()
 	c := build(t)
@@ -112,7 +112,7 @@ func TestLooksLikeAnError(t *testing.T) {
 	}
 }
 
-// Below `CMake Error at`, the indented lines belong to the message.
+// The indented lines below `CMake Error at` belong to the message.
 func TestCMake(t *testing.T) {
 	t.Parallel()
 	c := build(t, entry("cmake", "^CMake Error"), entry("option", "option '[A-Z]+' requires"))
@@ -125,7 +125,8 @@ func TestCMake(t *testing.T) {
 	}
 }
 
-// A line goes on only in the first finding of an entry, once for each, also if a benign line had the entry's words before.
+// A line continues only the first finding of an entry, once for each. An earlier benign line with the entry's words
+// does not change that.
 func TestBlockOnce(t *testing.T) {
 	t.Parallel()
 	c := build(t, entry("option", "option '[A-Z]+' requires"), entry("noise", "never mind", func(e *diagnose.Entry) { e.Benign, e.Remedy = true, "" }))
@@ -148,13 +149,13 @@ func TestBlockIsBounded(t *testing.T) { // not parallel: AllocsPerRun counts the
 	}
 }
 
-// Placeholders are filled by what was matched, of bounded length; hints name the line and what its codes mean.
+// Placeholders are replaced by the matched text, up to a length. Hints name the line and explain its codes.
 func TestHint(t *testing.T) {
 	t.Parallel()
 	c := build(t, entry("lib", "library (?P<lib>[^ ]+) is gone", func(e *diagnose.Entry) { e.Cause = "{lib} is missing"; e.Remedy = "push {lib}" }),
 		entry("end", "the end", func(e *diagnose.Entry) { e.Rank = diagnose.Consequence }))
 	got := strings.Join(c.Text([]byte("\nlibrary a.so is gone: error 1002\nthe end\n")).Hints(), "|")
-	want := "a.so is missing\nremedy: push a.so\nseen in line 2: library a.so is gone: error 1002\n1002 is QNN MEM_ALLOC: no memory\nprobably follows from it: end (line 3)"
+	want := "a.so is missing\nremedy: push a.so\nseen in line 2: library a.so is gone: error 1002\n1002 is QNN MEM_ALLOC: no memory\nprobably a consequence: end (line 3)"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -163,7 +164,7 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// What only repeats the line of the first finding is not told to people; the report has it.
+// Hints omit findings that only repeat the line of the first finding. The report has them.
 func TestDistinct(t *testing.T) {
 	t.Parallel()
 	c := build(t, entry("op", "KeyError: 'No op (?P<op>\\w+)'"),
@@ -177,7 +178,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// A text of any size is looked at, with the right numbers of lines.
+// A text of any size is scanned, with correct line numbers.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	c := build(t, entry("first", "number one "), entry("last", "the very last"), entry("middle", "in the middle"))
@@ -187,7 +188,7 @@ func TestBounds(t *testing.T) {
 	if err != nil || ids(r) != fmt.Sprintf("first:1×1 middle:%d×1 last:%d×1", 20<<10+2, 40<<10+3) || r.Lines != 40<<10+3 || r.Skipped > 0 {
 		t.Errorf("%s, %d lines, %d skipped, %v", ids(r), r.Lines, r.Skipped, err)
 	}
-	// Of a line without end only its beginning counts, and it is one line.
+	// A line without an end counts as one line, and only its beginning is scanned.
 	r = c.Text([]byte(strings.Repeat("y", 1<<20) + "number one \nthe very last\n"))
 	if ids(r) != "last:2×1" {
 		t.Errorf("%s", ids(r))
@@ -199,7 +200,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A text that is made to be tried against everything ends the work when enough was done, and says that.
+// The work limit stops the scan of a text that makes every pattern slow. The report has the number of skipped lines.
 func TestWorkIsBounded(t *testing.T) {
 	t.Parallel()
 	c := build(t, entry("one", "aaaa[^x]*x"), entry("two", "aaaa.*y"), entry("three", "aaaa.*z"))
@@ -215,19 +216,19 @@ func TestWorkIsBounded(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]*diagnose.Entry{
-		"no patterns":          {ID: "x", Where: []string{"tool"}, Cause: "c", Remedy: "r"},
-		"no cause":             {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Remedy: "r"},
-		"no remedy":            {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Cause: "c"},
-		"no name":              entry("", "abcd"),
-		"where is empty":       {ID: "x", Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
-		"none of compile":      {ID: "x", Where: []string{"moon"}, Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
-		"missing closing":      entry("x", "abcd("),
-		"in common":            entry("x", "[0-9]+"),
-		"in common: write":     entry("x", "abcd|e"),
-		"bytes":                entry("x", strings.Repeat("a", 500)),
-		"no group (?P<lib>":    entry("x", "abcd", func(e *diagnose.Entry) { e.Remedy = "push {lib}" }),
-		"which is no failure":  entry("x", "abcd", func(e *diagnose.Entry) { e.Explains = []string{"y"} }),
-		"invalid or unsupport": entry("x", "abcd(?=e)"),
+		"missing patterns":                       {ID: "x", Where: []string{"tool"}, Cause: "c", Remedy: "r"},
+		"missing cause":                          {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Remedy: "r"},
+		"missing remedy":                         {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Cause: "c"},
+		"missing name":                           entry("", "abcd"),
+		"where is empty":                         {ID: "x", Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
+		"use one of compile":                     {ID: "x", Where: []string{"moon"}, Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
+		"missing closing":                        entry("x", "abcd("),
+		"no fixed text of 3 bytes":               entry("x", "[0-9]+"),
+		"no fixed text of 3 bytes; include more": entry("x", "abcd|e"),
+		"bytes":                                  entry("x", strings.Repeat("a", 500)),
+		"no group (?P<lib>":                      entry("x", "abcd", func(e *diagnose.Entry) { e.Remedy = "push {lib}" }),
+		"unknown failure":                        entry("x", "abcd", func(e *diagnose.Entry) { e.Explains = []string{"y"} }),
+		"invalid or unsupport":                   entry("x", "abcd(?=e)"),
 	} {
 		if _, err := diagnose.New([]*diagnose.Entry{e}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -239,7 +240,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The words that are looked for first never hide a match: with and without them the same is found.
+// The search for literals never hides a match: findings are equal with and without it.
 func FuzzPatterns(f *testing.F) {
 	f.Add("library \"(?P<x>[^\"]+)\" not found|(?i)NO such (lib)+", "dlopen: library \"a\" not found")
 	f.Add("(?i)ABC[dD]{2,}e?f|xyz+", "abcdDf XYZ xyzz")

@@ -1,14 +1,14 @@
-// Package diagnose finds in what a compiler, a tool, a device or its system log printed the failure that explains the
-// others, and says its cause and what to do.
+// Package diagnose finds the root failure in the output of a compiler, a tool or a device, or in a system log. It
+// returns cause and remedy.
 //
-// The failures are a Catalogue: patterns of lines with cause, remedy and where they were seen. The files *.hcl here hold the
-// shipped ones; package steps/failures reads them, and a workspace's own. This package knows no HCL, no
-// device and no step; it reads text of any size in bounded memory and time, and believes nothing of it.
+// A Catalog has the patterns of known failures. Package steps/failures reads these patterns from the shipped *.hcl and
+// from a workspace. Package diagnose does not know HCL, devices or steps. It reads untrusted text of any size with
+// limited memory and time.
 package diagnose
 
 import "embed"
 
-// Shipped has the files of the catalogue that comes with hexmage.
+// Shipped contains the files of hexmage's catalog.
 //
 //go:embed *.hcl
 var Shipped embed.FS

@@ -15,22 +15,28 @@ failure "skel-not-loaded" {
 
 failure "remote-symbols" {
   where    = ["device", "logcat"]
-  patterns = ["loadRemoteSymbols failed with err 4000"]
+  patterns = ["loadRemoteSymbols failed with err 4000", "Unable to load Remote symbols 4000"]
   cause    = "libQnnHtp.so could not open libcdsprpc.so, which the phone has to give, or the stub of the device's arch."
   remedy   = "Push the stub of the device's arch (SM8750: libQnnHtpV79Stub.so) beside libQnnHtp.so. If it is there: libcdsprpc.so is in the phone's /vendor/lib64; an app declares it in its manifest, on Linux it comes with the board's FastRPC package."
-  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
+  source   = "UbiquitousLearning/mllm#341; Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, under qemu"
   explains = ["transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
-  examples = ["<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000\n<E> Failed to load skel, error: 4000\n<E> Transport layer setup failed: 14001"]
+  examples = [
+    "<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000\n<E> Failed to load skel, error: 4000\n<E> Transport layer setup failed: 14001",
+    "     0.0ms [ ERROR ]  <E> Unable to load Remote symbols 4000\n     0.0ms [ ERROR ]  <E> Failed to create transport for device, error: 4000\n     0.0ms [ ERROR ]  <E> Failed to load skel, error: 4000",
+  ]
 }
 
 failure "no-cdsprpc" {
   where    = ["device", "logcat"]
-  patterns = ["Failed in loading stub: (?:.*library )?[\"']?libcdsprpc[.]so"]
+  patterns = ["Failed in loading stub: (?:.*library )?[\"']?libcdsprpc[.]so", "library \"libcdsprpc[.]so\" not found"]
   cause    = "There is no libcdsprpc.so that the program may load. By it QNN's stub reaches the DSP; the phone or board has to give it."
-  remedy   = "On a phone it is in /vendor/lib64: an app declares <uses-native-library android:name=\"libcdsprpc.so\"/> in its manifest. On Linux install the board's FastRPC package, and look whether the linker finds it (`ldconfig -p`)."
-  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, on the simulated phone"
+  remedy   = "In an app, declare <uses-native-library android:name=\"libcdsprpc.so\"/> in the manifest: the library is the phone's, in /vendor/lib64. On Linux install the board's FastRPC package, and look whether the linker finds it (`ldconfig -p`)."
+  source   = "Qualcomm's libraries 2.48.0 and 2.51.0 for arm64, on the simulated phone; argmaxinc/WhisperKitAndroid#55"
   explains = ["remote-symbols", "shared-library", "library-not-found", "transport-4000", "skel-step", "platform-info", "device-create", "context-create"]
-  examples = ["<W> Failed in loading stub: libcdsprpc.so: cannot open shared object file: No such file or directory\n<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000"]
+  examples = [
+    "<W> Failed in loading stub: libcdsprpc.so: cannot open shared object file: No such file or directory\n<E> loadRemoteSymbols failed with err 4000\n<E> Failed to create transport for device, error: 4000",
+    "java.lang.UnsatisfiedLinkError: dlopen failed: library \"libcdsprpc.so\" not found: needed by /data/app/com.whispertflite/lib/arm64/libQnnHtpV73Stub.so in namespace clns-4",
+  ]
 }
 
 failure "no-stub" {
@@ -45,16 +51,17 @@ failure "no-stub" {
 
 failure "skel-step" {
   where    = ["device", "logcat"]
-  patterns = ["Failed to load skel, error: [0-9]+", "Transport layer setup failed: [0-9]+", "DspTransport.getHandle failed, error", "createDspTransportInstance failed", "error in creation of transport instance", "IDspTransport: Unknown rpc status", "QNN_TRANSPORT_CONFIG status has error"]
+  patterns = ["Failed to load skel, error: [0-9]+", "Transport layer setup failed: [0-9]+", "DspTransport.getHandle failed, error", "createDspTransportInstance failed", "error in creation of transport instance", "IDspTransport: Unknown rpc status", "QNN_TRANSPORT_CONFIG status has error", "Unable to load Remote symbols 1008"]
   rank     = "consequence"
   cause    = "libQnnHtp.so did not come as far as the skel, or the skel did not answer: what failed is in the lines above."
   remedy   = "Look at the first line with <E> above it."
-  source   = "messages of libQnnHtp.so"
+  source   = "messages of libQnnHtp.so; pytorch/executorch#8762"
   examples = [
     "<E> Failed to load skel, error: 4000",
     "<E> QNN_TRANSPORT_CONFIG status has error :-2147482604",
     "<E> Transport layer setup failed: 14001",
     "<E> IDspTransport: Unknown rpc status 0x00000042\n<E> DspTransport.getHandle failed, error 0xffffffff\n<E> createDspTransportInstance failed to config transport object\n<E> error in creation of transport instance",
+    "[ERROR] [Qnn ExecuTorch]:  <E> Unable to load Remote symbols 1008",
   ]
 }
 
@@ -87,8 +94,8 @@ failure "config-option-2" {
   where    = ["device", "logcat"]
   patterns = ["(?:Unsupported|Passed unsupported) config option,? 2\\b"]
   cause    = "Option 2 of the HTP device's configuration, the signed protection domain, is not accepted by this build of QNN."
-  remedy   = "Ask for the unsigned protection domain: remove the option from the program, or in a config file write pd_session = \"unsigned\"."
-  source   = "UbiquitousLearning/mllm, QNN documentation page"
+  remedy   = "Ask for the unsigned protection domain: set htp_security_pd_session to HtpUnsignedPd in mllm's qnn_aot_cfg_*.json, or pd_session to \"unsigned\" in the configuration of QAIRT's tools."
+  source   = "UbiquitousLearning/mllm: QNN documentation page, qnn_aot_cfg_*.json"
   explains = ["device-create", "context-create"]
   seed     = true
   examples = ["<E> Unsupported config option 2\n<E> Failed to create device: 14001", "QnnDsp <E> Passed unsupported config option, 2"]
@@ -189,7 +196,7 @@ failure "emulated-dsp" {
   where    = ["device", "logcat"]
   patterns = ["hexmage simulated phone: .*the simulated DSP does not run it"]
   cause    = "The libraries fit each other and the phone, and the DSP would load the skel; but the phone is a simulated one, whose DSP does not run Qualcomm's skel."
-  remedy   = "What can be tested of Qualcomm's runtime here is tested: run it on a phone."
+  remedy   = "Run it on a phone: what can be tested of Qualcomm's runtime here is tested."
   source   = "hexmage"
   explains = ["dsp-feature-missing", "device-create", "transport-4000", "skel-step", "platform-info", "context-create", "plain-1002"]
   examples = ["libcdsprpc.so: hexmage simulated phone: the skel is one that this DSP loads, but the simulated DSP does not run it: this is as far as it goes\n<E> DspTransport.transport_config failed: rpc 0x80000414, cfg 0x00000000\n<E> Failed to create transport for device, error: 1002"]
@@ -370,7 +377,7 @@ failure "stub-skel-version" {
 
 failure "signature-verify" {
   where    = ["device", "logcat"]
-  patterns = ["signature verify start failed for (?P<lib>[A-Za-z0-9_.]+)"]
+  patterns = ["signature verify start failed for (?P<lib>[A-Za-z0-9_]+[.]so)"]
   cause    = "{lib} is not signed, and the program asked for a signed protection domain (as a process of root does by default)."
   remedy   = "Ask for an unsigned PD before the session is opened (DSPRPC_CONTROL_UNSIGNED_MODULE), and do not run as root. Otherwise sign the library, or install a test signature for this device."
   source   = "chraac/llama.cpp#41"
@@ -383,19 +390,19 @@ failure "dlopen-dsp" {
   patterns = ["dlopen_ex failed for (?P<lib>[A-Za-z0-9_.+]+)"]
   rank     = "symptom"
   cause    = "The DSP could not load {lib}."
-  remedy   = "The lines around it say why: the file is missing, not signed, or for another arch."
+  remedy   = "Read the lines around it: the file is missing, not signed, or for another arch."
   source   = "chraac/llama.cpp#41"
   examples = ["V adsprpc : CDSP0:[DS]: Error: dlopen_ex failed for libhexagon_npu_skel_v79.so (flags 258)"]
 }
 
 failure "skel-not-found" {
   where    = ["device", "logcat"]
-  patterns = ["apps_std_fopen_with_env failed with 0x2 for (?P<lib>lib[A-Za-z0-9_]*[Ss]kel[A-Za-z0-9_]*[.]so)"]
+  patterns = ["apps_std_fopen_with_env failed with 0x2 for (?P<lib>lib[A-Za-z0-9_]*[Ss]kel[A-Za-z0-9_]*[.]so)", "fopen failed for (?P<lib>lib[A-Za-z0-9_]*[Ss]kel[A-Za-z0-9_]*[.]so)"]
   cause    = "The skel {lib} is in none of the folders that the DSP's loader searches."
   remedy   = "Push {lib} (from lib/hexagon-v…/unsigned of the SDK), or pack it into the app, and have ADSP_LIBRARY_PATH name its folder."
-  source   = "google-ai-edge/LiteRT#5077, DenisovAV/flutter_gemma#293"
+  source   = "google-ai-edge/LiteRT#5077, DenisovAV/flutter_gemma#293, tensorflow/tensorflow#39539"
   explains = ["open-mod-table", "skel-not-loaded", "device-create", "transport-4000", "skel-step"]
-  examples = ["apps_std_imp.c:1056: Warning: apps_std_fopen_with_env failed with 0x2 for libQnnHtpV79Skel.so (No such file or directory)"]
+  examples = ["apps_std_imp.c:1056: Warning: apps_std_fopen_with_env failed with 0x2 for libQnnHtpV79Skel.so (No such file or directory)", "apps_std_imp.c:729:Error 45: fopen failed for libhexagon_nn_skel.so. (No such file or directory)"]
 }
 
 failure "open-mod-table" {
@@ -413,7 +420,87 @@ failure "app-namespace" {
   patterns = ["library \"(?P<lib>[^\"]+)\".* is not accessible for the namespace"]
   cause    = "Android does not let the app load {lib}: an app sees a library of the phone only if its manifest declares it."
   remedy   = "Declare it in AndroidManifest.xml, inside <application>: <uses-native-library android:name=\"{lib}\" android:required=\"false\"/>. A copy of the library in the app does not help: it must be the phone's."
-  source   = "qualcomm/fastrpc#379, google-ai-edge/LiteRT#6889"
+  source   = "alibaba/MNN#150, #1058; CarGuo/GSYRecordWave#62; bytedeco/javacv#617; qualcomm/fastrpc#379, google-ai-edge/LiteRT#6889"
   explains = ["library-not-found", "no-cdsprpc", "remote-symbols", "transport-4000", "skel-step", "device-create"]
-  examples = ["W linker  : library \"libcdsprpc.so\" (\"/vendor/lib64/libcdsprpc.so\") needed or dlopened by \"/data/app/x/lib/arm64/libQnnHtpV79Stub.so\" is not accessible for the namespace: [name=\"clns-9\"]"]
+  examples = [
+    "W linker  : library \"libcdsprpc.so\" (\"/vendor/lib64/libcdsprpc.so\") needed or dlopened by \"/data/app/x/lib/arm64/libQnnHtpV79Stub.so\" is not accessible for the namespace: [name=\"clns-9\"]",
+    "01-01 00:07:59.112  2684  2701 E AndroidRuntime: java.lang.UnsatisfiedLinkError: dlopen failed: library \"/system/lib64/libMNN.so\" needed or dlopened by \"/system/lib64/libnativeloader.so\" is not accessible for the namespace \"classloader-namespace\"",
+    "E/linker  (15643): library \"/system/vendor/lib64/libOpenCL.so\" (\"/vendor/lib64/egl/libGLES_mali.so\") needed or dlopened by \"/data/app/com.taobao.android.mnndemo/lib/arm64/libMNN_CL.so\" is not accessible for the namespace: [name=\"classloader-namespace\", ld_library_paths=\"\"]",
+    "java.lang.UnsatisfiedLinkError: dlopen failed: library \"/system/lib64/libmp3lame.so\" needed or dlopened by \"/system/lib64/libnativeloader.so\" is not accessible for the namespace \"classloader-namespace\"",
+    "E/linker: library \"/system/lib/libdl.so\" (\"/system/lib/libdl.so\") needed or dlopened by \"/system/lib/libnativeloader.so\" is not accessible for the namespace: [name=\"classloader-namespace\", ld_library_paths=\"\"]",
+  ]
+}
+
+failure "dsp-process-crash" {
+  where    = ["device", "logcat"]
+  patterns = ["Process on [a-zA-Z]*DSP CRASHED", "Process \"[^\"]+\" crashed in thread"]
+  cause    = "The program's process on the DSP crashed. The next lines of adsprpc tell the library, the address (Fault PC) and the address that it touched (Bad VA)."
+  remedy   = "Find the line \"Crashed Shared Object\" after it, and look up Fault PC less the load address in that library with hexagon-llvm-addr2line. Without such lines, read the whole logcat of adsprpc."
+  source   = "ggml-org/llama.cpp#17394; off-grid-ai/OGAM#517"
+  explains = ["pd-dead", "pd-reset", "graph-execute", "fastrpc-invoke"]
+  examples = [
+    "adsprpc:dsp: CDSP:platform_qdi_driver.c:792:0x191:1: ############################### Process on cDSP CRASHED!!!!!!! ########################################",
+    "adsprpc : platform_qdi_driver.c:692:0x4f84:1: Process \"/frpc/f074dee0 mqt_v_native\" crashed in thread \"0x  e7a4f0:work\" for unknown reason",
+  ]
+}
+
+failure "dsp-crashed-library" {
+  where    = ["device", "logcat"]
+  patterns = ["Crashed Shared Object \"(?:[^\"]*/)?(?P<lib>[^\"/]+)\" load address"]
+  cause    = "The program's process on the DSP crashed in {lib}. The next lines tell the address (Fault PC) and the address that it touched (Bad VA)."
+  remedy   = "Find the function: `hexagon-llvm-addr2line -e {lib}` with Fault PC less the load address. Check that {lib} is for this DSP's arch and its buffers are mapped; if it is not yours, report the lines to its project."
+  source   = "ggml-org/llama.cpp#17394"
+  explains = ["dsp-process-crash", "pd-dead", "pd-reset", "graph-execute", "fastrpc-invoke"]
+  examples = ["adsprpc:dsp: CDSP:platform_qdi_driver.c:792:0x191:1: Crashed Shared Object \"./libggml-htp-v68.so\" load address : 0x20010000"]
+}
+
+failure "dspqueue-stuck" {
+  where    = ["device", "logcat"]
+  patterns = ["dspqueue_(?:write|read)[a-z_]* failed", "dspqueue_[a-z]+[.]c:[0-9]+: [Ee]rror (?:12|0xc): "]
+  rank     = "symptom"
+  cause    = "The DSP's side of a queue did not answer in time: its process hangs, is slower than the time limit, or has gone."
+  remedy   = "Look in logcat or dmesg for a crash of the DSP's process. Without one, give the queue more time or room, and check that the DSP's side frees each message that it reads."
+  source   = "qualcomm/fastrpc#377"
+  examples = [
+    "dspqueue_cpu.c:1649: error 12: wait_signal_locked(q, DSPQUEUE_SIGNAL_REQ_SPACE, timeout_ts) == 0",
+    "dspqueue_cpu.c:1666: Error 0xc: dspqueue_write failed ... (message_length 8)",
+  ]
+}
+
+failure "fastrpc-listener" {
+  where    = ["device", "logcat"]
+  patterns = ["domain_init [(]-?[0-9]+[)] failed for domain (?P<domain>[0-9]+)", "remote_init failed for domain (?P<domain>[0-9]+)"]
+  rank     = "symptom"
+  cause    = "A program or daemon of FastRPC could not attach to DSP domain {domain} (0 ADSP, 1 modem, 2 SLPI, 3 CDSP): the DSP is not up, has no such protection domain, or the user may not use its node."
+  remedy   = "Check `cat /sys/class/remoteproc/*/name /sys/class/remoteproc/*/state` and `ls -l /dev/fastrpc-*`. If the DSP runs and the node is there, install the DSP's shells of the firmware's release; disable the daemon if the board has no such domain."
+  source   = "qualcomm-linux/kernel#1149"
+  explains = ["adsp-listener"]
+  examples = [
+    "sscrpcd[921]: fastrpc_apps_user.c:3773: Error 0x200: remote_init failed for domain 0, errno Success, ioErr -2147482608",
+    "sscrpcd[921]: fastrpc_apps_user.c:3990: Error 0x200: domain_init (-1) failed for domain 0 (errno Success)",
+  ]
+}
+
+failure "adsp-listener" {
+  where    = ["device", "logcat"]
+  patterns = ["remote_handle_open failed for adsp_default_listener", "adsp_default_listener_start exiting", "remote_handle_open[(]\"adsp_default_listener\""]
+  rank     = "consequence"
+  cause    = "FastRPC's daemon for a DSP ended: it could not open its listener there."
+  remedy   = "Look for the first line of fastrpc above it. Without one, check that the DSP runs (/sys/class/remoteproc) and has a /dev/fastrpc node."
+  source   = "qualcomm-linux/kernel#1149"
+  examples = [
+    "fastrpc_apps_user.c:1788: Error 0x200: remote_handle_open failed for adsp_default_listener (errno Success)",
+    "adsp_default_listener.c:303::error: 512: 0 == (nErr = remote_handle_open(\"adsp_default_listener\", (remote_handle *)&listener_fd))",
+    "adsp_default_listener.c:369:Error 0x200: adsp_default_listener_start exiting",
+  ]
+}
+
+failure "halide-log" {
+  where    = ["device", "logcat"]
+  patterns = ["remote_poll_log failed (?P<code>-?[0-9]+)"]
+  rank     = "symptom"
+  cause    = "Halide's library on the DSP does not give its log ({code}): it is not loaded, was built by another Halide, or its process ended."
+  remedy   = "Push libhalide_hexagon_remote_skel.so of the Halide release that compiled the pipeline, signed as the device wants it, and look at adsprpc's lines in logcat."
+  source   = "halide/Halide#2428"
+  examples = ["09-19 18:42:23.968 13564 13564 I halide  : Hexagon: remote_poll_log failed 39"]
 }

@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// Matches tells whether the pattern matches the line, found without any short cut.
+// Matches reports whether the pattern matches the line, without the search for literals.
 func Matches(pattern, line string) bool {
 	return line != "" && regexp.MustCompile(pattern).MatchString(line)
 }
 
-// TextWithin is Text with less work allowed, in bytes.
-func (c *Catalogue) TextWithin(b []byte, work int) *Report {
+// TextWithin is Text with another work limit, in bytes.
+func (c *Catalog) TextWithin(b []byte, work int) *Report {
 	r, _ := c.read(bytes.NewReader(b), work)
 	return r
 }

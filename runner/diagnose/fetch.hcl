@@ -25,16 +25,16 @@ failure "qpm-login" {
 
 failure "sdk-download" {
   where    = ["fetch"]
-  patterns = ["(?:softwarecenter|apigwx|qpm)[^ ]*[^\\n]*(?:403|Forbidden)", "HTTP/2 stream.*INTERNAL_ERROR", "stream error: stream ID [0-9]+; INTERNAL_ERROR", "sent a page instead of the file", "End-of-central-directory signature not found", "curl: [(]92[)]"]
+  patterns = ["(?:softwarecenter|apigwx|qpm)[^ ]*[^\\n]*(?:403|Forbidden)", "HTTP/2 stream.*INTERNAL_ERROR", "stream error: stream ID [0-9]+; INTERNAL_ERROR", "unexpected content from the server: an? [A-Z]+ ", "End-of-central-directory signature not found", "curl: [(]92[)]"]
   cause    = "Qualcomm's server refused the download, broke it off, or sent a page instead of the file."
-  remedy   = "Try again later, with HTTP/1.1 and a browser's user agent (hexmage does both, and resumes); or download by hand, accept the licence there, and give the file as urls = [\"file:///…\"]. Never use a file whose size and digest were not checked."
+  remedy   = "Try again later, with HTTP/1.1 and a browser's user agent (hexmage does both, and resumes); or download by hand, accept the license there, and give the file as urls = [\"file:///…\"]. Never use a file whose size and digest were not checked."
   source   = "public reports on SDK downloads"
   examples = [
     "curl: (92) HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)",
     "GET https://softwarecenter.qualcomm.com/api/download/x.zip: 403 Forbidden",
     "unzip: End-of-central-directory signature not found.",
     "fetch: stream error: stream ID 3; INTERNAL_ERROR; received from peer",
-    "fetch: https://example.com/x.zip sent a page instead of the file",
+    "fetch https://example.com/x.zip: unexpected content from the server: an HTML page (text: \"Sign in\")",
   ]
 }
 
@@ -92,7 +92,7 @@ failure "fetch-certificate" {
   where    = ["fetch", "tool"]
   patterns = ["x509: certificate", "SSL certificate problem", "CERTIFICATE_VERIFY_FAILED"]
   cause    = "The server's certificate is not trusted: the machine has no root certificates, or a proxy answers in the server's place."
-  remedy   = "Install ca-certificates, or your organisation's root certificate."
+  remedy   = "Install ca-certificates, or your organization's root certificate."
   source   = "Linux"
   examples = [
     "fetch: Get \"https://example.com\": tls: failed to verify certificate: x509: certificate signed by unknown authority",
@@ -116,7 +116,7 @@ failure "apt-lists" {
   cause    = "apt-get could not reach the distribution's servers."
   remedy   = "Check the network, the proxy settings and /etc/apt/sources.list."
   source   = "hexmage"
-  examples = ["fetch: update the package lists: exit status 100"]
+  examples = ["fetch: cannot update the package lists: exit status 100"]
 }
 
 failure "fetch-parts" {
@@ -124,34 +124,37 @@ failure "fetch-parts" {
   severity = "warning"
   patterns = ["all of it is downloaded"]
   cause    = "Parts of the archive alone could not be had from this server, so all of it is downloaded."
-  remedy   = "Nothing is to be done: it costs time and nothing else."
+  remedy   = "Wait: it costs time and nothing else."
   source   = "hexmage"
   examples = ["fetch: the server sends no ranges: all of it is downloaded"]
 }
 
 failure "fetch-changing" {
   where    = ["fetch"]
-  patterns = ["changed while it was downloaded"]
+  patterns = ["changed during the download"]
   cause    = "The server has another file every time it is asked, as broken mirrors behind one name do."
   remedy   = "Try again later, or name another address first."
   source   = "hexmage"
-  examples = ["fetch: https://example.com/x.zip changed while it was downloaded"]
+  examples = ["fetch https://example.com/x.zip: the file on the server changed during the download"]
 }
 
 failure "fetch-login" {
   where    = ["fetch"]
-  patterns = ["(?:wants|needs) a login"]
+  patterns = ["(?:wants|needs) a login", "add a login to ~/\\.netrc"]
   cause    = "The server lets only people in whom it knows."
   remedy   = "Write the login for the host into ~/.netrc (machine HOST login USER password TOKEN); a token for a header into a variable, which a header block of the source names."
   source   = "hexmage"
-  examples = ["git: https://example.com/x.git: the server needs a login"]
+  examples = [
+    "git: https://example.com/x.git: the server needs a login",
+    "fetch https://example.com/x.zip: request failed: 401 Unauthorized; add a login to ~/.netrc, or name a variable with a token in a header block of the source",
+  ]
 }
 
 failure "fetch-secret" {
   where    = ["fetch"]
   patterns = ["needs the secret"]
   cause    = "A header of the download is made of a secret variable that is not set."
-  remedy   = "`export HEXMAGE_VAR_NAME=…`, best from your password store: it is read when the file is downloaded, and kept nowhere."
+  remedy   = "Run `export HEXMAGE_VAR_NAME=…`, best from your password store: it is read when the file is downloaded, and kept nowhere."
   source   = "hexmage"
   examples = ["fetch: https://example.com/x.zip needs the secret token"]
 }

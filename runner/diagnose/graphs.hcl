@@ -4,7 +4,7 @@ failure "graph-allocation" {
   where    = ["device", "tool"]
   patterns = ["graph requires estimated allocation of (?P<want>[0-9]+) KB, limit is (?P<limit>[0-9]+) KB"]
   cause    = "The graph wants {want} KB of the DSP's address space, of which a protection domain has {limit} KB."
-  remedy   = "Split the model into more shards (num_sharding), or quantise it to fewer bits."
+  remedy   = "Split the model into more shards (num_sharding), or quantize it to fewer bits."
   source   = "pytorch/executorch#15954"
   explains = ["graph-finalize", "plain-1002", "serialize-memory"]
   examples = ["fa_alloc.cc:2462::ERROR:graph requires estimated allocation of 2315388 KB, limit is 2097152 KB\nFailed to finalize graph (id: 1) with err 1002"]
@@ -22,7 +22,7 @@ failure "pd-full" {
 
 failure "tcm-too-small" {
   where    = ["device", "tool"]
-  patterns = ["Requires (?P<want>0x[0-9a-f]+) bytes of TCM, which is greater than the TCM size of (?P<have>0x[0-9a-f]+)"]
+  patterns = ["[Rr]equires (?P<want>0x[0-9a-f]+) bytes of TCM, which is greater than the TCM size of (?P<have>0x[0-9a-f]+)"]
   cause    = "One op needs {want} bytes of VTCM, and the target has {have}."
   remedy   = "Split the op along its largest dimension, use fewer bits, or a smaller input."
   source   = "pytorch/executorch#1430"
@@ -30,10 +30,10 @@ failure "tcm-too-small" {
   examples = ["graph_prepare.cc:217::ERROR:Requires 0x2400000 bytes of TCM, which is greater than the TCM size of 0x800000!\nQnnDsp <E> Failed to finalize graph (id: 1) with err 1002"]
 }
 
-failure "finalize-optimiser" {
+failure "finalize-optimizer" {
   where    = ["tool"]
   patterns = ["Failed to finalize QNN graph\\. Error: QNN_COMMON_ERROR_MEM_ALLOC"]
-  cause    = "Qualcomm's compiler gave this graph up. It calls that memory, also where an op that its own optimiser put in could not be made (\"could not create op: q::…\" in its verbose log)."
+  cause    = "Qualcomm's compiler gave this graph up. It calls that memory, also where an op that its own optimizer put in could not be made (\"could not create op: q::…\" in its verbose log)."
   remedy   = "Compile with less optimization (`optimization_level = 1` of htp_context). If that fails, use a graph of fewer layers, a smaller ar_len, or a machine with more memory."
   source   = "QAIRT 2.51.0: an RMSNorm in floats before an MLP of int8, 576 and 1,536 wide; q::SlicePad_shape_inplace"
   examples = ["prefill.onnx could not be compiled: [ONNXRuntimeError] : 11 : EP_FAIL : Failed to finalize QNN graph. Error: QNN_COMMON_ERROR_MEM_ALLOC: Memory allocation related error., Code: 1002"]
@@ -44,7 +44,7 @@ failure "graph-finalize" {
   patterns = ["Failed to finalize graph", "RouterX86 graph prepare failed", "Finalize Graph for Idx = [0-9]+ failed", "Graph Finalize failure", "Error finalizing graph"]
   rank     = "symptom"
   cause    = "The graph could not be prepared: an op is not supported as it is used, or it is too large."
-  remedy   = "The line FILE.cc:NUMBER::ERROR: before it names the op. Without one, run with --log_level verbose."
+  remedy   = "Look at the line FILE.cc:NUMBER::ERROR: before it, which names the op. Without one, run with --log_level verbose."
   source   = "pytorch/executorch#1430, microsoft/T-MAC#102"
   explains = ["context-create"]
   examples = [
@@ -69,7 +69,7 @@ failure "could-not-create-op" {
   where    = ["device", "tool"]
   patterns = ["generated: could not create op", "no properties registered", "could not create op(?: |:|$)"]
   cause    = "The backend has no implementation of an op for these types: usually floats of 32 bits, or a custom op whose package is not loaded."
-  remedy   = "Quantise the model or convert with --float_bitwidth 16; for a custom op check that its package is registered for the HTP."
+  remedy   = "Quantize the model or convert with --float_bitwidth 16; for a custom op check that its package is registered for the HTP."
   source   = "public report on HardSigmoid; UbiquitousLearning/mllm#266"
   explains = ["graph-finalize"]
   examples = ["\"HardSigmoid.0\" generated: could not create op", "graph_prepare.cc:154::ERROR:could not create op: LLaMAPackage.LLaMALinear.tcm", "op q::RmsNorm: no properties registered"]
@@ -78,8 +78,8 @@ failure "could-not-create-op" {
 failure "op-validation-arch" {
   where    = ["device", "tool"]
   patterns = ["has incorrect Value (?P<have>[0-9]+), expected >= ?(?P<want>[0-9]+)"]
-  cause    = "An op or quantisation needs Hexagon v{want}, and the target is v{have}."
-  remedy   = "Use a quantisation that v{have} has, or set the target to a newer SoC."
+  cause    = "An op or quantization needs Hexagon v{want}, and the target is v{have}."
+  remedy   = "Use a quantization that v{have} has, or set the target to a newer SoC."
   source   = "pytorch/executorch#17296"
   explains = ["op-validation"]
   examples = ["[4294967295] has incorrect Value 68, expected >= 73.\nQnnBackend_validateOpConfig failed 3110"]
@@ -89,8 +89,8 @@ failure "op-validation" {
   where    = ["device", "tool"]
   patterns = ["validateOpConfig failed", "Op specific validation failed", "does not support A16W16 for dsp arch v(?:[0-9]+)"]
   rank     = "symptom"
-  cause    = "The backend has no such op for the types, shapes or quantisation that were asked for (3110)."
-  remedy   = "The line before names the op's parameter. Change its quantisation or shape, or keep the op on another backend."
+  cause    = "The backend has no such op for the types, shapes or quantization that were asked for (3110)."
+  remedy   = "Look at the line before it, which names the op's parameter. Change its quantization or shape, or keep the op on another backend."
   source   = "pytorch/executorch#17296"
   examples = [
     "QnnBackend_validateOpConfig failed 3110",
@@ -249,7 +249,7 @@ failure "graph-name-config" {
 failure "constant-output" {
   where    = ["tool", "device"]
   patterns = ["the device's tokens differ from the reference's from token 0", "(?i)output (?:tensor )?is constant"]
-  cause    = "The context runs, and what it computes is wrong from the start: wrong quantisation parameters, a prompt padded otherwise, or a context made for several SoCs at once (--htp_socs)."
+  cause    = "The context runs, and what it computes is wrong from the start: wrong quantization parameters, a prompt padded otherwise, or a context made for several SoCs at once (--htp_socs)."
   remedy   = "Compare layer by layer with the CPU backend; compile for this SoC alone; check that linear_block_size and --ar_len are those of the compile."
   source   = "public report on --htp_socs; UbiquitousLearning/mllm#659"
   examples = [
@@ -314,4 +314,27 @@ failure "execute-no-memory" {
   remedy   = "Close other apps, or take a smaller model or image size. Look at logcat for lines of lowmemorykiller and adsprpc."
   source   = "xororz/local-dream#165"
   examples = ["E  Backend: QNN UNET exec failed (uncond)"]
+}
+
+failure "tcm-not-tiled" {
+  where    = ["device", "tool"]
+  patterns = ["Operator named (?P<op>[^ ]+) .*not sufficiently tiled to fit in TCM[.] Requires (?P<want>[0-9]+) bytes"]
+  cause    = "QNN could not cut {op} into parts that fit in the DSP's fast memory (VTCM): one part needs {want} bytes."
+  remedy   = "Make that tensor smaller: split the op along its largest dimension, use fewer bits or a smaller input. A newer QAIRT release may cut it better; else keep the op on the CPU."
+  source   = "microsoft/onnxruntime#24876"
+  explains = ["plain-1002", "graph-prepare", "graph-finalize", "finalize-optimizer"]
+  examples = ["tcm_migration.cc:2088:ERROR:Operator named q::*InputSlicePad (0x1654900000002) not sufficiently tiled to fit in TCM. Requires 12441600 bytes"]
+}
+
+failure "graph-prepare" {
+  where    = ["device", "tool"]
+  patterns = ["Graph prepare (?P<step>[A-Za-z ]+) action failed", "Graph prepare failed during optimization with err"]
+  rank     = "consequence"
+  cause    = "QNN's compiler gave the graph up in one of its steps."
+  remedy   = "Look at the first line with ERROR before it: it names the op. Without one, compile with verbose logs."
+  source   = "microsoft/onnxruntime#24876"
+  examples = [
+    "graph_prepare.cc:2808:ERROR:Graph prepare TCM Migration action failed",
+    "graph_prepare.cc:2868:ERROR:Graph prepare failed during optimization with err: 17, Fatal Optimize",
+  ]
 }

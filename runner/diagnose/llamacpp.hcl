@@ -30,3 +30,24 @@ failure "ggml-assert" {
   source   = "ggml-org/llama.cpp#22204"
   examples = ["GGML_ASSERT(device) failed"]
 }
+
+failure "ggml-hexagon-device" {
+  where    = ["device", "logcat"]
+  patterns = ["ggml-hex: failed to create device/session [0-9]+"]
+  rank     = "consequence"
+  cause    = "llama.cpp's Hexagon back end could not open the DSP."
+  remedy   = "Look at the line before it, which has the error's number."
+  source   = "ggml-org/llama.cpp#16911, #22204"
+  explains = ["ggml-assert"]
+  examples = ["ggml-hex: failed to create device/session 0"]
+}
+
+failure "ggml-hexagon-arch" {
+  where    = ["device", "logcat"]
+  patterns = ["ggml-hex: failed to query HTP version [(]err (?P<error>-?[0-9]+)[)] defaulting to (?P<arch>v[0-9]+)"]
+  severity = "warning"
+  cause    = "The driver does not say which Hexagon arch the device has, and llama.cpp takes {arch}."
+  remedy   = "Set GGML_HEXAGON_ARCH to the device's arch (such as 79), or update the NPU driver."
+  source   = "ggml-org/llama.cpp#22204"
+  examples = ["ggml-hex: failed to query HTP version (err -1) defaulting to v73"]
+}

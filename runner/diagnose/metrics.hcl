@@ -4,7 +4,7 @@ failure "limit-breached" {
   where    = ["tool"]
   patterns = ["metrics: (?:.*: )?(?P<metric>[a-z0-9_]+) is .*(?:below|above) its limit of", "metrics: (?:.*: )?(?P<metric>[a-z0-9_]+) is .*worse than baseline"]
   cause    = "{metric} is beyond the limit that the step sets."
-  remedy   = "If the phone was hot or busy, let it cool and run again with --fresh=run.NAME; compare with an earlier run (`previous`); if the number is what it now is, change the step's `limit`."
+  remedy   = "If the phone was hot or busy, let it cool and run again with --force=run.NAME; compare with an earlier run (`previous`); if the number is what it now is, change the step's `limit`."
   source   = "hexmage"
   examples = [
     "metrics: prefill_tokens_per_s is 290, below its limit of 300 tokens/s",
@@ -15,13 +15,13 @@ failure "limit-breached" {
 
 failure "limit-not-measured" {
   where    = ["tool"]
-  patterns = ["metrics: (?:.*: )?(?P<metric>[a-z0-9_]+) has a limit (?:and was not measured|against baseline|for runs with)"]
-  cause    = "The step limits {metric}, of which the run says nothing."
-  remedy   = "The message lists what was measured. Correct the limit's name, add a block `metric` with the pattern of its line, or say what is known by `facts`."
+  patterns = ["metrics: (?:.*: )?(?P<metric>[a-z0-9_]+) has a limit (?:but was not measured|relative to baseline|for runs with)"]
+  cause    = "The step has a limit for {metric}, and the run printed no value for it."
+  remedy   = "Correct the name of the limit (the message lists the measured metrics), or add a `metric` block with the pattern of the line. For a known value, use `facts`."
   source   = "hexmage"
   examples = [
-    "metrics: decode has a limit and was not measured; the run printed prefill_time_us, prefill_tokens",
-    "metrics: seq=64: ttft_us has a limit and was not measured; the run printed prefill_time_us",
-    "metrics: prefill_time_us has a limit for runs with prefill_tokens = 32, and there was none",
+    "metrics: decode has a limit but was not measured. Measured metrics: prefill_time_us, prefill_tokens",
+    "metrics: seq=64: ttft_us has a limit but was not measured. Measured metrics: prefill_time_us",
+    "metrics: prefill_time_us has a limit for runs with prefill_tokens = 32, but no run matches",
   ]
 }

@@ -55,7 +55,7 @@ failure "symbol-missing" {
   where    = ["device"]
   patterns = ["cannot locate symbol \"(?P<symbol>[^\"]+)\""]
   cause    = "A library lacks {symbol}, which another one needs: they come from different SDKs, NDKs or Android versions."
-  remedy   = "Take all pushed libraries from one SDK; link with -static-libstdc++ or push the libc++_shared.so of the same NDK."
+  remedy   = "Take all pushed libraries from one SDK; link with -static-libstdc++ or push the libc++_shared.so of the same NDK. If LD_LIBRARY_PATH is set, unset it or name the program's own folder first. Build for the device's API level (ANDROID_PLATFORM): an older Android lacks newer functions of libc."
   source   = "Android's linker"
   explains = ["backend-not-loaded", "qnn-libs-not-opened"]
   examples = ["CANNOT LINK EXECUTABLE \"./qnn-net-run\": cannot locate symbol \"_ZTVNSt6__ndk119basic_istringstreamE\" referenced by \"libQnnSystem.so\""]
@@ -116,12 +116,12 @@ failure "usb-dropped" {
 failure "adb-server-ended" {
   where    = ["device"]
   patterns = ["no adb server answers at (?P<address>\\S+):", "the adb server at (?P<address>\\S+) has ended"]
-  cause    = "The adb server at {address} has ended, and with it the links to all its phones."
-  remedy   = "Something has ended it: `adb kill-server`, an IDE, or an adb of another version. Start it again (`adb start-server`), and run again: hexmage sends only what is missing."
+  cause    = "The adb server at {address} has ended, so all its phones are disconnected."
+  remedy   = "Run `adb start-server`, and run hexmage again: it sends only missing files. `adb kill-server`, an IDE, or an adb of another version may have ended the server."
   source   = "adb"
   explains = ["usb-dropped"]
   examples = [
-    "push: adb: no adb server answers at 127.0.0.1:5037: it has ended, or was not started (dial tcp 127.0.0.1:5037: connect: connection refused)",
+    "push: adb: no adb server answers at 127.0.0.1:5037 (dial tcp 127.0.0.1:5037: connect: connection refused)",
     "run on SM8750: the adb server at /tmp/adb.sock has ended, and was started again (the connection to the device was lost)",
   ]
 }
@@ -140,10 +140,13 @@ failure "unauthorized" {
   where    = ["device"]
   patterns = ["device unauthorized", "unauthorized[.] Please check the confirmation dialog"]
   cause    = "The phone has not allowed this computer to use adb."
-  remedy   = "Unlock the phone and accept the dialogue; if none appears, revoke USB debugging authorisations in the developer options and plug in again."
-  source   = "adb"
+  remedy   = "Unlock the phone and accept the dialog; if none appears, revoke USB debugging authorizations in the developer options and plug in again."
+  source   = "adb; Genymobile/gnirehtet#202; iree-org/iree#4861; mobile-dev-inc/dadb#55; kosborn/p2p-adb#44"
   examples = [
     "adb: device unauthorized.",
+    "adb: connect error for write: device unauthorized.",
+    "Exception in thread \"main\" java.io.IOException: Command failed (host:transport:13141FDD40019J): device unauthorized.",
+    "error: device unauthorized. Please check the confirmation dialog on your device.",
     "This computer is unauthorized. Please check the confirmation dialog on your device.",
   ]
 }
@@ -173,7 +176,7 @@ failure "disk-full" {
   where    = ["device", "tool", "fetch", "compile"]
   patterns = ["(?i)no space left on device", "ENOSPC"]
   cause    = "A disk is full: the phone's /data, or this machine's."
-  remedy   = "On the phone remove what is not needed from /data/local/tmp. On this machine `hexmage cache gc` makes room, or HEXMAGE_CACHE=DIR puts the cache elsewhere."
+  remedy   = "Make room: on the phone, remove what is not needed from /data/local/tmp. On this machine run `hexmage cache gc`, or put the cache elsewhere with HEXMAGE_CACHE=DIR."
   source   = "Linux"
   explains = ["usb-dropped"]
   examples = [
@@ -248,7 +251,7 @@ failure "not-executable-mode" {
   where    = ["device", "tool"]
   patterns = ["can't execute: Permission denied"]
   cause    = "The file is not executable, or lies in a folder from which nothing may be executed, such as /sdcard."
-  remedy   = "`adb shell chmod 755 FILE`, in a folder below /data/local/tmp."
+  remedy   = "Run `adb shell chmod 755 FILE`, in a folder below /data/local/tmp."
   source   = "Android, mksh"
   examples = ["/system/bin/sh: ./runner: can't execute: Permission denied"]
 }
@@ -269,4 +272,104 @@ failure "no-root-in-production" {
   remedy   = "Work without root, below /data/local/tmp: QNN needs none with the unsigned protection domain."
   source   = "Android, adbd"
   examples = ["adbd cannot run as root in production builds"]
+}
+
+failure "opencl-library" {
+  where    = ["device", "logcat"]
+  patterns = ["library \"libOpenCL(?:_adreno)?[.]so(?:[.]1)?\" not found"]
+  cause    = "The program wants OpenCL, which is the phone's GPU driver: it lies in /vendor/lib64, or the phone has none."
+  remedy   = "Add /vendor/lib64 at the end of LD_LIBRARY_PATH (after the run's own folder). An app declares <uses-native-library android:name=\"libOpenCL.so\" android:required=\"false\"/>. Build without OpenCL if the phone has none."
+  source   = "ARM-software/ComputeLibrary#111; ggml-org/llama.cpp#11979"
+  explains = ["library-not-found"]
+  examples = [
+    "CANNOT LINK EXECUTABLE: library \"libOpenCL.so\" not found",
+    "CANNOT LINK EXECUTABLE \"./llama-cli\": library \"libOpenCL.so.1\" not found: needed by main executable",
+  ]
+}
+
+failure "library-bits" {
+  where    = ["device", "logcat"]
+  patterns = ["\"(?P<lib>[^\"]+)\" is (?P<have>32|64)-bit instead of (?P<want>32|64)-bit"]
+  cause    = "{lib} has {have} bits and the process has {want}."
+  remedy   = "Push the library's {want}-bit build (lib/aarch64-android for 64 bits), and put its folder before the phone's in LD_LIBRARY_PATH. A skel (libQnnHtpV…Skel.so) is for the DSP: do not load it as a library."
+  source   = "microsoft/onnxruntime#22518"
+  explains = ["ort-backend", "ort-setup", "backend-not-loaded"]
+  examples = [
+    "[E:onnxruntime:, qnn_execution_provider.cc:296 GetCapability] QNN SetupBackend failed qnn_backend_manager.cc:40 GetQnnInterfaceProviders Unable to load backend, error:  dlopen failed: \"/vendor/lib/rfsa/adsp/libQnnHtpVXX.so\" is 32-bit instead of 64-bit",
+  ]
+}
+
+failure "app-abi" {
+  where    = ["device"]
+  patterns = ["INSTALL_FAILED_NO_MATCHING_ABIS"]
+  cause    = "The APK has native libraries, and none for this device's processor: usually an arm64 APK on an x86 emulator."
+  remedy   = "Install it on an arm64 device, or build it with the device's ABI in abiFilters (arm64-v8a, x86_64). QNN's libraries exist for arm64-v8a only."
+  source   = "react/react-native#34173; ReactiveCircus/android-emulator-runner#95; madhavanmalolan/ffmpegandroidlibrary#2; patrickfav/Dali#18"
+  examples = [
+    "com.android.ddmlib.InstallException: INSTALL_FAILED_NO_MATCHING_ABIS: Failed to extract native libraries, res=-113",
+    "Failure [INSTALL_FAILED_NO_MATCHING_ABIS: Failed to extract native libraries, res=-113]",
+    "The application could not be installed: INSTALL_FAILED_NO_MATCHING_ABIS",
+  ]
+}
+
+failure "signal" {
+  where    = ["device", "logcat", "tool", "compile"]
+  patterns = ["[Ss]ignal [0-9]+ [(](?P<signal>SIG(?:ABRT|TRAP|BUS|FPE|SYS|PIPE))[)]", "(?:^|[^A-Za-z])(?P<signal>Bus error|Floating point exception|Trace/breakpoint trap)(?:$|[^A-Za-z])", "^(?P<signal>Abort(?:ed|))(?: [(]core dumped[)])?\\s*$"]
+  rank     = "consequence"
+  cause    = "A signal ended the program ({signal}): SIGABRT and SIGTRAP after a check of its own failed, SIGBUS at memory that is not there, SIGFPE at a division by zero."
+  remedy   = "Look at the lines before it for the check that failed. On a phone, `adb logcat -b crash` has the stack."
+  explains = ["tombstone"]
+  source   = "qualcomm/ai-hub-apps#53, #123; qualcomm/ai-hub-models#102; pytorch/executorch#9084; ggml-org/llama.cpp#16911"
+  examples = [
+    "libc                    com.quicinc.chatapp                  A  Fatal signal 5 (SIGTRAP), code 1 (TRAP_BRKPT), fault addr 0x77aced0c64 in tid 8244 (quicinc.chatapp), pid 8244 (quicinc.chatapp)",
+    "A  Fatal signal 5 (SIGTRAP), code 1 (TRAP_BRKPT), fault addr 0x7014143d04 in tid 12942 (quicinc.chatapp), pid 12942 (quicinc.chatapp)",
+    "libc                    com.test.llama                        A  Fatal signal 6 (SIGABRT), code -1 (SI_QUEUE) in tid 19889 (Thread-3), pid 19864 (com.test.llama)",
+    "12-07 04:15:01.403 17202 17202 F libc    : Fatal signal 6 (SIGABRT), code -1 (SI_QUEUE) in tid 17202 (qnn_executor_ru), pid 17202 (qnn_executor_ru)",
+    "Aborted",
+    "Bus error (core dumped)",
+    "Trace/breakpoint trap",
+  ]
+}
+
+failure "file-not-found-program" {
+  where    = ["device", "logcat"]
+  patterns = ["(?P<what>HTP config|[Mm]odel(?: file)?|[Tt]okenizer) NOT found! Expected at: (?P<path>[^ ]+)"]
+  cause    = "{what} is not at {path}, where the app looks for it."
+  remedy   = "Put the file there: for an app, into its assets, so that it copies it, or with adb into the folder that it names."
+  source   = "qualcomm/ai-hub-apps#57"
+  examples = ["E ChatApp : ❌ HTP config NOT found! Expected at: /storage/emulated/0/Android/data/com.quicinc.chatapp/cache/htp_config/qualcomm-snapdragon-8-elite.json"]
+}
+
+failure "native-stack" {
+  where    = ["device", "logcat", "tool"]
+  patterns = ["#[0-9]+ +pc [0-9a-f]{8,16} +[^ ]*/(?P<lib>lib(?:[^c /][^ /]*|c[^. /][^ /]*)[.]so)"]
+  rank     = "symptom"
+  cause    = "The program crashed in {lib}, or in what it called: the lines #00, #01, … are the stack."
+  remedy   = "Find the functions: `ndk-stack -sym FOLDER` with the library as it was before it was stripped. If {lib} is not yours, report the stack with the library's release."
+  source   = "google-ai-edge/LiteRT-LM#2079; google-ai-edge/litert-samples#112"
+  explains = ["segfault", "signal", "tombstone"]
+  examples = [
+    "pid-6684   A        #10 pc 00000000011634ec  /data/app/com.myapp.myapp/lib/arm64/liblitertlm_jni.so (BuildId: 5ae57c4840a756aee25e14435094931a)",
+    "Fatal signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x0 in tid 13123 (Thread-38), pid 12883 (gemma_on_device)\n#00 pc 0000000000936ea4 .../lib/arm64/liblitertlm_jni.so",
+  ]
+}
+
+failure "null-argument" {
+  where    = ["device", "tool"]
+  patterns = ["^ *#0 +(?:0x[0-9a-f]+ in )?(?P<function>[A-Za-z_][A-Za-z0-9_:~<>]*) ?[(].*\\b(?P<argument>[a-z_A-Z0-9]+)=0x0[,)]"]
+  cause    = "{function} got a null pointer as {argument} and crashed."
+  remedy   = "Look at the caller in the next frames: it has data that was never loaded or is not constant. Update the program, or report the stack to its project."
+  source   = "alibaba/MNN#4716"
+  explains = ["segfault", "signal", "native-stack"]
+  examples = ["#0 QnnFloatToHalf(src=0x0, size=262144)\n#1 QNNTensorWrapper::createStaticFloatTensor(\ncompilefornpu SIGSEGV, exit code 139"]
+}
+
+failure "opencl-none" {
+  where    = ["device", "logcat", "tool"]
+  patterns = ["clGetPlatformIDs.*-1001\\b", "Could not initialize the CL runtime"]
+  cause    = "There is no OpenCL driver here (-1001): the program cannot use a GPU through OpenCL."
+  remedy   = "Choose another back end (the CPU), or install the GPU's OpenCL driver and see that `clinfo` lists a platform."
+  source   = "google-ai-edge/LiteRT#9250"
+  explains = ["terminate-called", "signal"]
+  examples = ["N5armnn29ClRuntimeUnavailableExceptionE: Could not initialize the CL runtime.\nError description: clGetPlatformIDs. CL error code: -1001\nAborted (core dumped)"]
 }

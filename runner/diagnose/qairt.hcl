@@ -133,7 +133,7 @@ failure "op-types" {
   where    = ["tool", "device"]
   patterns = ["None of the combinations match the provided case"]
   cause    = "The target's Hexagon arch has no such op for these data types, for example LayerNorm of 16 bits on v68."
-  remedy   = "The lines around it list the combinations that exist: choose one of these for the op's inputs and outputs."
+  remedy   = "Choose one of the combinations that the lines around it list, for the op's inputs and outputs."
   source   = "public report on qnn-context-binary-generator 2.40"
   explains = ["op-validation", "graph-finalize"]
   examples = ["[ ERROR ] None of the combinations match the provided case"]
@@ -204,7 +204,7 @@ failure "dlc-no-accelerated-init" {
   severity = "warning"
   rank     = "consequence"
   cause    = "SNPE compiles the graph on the device."
-  remedy   = "The line above says why the DLC's cache was not taken."
+  remedy   = "Read the line above: it says why the DLC's cache was not taken."
   source   = "qualcomm/qidk#49"
   examples = ["W SNPE-DebugLog : [USER_WARN:HTP_CACHE] Cannot perform accelerated init"]
 }
@@ -244,4 +244,168 @@ failure "genie-context-size" {
   remedy   = "Set max-num-tokens, shorten the prompt, use the model's chat template (without it, the answer may have no end), or compile with a larger context_len."
   source   = "vinc-lin/llm-deploy"
   examples = ["[ERROR] Context Size was exceeded."]
+}
+
+failure "context-serialize" {
+  where    = ["tool"]
+  patterns = ["Failed to get (?:context binary size|serialized binary)", "Context binary size calculation failed", "Could not get the required binary size", "Can't determine the size of graph binary", "Graph (?P<graph>[^ ]*) ?was not finalized[.] Cannot create binary", "<E> Get context binary info failed", "Fail to get context binary"]
+  rank     = "symptom"
+  cause    = "The compiled graph could not be written as a context binary: it was not prepared, or it is larger than a context may be."
+  remedy   = "Look for the first error above it, at \"finalize\" or \"graph prepare\". If there is none, split the model into more parts, or use fewer bits."
+  source   = "pytorch/executorch#7946, #1430"
+  explains = ["context-malformed", "context-create"]
+  examples = [
+    "[ERROR] [Qnn ExecuTorch]: QnnDsp <E> Context binary size calculation failed\n[ERROR] [Qnn ExecuTorch]: QnnDsp <E> Failed to get serialized binary\n[ERROR] [Qnn ExecuTorch]: QnnDsp <E> Failed to get context binary size with err 0x7532\n[ERROR] [Qnn ExecuTorch]: Can't determine the size of graph binary to be saved to cache. Error 30002\nE 00:01:45.674883 executorch:QnnManager.cpp:484] Fail to get context binary.",
+    "QnnDsp <E> Failed to get context binary size with err 0x138b",
+    "     0.0ms [ ERROR ] QnnDsp <E> Graph model was not finalized. Cannot create binary",
+    " 23631.2ms [ ERROR ] Could not get the required binary size.",
+    "     0.0ms [ ERROR ] QnnDsp <E> Get context binary info failed",
+    "     0.0ms [ ERROR ] QnnDsp <E> Failed to get serialized binary",
+    "[ERROR] [Qnn ExecuTorch]: Can't determine the size of graph binary to be saved to cache. Error 30002",
+    "E 00:01:45.674883 executorch:QnnManager.cpp:484] Fail to get context binary.",
+  ]
+}
+
+failure "graph-memory" {
+  where    = ["device", "logcat"]
+  patterns = ["Failed to initialize graph memory", "Failed to initialize graph with id [0-9]+ .*err (?P<error>[0-9]+)", "Context create from binary failed for deviceId"]
+  rank     = "symptom"
+  cause    = "The context was read, and the DSP has no memory for its graphs or weights."
+  remedy   = "Look at the lines with <E> before it. Free other contexts, split the model into more parts, or shorten its context length."
+  source   = "pytorch/executorch#4517"
+  explains = ["plain-1002", "context-create"]
+  examples = [
+    "[ERROR] [Qnn ExecuTorch]:  <E> Failed to initialize graph memory",
+    "[ERROR] [Qnn ExecuTorch]:  <E> Failed to initialize graph with id 256 context 2 deviceId 0 coreId 0 pdId 0 with err 1002",
+    "[ERROR] [Qnn ExecuTorch]:  <E> Context create from binary failed for deviceId 0 coreId 0 pdId 0 err 1002",
+  ]
+}
+
+failure "op-datatypes-differ" {
+  where    = ["tool", "device"]
+  patterns = ["Tensor (?P<a>[0-9]+) and (?P<b>[0-9]+) have mismatching datatypes[.] (?P<have>0x[0-9a-f]+) != (?P<want>0x[0-9a-f]+)"]
+  cause    = "An op's input and output have different data types ({have} and {want}), where QNN wants one: a quantized tensor beside a float one (0x408 is unsigned 8 bits quantized, 0x232 is float32)."
+  remedy   = "Quantize both sides of the op alike, or leave the op and its neighbors in floats."
+  source   = "pytorch/executorch#1182"
+  explains = ["op-validation", "op-refused"]
+  examples = ["[ERROR]Tensor 0 and 0 have mismatching datatypes. 0x408 != 0x232.\n[ERROR]Op specific validation failed."]
+}
+
+failure "op-refused" {
+  where    = ["tool", "device"]
+  patterns = ["validateNativeOps master op validator (?P<op>[^ :]+)", "Failed to validate op (?P<op>[^ ]+) with error", "Failed QNN validation for (?P<op>[^ ]+) with error", "Qnn Backend op validation failed with error: (?P<op>[0-9]+)"]
+  rank     = "symptom"
+  cause    = "QNN does not take the op {op} as it is used: its data types, shape or parameters are not in the back end's list."
+  remedy   = "Look at the line before it, which names the parameter. Change the op's types or shape; a partitioner leaves it on the CPU, so that nothing else is to be done if the run goes on."
+  source   = "pytorch/executorch#1182; powerserve-project/PowerServe#14; UbiquitousLearning/mllm#211"
+  explains = ["op-validation"]
+  examples = [
+    "[ERROR]QnnDsp <E> validateNativeOps master op validator aten_select_copy_int_36:qti.aisw:StridedSlice failed 3110",
+    "[ERROR]QnnDsp <E> Failed to validate op aten_linear_default_47 with error 0xc26",
+    "Failed QNN validation for /layers.0/attn/core/Transpose with error",
+    "[WARNING][Qnn ExecuTorch] Qnn Backend op validation failed with error: 3110",
+  ]
+}
+
+failure "qnn-open" {
+  where    = ["device", "logcat"]
+  patterns = ["qnn_open failed, (?P<code>0x(?:ffffffff|800004[0-9a-f]{2}))", "DspTransport failed, ?cannot open session", "Error from rpc transport[.] transportStatus", "Failed to retrieve skel build id: err: (?P<code>1003)"]
+  rank     = "symptom"
+  cause    = "libQnnHtp.so could not open its skel on the DSP."
+  remedy   = "Look at adsprpc's lines in logcat (on Linux, fastrpc's in the journal). Push stub and skel of one SDK and of the device's arch, set ADSP_LIBRARY_PATH to their folder, and reboot if it worked before."
+  source   = "pytorch/executorch#7492; UbiquitousLearning/mllm#272"
+  explains = ["skel-step", "transport-4000", "platform-info", "device-create", "skel-mismatch", "context-create"]
+  examples = [
+    "[ERROR] [Qnn ExecuTorch]:  <E> DspTransport.openSession qnn_open failed, 0x80000416\n[ERROR] [Qnn ExecuTorch]:  <E> IDspTransport: Unknown rpc status 0x00000016",
+    "     0.0ms [ ERROR ] QnnDsp <E> DspTransport.openSession qnn_open failed, 0xffffffff, prio 100\n     0.0ms [ ERROR ] QnnDsp <E> DspTransport failed,cannot open session, error 0xffffffff\n     0.0ms [ ERROR ] QnnDsp <E> Error from rpc transport. transportStatus = -1\n     0.0ms [ ERROR ] QnnDsp <E> Failed to retrieve skel build id: err: 1003\n     0.0ms [ ERROR ] QnnDsp <E> Error in verify skel version\n     0.0ms [ ERROR ] QnnDsp <E> Failed to create transport for device, error: 4000",
+    "     0.0ms [ ERROR ] QnnDsp <E> DspTransport failed,cannot open session, error 0xffffffff",
+    "     0.0ms [ ERROR ] QnnDsp <E> Error from rpc transport. transportStatus = -1",
+    "     0.0ms [ ERROR ] QnnDsp <E> Failed to retrieve skel build id: err: 1003",
+  ]
+}
+
+failure "htp-start" {
+  where    = ["device", "logcat"]
+  patterns = ["Htp startup on load failed", "Provider initialization failed, unable to detect platform info", "Failed to get HTP platform info"]
+  rank     = "consequence"
+  cause    = "libQnnHtp.so could not start: it does not know the SoC, or did not reach the DSP."
+  remedy   = "Look at the first line with <E> above it."
+  source   = "argmaxinc/WhisperKitAndroid#58"
+  explains = ["tflite-delegate"]
+  examples = [
+    "QnnDsp                  com.whispertflite                    E   <E> Htp startup on load failed",
+    "QnnDsp                  com.whispertflite                    E   <E> Provider initialization failed, unable to detect platform info",
+    "tflite                  com.whispertflite                    E  Failed to get HTP platform info. Error 1100",
+  ]
+}
+
+failure "converter-crash" {
+  where    = ["tool"]
+  patterns = ["Encountered Error: map::at"]
+  cause    = "The converter looked for an encoding or tensor that the model does not have: the encodings file names other tensors, or is of a kind that this release of QAIRT does not write (block-wise in a .cpp)."
+  remedy   = "Use qairt-converter (DLC) in the place of qnn-onnx-converter for block-wise encodings, with a release of QAIRT that the recipe names, and export model and encodings together."
+  source   = "qualcomm/aimet#4091"
+  explains = ["genie-config"]
+  examples = ["2026-04-14 08:33:16,216 - 273 - ERROR - Encountered Error: map::at:  key not found"]
+}
+
+failure "hub-tool" {
+  where    = ["tool"]
+  patterns = ["QAIRT (?P<tool>converter|quantizer|context binary generator) failed with exit code (?P<code>[0-9]+)", "^(?:\\[[A-Z]+\\] )?Internal compiler error[.]?$"]
+  rank     = "symptom"
+  cause    = "A tool of QAIRT failed in a job of Qualcomm AI Hub."
+  remedy   = "Open the job's page and look in its log for the first ERROR above the line. Compile with another --qairt_version, or run the command of the log on a machine of your own."
+  source   = "qualcomm/ai-hub-models#231, #223, #312"
+  examples = ["QAIRT converter failed with exit code 1", "QAIRT quantizer failed with exit code 1", "Internal compiler error"]
+}
+
+failure "mnn-op" {
+  where    = ["tool", "device"]
+  patterns = ["MNN_QNN: Not registered type (?P<type>[0-9]+), (?P<node>[^ ]+)"]
+  cause    = "MNN's QNN back end has no op of type {type} ({node})."
+  remedy   = "Update MNN, export a model without that op (another attention kind), or keep that part on the CPU."
+  source   = "alibaba/MNN#4475"
+  examples = ["MNN_QNN: Not registered type 305, /layers.0/self_attn/FusedLinearAttention."]
+}
+
+failure "snpe-validator" {
+  where    = ["device"]
+  patterns = ["PF_VALIDATOR: ERROR: -[0-9]+ ?[.] Error while executing the sum function", "(?:SNPE|QNN) is NOT supported for runtime [A-Z]+ on the device", "PF_VALIDATOR: ERROR: Please use testsig if using unsigned images"]
+  cause    = "The validator's code could not run on the DSP: its skel is not found, or the image wants a signed domain."
+  remedy   = "Set ADSP_LIBRARY_PATH to the folder with the skels of the DSP's arch. If it stays so, install a test signature for this device (elfsigner of the Hexagon SDK), or run as a user who may open an unsigned domain."
+  source   = "hisrg/SNPE#1; quic/sample-apps-for-robotics-platforms#59"
+  explains = ["platform-validator-sum"]
+  examples = [
+    "PF_VALIDATOR: ERROR: -2 . Error while executing the sum function.\nPF_VALIDATOR: ERROR: Please use testsig if using unsigned images.\nUnit Test on the runtime DSP: Failed.",
+    "SNPE is NOT supported for runtime DSP on the device.",
+    "PF_VALIDATOR: ERROR: Please use testsig if using unsigned images.",
+  ]
+}
+
+failure "qnn-function-pointers" {
+  where    = ["device", "tool"]
+  patterns = ["Error initializing QNN Function Pointers"]
+  rank     = "consequence"
+  cause    = "The program found no interface in the QNN library that it can use."
+  remedy   = "Look at the line before it. Use QNN libraries of the release that the program was built with."
+  source   = "qualcomm/qai-appbuilder#8"
+  examples = ["    46.9ms [^main][19668][ ERROR ] Error initializing QNN Function Pointers"]
+}
+
+failure "hub-time-limit" {
+  where    = ["tool", "device"]
+  patterns = ["The process ended because it exceeded the maximum execution time"]
+  cause    = "The job's time limit ended the program on the device: it was too slow, or waited for something that did not come. The stack after the line tells where."
+  remedy   = "Look at the stack: ioctl in libcdsprpc.so is a DSP that does not answer. Try fewer iterations, a smaller model, another device or another QAIRT release."
+  source   = "qualcomm/ai-hub-models#174"
+  examples = ["The process ended because it exceeded the maximum execution time. The following is the suspected stack trace."]
+}
+
+failure "hub-checkpoint" {
+  where    = ["tool"]
+  patterns = ["No checkpoint is available for this model in (?P<precision>[a-z0-9_]+) precision"]
+  cause    = "AI Hub Models has no quantized checkpoint of this model in {precision}."
+  remedy   = "Choose a precision that the message lists, or make a checkpoint first (the model's quantize.py, with a GPU) and pass its folder with --checkpoint."
+  source   = "qualcomm/ai-hub-models#316"
+  examples = ["ValueError: No checkpoint is available for this model in w4a16 precision. If you would like to continue with this precision, please generate a local quantized checkpoint."]
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/hexmage/hexmage/runner/literal"
 )
 
-// Report is what was found in a text.
+// Report is the diagnosis of a text.
 type Report struct {
-	Findings []Finding `json:"findings"`          // the one that explains most first
-	Unknown  []Line    `json:"unknown,omitempty"` // the first lines that look like errors and are in no catalogue
+	Findings []Finding `json:"findings"`          // best explanation first
+	Unknown  []Line    `json:"unknown,omitempty"` // the first lines that look like errors and match no entry
 	More     int       `json:"unknown_more,omitempty"`
-	Benign   int       `json:"benign"` // lines that look like errors and are known to mean nothing
+	Benign   int       `json:"benign"` // number of lines that look like errors but are harmless
 	Lines    int       `json:"lines"`
-	Skipped  int       `json:"skipped,omitempty"` // lines that were not looked at, after too much work
+	Skipped  int       `json:"skipped,omitempty"` // number of lines beyond the work limit
 }
 
-// Finding is a known failure that the text shows.
+// Finding is a known failure in the text.
 type Finding struct {
 	Entry  *Entry `json:"-"`
 	ID     string `json:"id"`
@@ -34,15 +34,16 @@ type Finding struct {
 	Level  string `json:"severity"` // error or warning
 	Cause  string `json:"cause"`
 	Remedy string `json:"remedy"`
-	Count  int    `json:"count"` // lines that show it
+	Count  int    `json:"count"` // number of matching lines
 	Source string `json:"source,omitempty"`
-	Line          // the first of them
+	Line          // the first matching line
 
-	// Explained tells that another finding explains this one: its remedy does not help.
+	// Explained is true if another finding explains this one. Then this finding's remedy does not help.
 	Explained bool `json:"explained,omitempty"`
 }
 
 func (s *scanner) report() *Report {
+	s.endBlock()
 	r := &Report{Findings: []Finding{}, Unknown: s.unknown, More: s.more, Benign: s.benign, Lines: s.lines, Skipped: s.skipped}
 	explained := map[string]bool{}
 	for i, h := range s.hits {
@@ -75,11 +76,11 @@ func (s *scanner) report() *Report {
 	return r
 }
 
-// weight orders findings: causes before symptoms before consequences, what another explains after those, warnings last.
+// weight orders findings: causes, symptoms, then consequences and explained findings. Warnings come last.
 func (f Finding) weight() int {
 	w := slices.Index(ranks(), f.Entry.Rank)
 	if f.Explained {
-		w = len(ranks()) - 1
+		w = len(ranks())
 	}
 	if f.Entry.Warning() {
 		w += 10
@@ -96,7 +97,7 @@ func (s *scanner) alsoSeen(i int, e *Entry) bool {
 	return true
 }
 
-// fill puts what groups matched in the place of {name}.
+// fill replaces {name} by the match of group name.
 func fill(text string, groups map[string]string) string {
 	if !strings.Contains(text, "{") {
 		return text
@@ -109,10 +110,10 @@ func fill(text string, groups map[string]string) string {
 	})
 }
 
-// Clean tells whether the text shows nothing but noise.
+// Clean reports whether the text has only benign lines.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 && len(r.Unknown) == 0 }
 
-// Distinct returns the findings without those that only repeat the first finding's line.
+// Distinct returns the findings, without most of the other findings in the first finding's line.
 func (r *Report) Distinct() []Finding {
 	var kept []Finding
 	for i, f := range r.Findings {
@@ -124,11 +125,11 @@ func (r *Report) Distinct() []Finding {
 	return kept
 }
 
-// maxHints is how many findings are told as hints: who reads the first and acts need not read on.
+// maxHints is the number of findings shown as hints. The first one is usually enough.
 const maxHints = 3
 
-// Hints tells the report to somebody whose step has failed: the first finding as cause and remedy with the line that shows it, others
-// of the same rank that it does not explain, and the rest by name. None if no known failure shows.
+// Hints returns the report as lines for the message of a failed step: the first finding with cause, remedy and line,
+// others of its rank, and the names of the rest.
 func (r *Report) Hints() []string {
 	var hints []string
 	var rest []string
@@ -144,12 +145,12 @@ func (r *Report) Hints() []string {
 		hints = append(hints, f.Hint())
 	}
 	if len(rest) > 0 {
-		hints[len(hints)-1] += "\nprobably follows from it: " + strings.Join(rest, ", ")
+		hints[len(hints)-1] += "\nprobably a consequence: " + strings.Join(rest, ", ")
 	}
 	return hints
 }
 
-// Hint is the finding as cause, remedy, the line that shows it, and what its codes mean.
+// Hint returns cause, remedy and line of the finding, and the meaning of its codes.
 func (f Finding) Hint() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nremedy: %s", f.Cause, f.Remedy)
@@ -162,51 +163,52 @@ func (f Finding) Hint() string {
 	return b.String()
 }
 
-// How much is looked at. The rest of a longer line is skipped.
+// Limits of the work on a text. The rest of a longer line is skipped.
 const (
 	maxLine    = 4 << 10
-	maxUnknown = 20        // lines that look like errors and are not known, which a Report keeps
-	maxWork    = 256 << 20 // bytes, each as often as a pattern is tried on it; logs that nobody made up take a tenth of it
+	maxUnknown = 20        // unknown lines that a Report keeps
+	maxWork    = 256 << 20 // bytes, counted once for each pattern that is tried; real logs take a tenth of it
 )
 
 // Line is a line of the input.
 type Line struct {
 	Number int    `json:"line"` // counted from 1
-	Text   string `json:"text"` // at most maxLine bytes, without colours
+	Text   string `json:"text"` // at most maxLine bytes, without colors
 	Codes  []Code `json:"codes,omitempty"`
 }
 
-// scanner collects what a Report is made of.
+// scanner collects the contents of a Report.
 type scanner struct {
-	c        *Catalogue
+	c        *Catalog
 	suspect  *regexp.Regexp
 	level    *regexp.Regexp
-	words    [][]byte // one of them is in every line that suspect matches
-	harmless [][]byte // lines with one of them speak of errors that are none
+	words    [][]byte // a line that suspect matches contains one of them
+	harmless [][]byte // a line with one of them is not an error
 	low      []byte
 	try      []int // patterns that may match the line
 
-	work    int // left of maxWork
-	lines   int // seen, also those that were skipped
+	work    int // remaining part of maxWork
+	lines   int // including skipped ones
 	skipped int
 	benign  int
 	hits    []hit // by entry
-	inBlock bool  // the line belongs to a message of several lines
+	inBlock bool  // the line continues a message of several lines
 	block   []int // hits in that message
+	joined  Line  // that message in one line, from its first line on
 	also    map[[2]int]bool
 	unknown []Line
-	more    int // unknown lines beyond those kept
+	more    int // unknown lines that are not kept
 }
 
-// hit is where an entry matched first.
+// hit is the first match of an entry, and the number of matches.
 type hit struct {
 	count  int
 	line   Line
 	groups map[string]string
 }
 
-// WithCode returns the failures whose messages, as their examples have them, show one of the codes.
-func (c *Catalogue) WithCode(codes []Code) []*Entry {
+// WithCode returns the failures whose examples contain one of the codes.
+func (c *Catalog) WithCode(codes []Code) []*Entry {
 	shows := map[*Entry]bool{}
 	for _, e := range c.Entries {
 		for _, text := range e.Examples {
@@ -220,21 +222,22 @@ func (c *Catalogue) WithCode(codes []Code) []*Entry {
 	return slices.DeleteFunc(slices.Clone(c.Entries), func(e *Entry) bool { return !shows[e] })
 }
 
-// Text diagnoses what is in b.
-func (c *Catalogue) Text(b []byte) *Report {
+// Text diagnoses b.
+func (c *Catalog) Text(b []byte) *Report {
 	r, _ := c.Read(bytes.NewReader(b)) // reading memory does not fail
 	return r
 }
 
-// Read diagnoses what r gives until its end. The error is r's; then the report tells of what came before.
-func (c *Catalogue) Read(r io.Reader) (*Report, error) { return c.read(r, maxWork) }
+// Read diagnoses r. If a read fails, Read returns the error and the report on the text before the error.
+func (c *Catalog) Read(r io.Reader) (*Report, error) { return c.read(r, maxWork) }
 
-func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
+func (c *Catalog) read(r io.Reader, work int) (*Report, error) {
 	s := &scanner{
 		c: c, work: work, hits: make([]hit, len(c.Entries)), also: map[[2]int]bool{},
 		words: words("error", "fatal", "fail", "panic", "exception", "abort", "segmentation", "undefined", "denied", "killed",
 			"unable", "cannot", "can't", "<e>", "not found", "no such", "could not", "mismatch", "illegal", "bus error",
-			"terminate", "trap", "*** ", "what():", "insufficient", "unsupported", "[e:", "exit"),
+			"terminate", "trap", "*** ", "what():", "insufficient", "unsupported", "[e:", "exit", "not able", "invalid", "incompatible",
+			"timed out", "refused", "corrupt", "crashed", "assertion", "does not exist", "not in available"),
 		harmless: words("0 error", "no error", "without error", "error: 0", "error=0", "error = 0", "errors: 0", "0 failed", "failed: 0", "error code: 0", "not an error"),
 		suspect:  suspect.Get(),
 		level:    level.Get(),
@@ -244,11 +247,11 @@ func (c *Catalogue) read(r io.Reader, work int) (*Report, error) {
 }
 
 var (
-	// suspect matches lines that look like errors, by their words or by the exit code of a program.
-	suspect = lazyregexp.New(`(?i:(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|failed|failure|panic(?:ked)?|[a-z]*exception|` +
+	// suspect matches lines that look like errors, by their words or by a program's exit code.
+	suspect = lazyregexp.New(`(?i:(?:^|[^a-z0-9_-])(?:[a-z]*errors?|fatal|fail(?:s|ed|ures?)?|panic(?:ked)?|[a-z]*exception|` +
 		`abort(?:ed)?|segmentation fault|bus error|illegal instruction|(?:trace/)?breakpoint trap|terminate called|` +
 		`undefined (?:hidden )?(?:reference|symbol)|permission denied|insufficient|killed|unable to|cannot|can't|could not|` +
-		`not found|no such|mismatch(?:ed)?|unsupported)(?:[^a-z0-9_-]|$)|make(?:\[[0-9]+\])?: \*\*\* |what\(\):|` +
+		`not found|no such|not able to|mismatch(?:ed)?|unsupported|invalid|incompatible|timed out|refused|corrupt(?:ed)?|crashed|assertion|does not exist|not in available)(?:[^a-z0-9_-]|$)|make(?:\[[0-9]+\])?: \*\*\* |what\(\):|` +
 		`exit(?:ed)?(?: with)?(?: code| status)?:? (?:13[2-9]|12[67])\b)` +
 		`|<E>|\[E:`)
 
@@ -280,16 +283,38 @@ func (s *scanner) read(r io.Reader) error {
 	}
 }
 
-// match compares a line with the catalogue.
+// match compares a line with the catalog.
 func (s *scanner) match(number int, line []byte) {
 	if s.work <= 0 {
 		s.skipped++
 		return
 	}
 	line = ansi.StripBytes(bytes.TrimRight(line, "\r\n"))
+	s.goOn(number, line)
+	found, benign := s.find(number, line)
+	if benign {
+		s.benign++
+		return
+	}
+	for _, e := range found {
+		s.hits[e].count++
+		if s.inBlock && s.hits[e].count == 1 {
+			s.block = append(s.block, e)
+		}
+	}
+	if len(found) == 0 && (hasAny(s.low, s.words) && s.suspect.Match(line) || s.level.Match(line)) &&
+		!hasAny(s.low, s.harmless) {
+		if len(s.unknown) < maxUnknown {
+			s.unknown = append(s.unknown, Line{Number: number, Text: text(line)})
+		} else {
+			s.more++
+		}
+	}
+}
+
+// find returns the entries that match a line, and whether a benign one does. It notes the first match of each.
+func (s *scanner) find(number int, line []byte) (found []int, benign bool) {
 	s.low = literal.Lower(s.low[:0], line)
-	s.goOn(line)
-	var found []int // entries, each once
 	s.try = s.c.words.owners(s.try[:0], s.low)
 	slices.Sort(s.try)
 	for _, i := range slices.Compact(s.try) {
@@ -309,8 +334,7 @@ func (s *scanner) match(number int, line []byte) {
 			continue
 		}
 		if s.c.Entries[p.entry].Benign {
-			s.benign++
-			return
+			return nil, true
 		}
 		found = append(found, p.entry)
 		if h := &s.hits[p.entry]; h.count == 0 {
@@ -323,35 +347,38 @@ func (s *scanner) match(number int, line []byte) {
 			}
 		}
 	}
-	for _, e := range found {
-		s.hits[e].count++
-		if s.inBlock && s.hits[e].count == 1 {
-			s.block = append(s.block, e)
-		}
-	}
-	if len(found) == 0 && (hasAny(s.low, s.words) && s.suspect.Match(line) || s.level.Match(line)) &&
-		!hasAny(s.low, s.harmless) {
-		if len(s.unknown) < maxUnknown {
-			s.unknown = append(s.unknown, Line{Number: number, Text: text(line)})
-		} else {
-			s.more++
-		}
-	}
+	return found, false
 }
 
-// goOn adds the line to a message that goes on: below `CMake Error at`, the indented lines say what is wrong.
-func (s *scanner) goOn(line []byte) {
+// goOn appends the line to a message of several lines: the indented lines below `CMake Error at` have the problem.
+func (s *scanner) goOn(number int, line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
 	if !bytes.HasPrefix(line, []byte("  ")) {
-		s.inBlock, s.block = bytes.HasPrefix(line, []byte("CMake Error")), nil
+		s.endBlock()
+		s.inBlock = bytes.HasPrefix(line, []byte("CMake Error"))
+		s.joined = Line{Number: number}
+	}
+	if s.inBlock && len(s.joined.Text) < maxLine {
+		s.joined.Text = clip(strings.TrimSpace(s.joined.Text+" "+text(line)), maxLine)
 	}
 	for _, i := range s.block {
 		if h := &s.hits[i].line; len(h.Text) < maxLine {
 			h.Text = clip(h.Text+" "+text(line), maxLine)
 		}
 	}
+}
+
+// endBlock compares a message of several lines with the catalog as one line: CMake wraps its sentences.
+func (s *scanner) endBlock() {
+	if s.inBlock {
+		found, _ := s.find(s.joined.Number, []byte(s.joined.Text))
+		for _, e := range found {
+			s.hits[e].count = max(s.hits[e].count, 1)
+		}
+	}
+	s.inBlock, s.block = false, nil
 }
 
 func words(list ...string) [][]byte {
@@ -371,7 +398,7 @@ func hasAny(line []byte, words [][]byte) bool {
 	return false
 }
 
-// text is the line as a string that can be shown.
+// text returns the line as a printable string.
 func text(line []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
@@ -381,7 +408,7 @@ func text(line []byte) string {
 	}, strings.TrimSpace(strings.ToValidUTF8(string(line), "�")))
 }
 
-// clip cuts s to n bytes or less.
+// clip shortens s to at most n bytes.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

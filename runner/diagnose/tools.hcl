@@ -24,7 +24,7 @@ failure "shared-library" {
   where    = ["tool", "fetch"]
   patterns = ["error while loading shared libraries: (?P<lib>[^: ]+)", "(?P<lib>lib[^ :]+[.]so[^ :]*): cannot open shared object file"]
   cause    = "A program needs {lib}, which this machine does not have."
-  remedy   = "`hexmage doctor` says which package has it."
+  remedy   = "Run `hexmage doctor`, which says which package has it."
   source   = "ld.so"
   examples = ["adb: error while loading shared libraries: libprotobuf.so.32: cannot open shared object file: No such file or directory"]
 }
@@ -69,7 +69,7 @@ failure "config-schema" {
   patterns = ["backend config file schema validation failed", "Json schema validation failed for input config file", "Failure in initializing backend extensions", "Invalid value \\[[^\\]]*\\] for context priority"]
   rank     = "symptom"
   cause    = "The backend's config file is not as this SDK wants it, or names a library for another machine."
-  remedy   = "The line before names the key. shared_library_path must be an x86-64 library on the host and an AArch64 one on the phone: two files."
+  remedy   = "Look at the line before it, which names the key. shared_library_path must be an x86-64 library on the host and an AArch64 one on the phone: two files."
   source   = "messages of libQnnHtpNetRunExtensions.so"
   examples = [
     "Json schema validation failed for input config file htp_config.json.",
@@ -100,11 +100,15 @@ failure "cores" {
 
 failure "ort-backend" {
   where    = ["tool", "device"]
-  patterns = ["QNN Setup ?(?:QNN)?(?:Backend)? ?[Ff]ailed.*", "Unable to load backend, error:? ?(?:load library failed|dlopen)"]
+  patterns = ["Unable to load backend, error:? *(?:load library failed|dlopen)"]
   cause    = "ONNX Runtime could not load the QNN backend's library: its path or machine is wrong, or on Windows the .cat file beside it is missing."
   remedy   = "Give backend_path the whole path of QnnHtp of the machine's own kind (arm64 Python needs arm64 libraries), with skel and .cat beside it."
-  source   = "microsoft/onnxruntime#20206"
-  examples = ["QNN SetupBackend failed qnn_backend_manager.cc:212 Unable to load backend, error: load library failed"]
+  source   = "microsoft/onnxruntime#20206, #24508"
+  explains = ["ort-setup"]
+  examples = [
+    "2024-04-04 21:24:37.4152414 [E:onnxruntime:, qnn_execution_provider.cc:499 onnxruntime::QNNExecutionProvider::GetCapability] QNN SetupBackend failed qnn_backend_manager.cc:56 onnxruntime::qnn::QnnBackendManager::GetQnnInterfaceProvider Unable to load backend, error: load library failed",
+    "2025-04-22 15:18:42.2394193 [E:onnxruntime:, qnn_execution_provider.cc:776 onnxruntime::QNNExecutionProvider::GetCapability] QNN SetupBackend failed qnn_backend_manager.cc:129 onnxruntime::qnn::QnnBackendManager::GetQnnInterfaceProvider Unable to load backend, error: load library failed",
+  ]
 }
 
 failure "no-snapdragon" {
@@ -161,7 +165,7 @@ failure "killed" {
   where    = ["tool", "compile", "device"]
   patterns = ["(?:^|: |[0-9] )Killed(?:$| )", "signal: killed", "(?:exit (?:status|code)|exited with(?: code)?) 137\\b", "std::bad_alloc", "MemoryError", "[Cc]annot allocate memory"]
   cause    = "The program was killed or got no memory: most often the memory ran out, of this machine or of the phone. Preparing the graphs of an LLM takes 64 GB and more."
-  remedy   = "`dmesg` or, of a phone, `hexmage device log` says whether it was the memory. Here, give the step more memory or swap and let it run alone (resources = { memory_gb = 64 }); on a phone, close apps or reboot it. Use more shards."
+  remedy   = "Look with `dmesg` (for a phone, `hexmage device log`) whether it was the memory. Here, give the step more memory or swap and let it run alone (resources = { memory_gb = 64 }); on a phone, close apps or reboot it. Use more shards."
   source   = "pytorch/executorch#14402, UbiquitousLearning/mllm#654"
   examples = [
     "./compile.sh: line 7:  4242 Killed                  ./mllm-qwen3-aot-sha-c -m qwen3.mllm",
@@ -175,13 +179,14 @@ failure "killed" {
 
 failure "numpy-2" {
   where    = ["tool"]
-  patterns = ["RuntimeError:.*(?:pybind|numpy).*cast", "A module that was compiled using NumPy 1[.]x cannot be run in NumPy 2", "Unable to cast Python instance.*numpy"]
+  patterns = ["RuntimeError:.*(?:pybind|numpy).*cast", "A module that was compiled using NumPy 1[.]x cannot be run in", "Unable to cast Python instance.*numpy"]
   cause    = "The SDK's Python modules were made for NumPy 1 and fail with NumPy 2."
   remedy   = "Pin numpy<2 in the environment."
-  source   = "pytorch/executorch#16557, #18795"
+  source   = "pytorch/executorch#16557, #18795; chipmuenk/pyfda#253; xdf-modules/pyxdf#141"
   examples = [
     "RuntimeError: pybind11: unable to cast numpy.ndarray to C++ type",
     "A module that was compiled using NumPy 1.x cannot be run in NumPy 2.1.0 as it may crash.",
+    "A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.3.3 as it may crash. To support both 1.x and 2.x",
     "TypeError: Unable to cast Python instance of type numpy.float64 to C++ type 'double'",
   ]
 }
@@ -203,6 +208,7 @@ failure "segfault" {
   rank     = "symptom"
   cause    = "The program crashed."
   remedy   = "Look at the lines before it; on a phone, `adb logcat -b crash` has the stack. Libraries of different SDKs in one process are a frequent cause."
+  explains = ["tombstone"]
   source   = "ld.so, Android"
   examples = [
     "Fatal signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x10 in tid 4711 (mllm-qwen3-aot)",
@@ -241,26 +247,34 @@ failure "backend-not-loaded" {
 
 failure "genie-config" {
   where    = ["tool", "device"]
-  patterns = ["map::at: +key not found", "Missing QnnHtp field: ?(?P<field>[a-z-]*)", "GENIE_STATUS_ERROR_JSON"]
+  patterns = ["Missing QnnHtp field: ?(?P<field>[a-z-]*)", "GENIE_STATUS_ERROR_JSON"]
   cause    = "Genie's config file does not fit this version of Genie."
   remedy   = "Write it as the documentation of the version that `genie-t2t-run` prints (`Using libGenie.so version`) wants it."
   source   = "qualcomm/ai-hub-models#82, #143"
   explains = ["genie-dialog"]
   examples = [
     "Missing QnnHtp field: pos-id-dim\nFailed to create the Genie Dialog.",
-    "terminate called: map::at:  key not found",
     "GENIE_STATUS_ERROR_JSON_VALUE",
   ]
 }
 
 failure "genie-dialog" {
-  where    = ["tool", "device"]
-  patterns = ["Failed to create the Genie Dialog"]
-  rank     = "symptom"
-  cause    = "Genie could not open the DSP or its libraries."
-  remedy   = "Look at logcat's adsprpc and QNN lines; an app must declare libcdsprpc.so in its manifest."
-  source   = "qualcomm/ai-hub-apps#119, #121"
-  examples = ["ERROR: Failed to create the Genie Dialog. -1"]
+  where    = ["device", "tool", "logcat"]
+  patterns = ["Failed to create (?:the )?(?:Genie )?[Dd]ialog(?: handle| config)?", "GenieDialog_create returned: -[0-9]+", "Failure to initialize model", "FAILED to create Dialog, error code"]
+  rank     = "consequence"
+  cause    = "Genie could not load the model: the reason is in its own lines above, or in logcat."
+  remedy   = "Look for the first [ERROR] above it. Without one, run genie-t2t-run with --log verbose and look at logcat's QnnDsp and adsprpc lines; an app must declare libcdsprpc.so in its manifest."
+  source   = "qualcomm/ai-hub-apps#26, #111, #119, #121; qualcomm/ai-hub-models#82, #143, #202"
+  examples = [
+    "ERROR: Failed to create the Genie Dialog. -1",
+    "ERROR at line 230: Failed to create the dialog config.",
+    "ERROR at line 244: Failed to create the dialog.",
+    "E ChatApp : Failed to create Genie dialog handle. Status: -1",
+    "01-01 01:58:28.592  9386  9403 I ChatApp : GenieDialog_create returned: -1",
+    "ChatApp                 com.quicinc.chatapp                  E  Failed to create Genie dialog.",
+    "Failure to initialize model",
+    "FAILED to create Dialog, error code -1",
+  ]
 }
 
 failure "profile-schematic" {
@@ -287,7 +301,7 @@ failure "dataset-gone" {
 failure "datasets-version" {
   where    = ["tool"]
   patterns = ["Incompatible datasets version detected"]
-  cause    = "mllm's quantiser wants the Python package datasets below version 3."
+  cause    = "mllm's quantizer wants the Python package datasets below version 3."
   remedy   = "Pin datasets<3 in the environment."
   source   = "UbiquitousLearning/mllm"
   examples = ["ValueError: Incompatible datasets version detected: 3.2.0"]
@@ -296,7 +310,7 @@ failure "datasets-version" {
 failure "linear-block-size" {
   where    = ["tool"]
   patterns = ["LPBQ requires a positive `?linear_block_size"]
-  cause    = "The model's config.json has no linear_block_size, which mllm's quantiser wants and no model from the hub has."
+  cause    = "The model's config.json has no linear_block_size, which mllm's quantizer wants and no model from the hub has."
   remedy   = "Add it (16 for Qwen3 1.7B, 32 for 4B); step \"quantize\" with block_size does it."
   source   = "UbiquitousLearning/mllm#659, #661"
   examples = ["ValueError: Qwen3 LPBQ requires a positive `linear_block_size` in the config"]
@@ -305,8 +319,8 @@ failure "linear-block-size" {
 failure "slice-mismatch" {
   where    = ["tool"]
   patterns = ["SliceOp[.]cpp:[0-9]+.*slice_index[.]size[(][)] ?!= ?shape[.]size"]
-  cause    = "The .mllm file does not fit the compiler: it was quantised by another version of upstream."
-  remedy   = "Quantise the model again with the sources that the compiler is built from."
+  cause    = "The .mllm file does not fit the compiler: it was quantized by another version of mllm."
+  remedy   = "Quantize the model again with the sources that the compiler is built from."
   source   = "UbiquitousLearning/mllm#636"
   examples = ["[FATAL] SliceOp.cpp:33 slice_index.size() != shape.size()"]
 }
@@ -333,7 +347,7 @@ failure "jit-path" {
 failure "ptq-view" {
   where    = ["tool"]
   patterns = ["PTQPass.*(?:SIGABRT|[Aa]bort|assert)", "[Aa]bort.*PTQPass"]
-  cause    = "mllm's quantisation pass met a graph that it does not know: the tree or the model was modified."
+  cause    = "mllm's quantization pass met a graph that it does not know: the tree or the model was modified."
   remedy   = "Use a clean clone of the pinned commit, and the config that belongs to the model."
   source   = "UbiquitousLearning/mllm#664"
   examples = [
@@ -389,7 +403,7 @@ failure "key-error" {
   patterns = ["^KeyError: "]
   rank     = "consequence"
   cause    = "A Python program looked for an entry that is not there."
-  remedy   = "The lines above say where."
+  remedy   = "Look at the lines above: they say where."
   source   = "Python"
   examples = ["KeyError: 'input_ids'"]
 }
@@ -399,7 +413,7 @@ failure "converter-node" {
   patterns = ["- ERROR - Node (?P<node>[^:]+): "]
   rank     = "symptom"
   cause    = "The converter could not translate the node {node}."
-  remedy   = "The rest of the line says why."
+  remedy   = "Read the rest of the line: it says why."
   source   = "messages of qnn-onnx-converter"
   examples = ["2023-03-29 14:57:01 - 238 - ERROR - Node Resize_7: scales must be constant"]
 }
@@ -409,7 +423,7 @@ failure "terminate-called" {
   patterns = ["terminate called (?:after throwing|without an active exception)", "libc[+][+]abi: terminating"]
   rank     = "consequence"
   cause    = "A C++ program ended because of an exception that it does not handle."
-  remedy   = "The line with what(): says what is wrong; without one, the first error above."
+  remedy   = "Look at the line with what():, or without one at the first error above."
   source   = "libstdc++, libc++abi"
   examples = [
     "terminate called after throwing an instance of 'std::runtime_error'",
@@ -422,7 +436,166 @@ failure "tombstone" {
   patterns = ["F DEBUG +: (?:Process name is|signal [0-9]+|Cmdline:|pid: [0-9]+)"]
   rank     = "consequence"
   cause    = "Android wrote a crash report of the program."
-  remedy   = "`adb logcat -b crash` has the stack; the first error above it is the cause."
+  remedy   = "Look for the first error above it. `adb logcat -b crash` has the stack."
   source   = "Android, debuggerd"
   examples = ["F DEBUG   : Process name is ./demo_qwen2_vl_npu -m ../models/qwen2-vl.mllm"]
+}
+
+failure "aimet-native" {
+  where    = ["tool"]
+  patterns = ["No module named '(?:aimet_common[.])?libpymo'", "libpymo import failed with the following error"]
+  cause    = "AIMET's native part (libpymo) could not be imported: it is not in this installation, or a library that it needs is missing."
+  remedy   = "Install the wheel of AIMET that fits Python, PyTorch and CUDA of this environment (`pip install aimet-onnx` or aimet-torch), and the libraries that the next lines name: liblapacke3 on Debian and Ubuntu, CUDA's for the GPU wheels."
+  source   = "qualcomm/aimet#480, #697, #1166, #1090, #2459, #3589, #3950"
+  explains = ["module-missing", "shared-library"]
+  examples = [
+    "    import libpymo\nModuleNotFoundError: No module named 'libpymo'",
+    "ModuleNotFoundError: No module named 'aimet_common.libpymo'",
+    "RuntimeError: Unable to initialize class EncodingAnalyzerForPython: libpymo import failed with the following error:",
+  ]
+}
+
+failure "host-lapacke" {
+  where    = ["tool"]
+  patterns = ["liblapacke[.]so[.]3: cannot open shared object file"]
+  cause    = "AIMET needs LAPACKE, which this host does not have."
+  remedy   = "Install liblapacke (Debian and Ubuntu: apt install liblapacke)."
+  source   = "qualcomm/aimet#2459, #3589"
+  explains = ["shared-library", "aimet-native"]
+  examples = ["    import aimet_common.libpymo as libpymo\nImportError: liblapacke.so.3: cannot open shared object file: No such file or directory", "RuntimeError: Unable to initialize class BNParams: libpymo import failed with the following error:\nliblapacke.so.3: cannot open shared object file: No such file or directory"]
+}
+
+failure "host-cuda" {
+  where    = ["tool"]
+  patterns = ["(?P<lib>lib(?:cublas|cublasLt|cudart|cudnn|curand|nvrtc)[^ :]*[.]so[.0-9]*): cannot open shared object file"]
+  cause    = "{lib} of CUDA is not on this machine, and a package was installed that is made for GPUs of NVIDIA."
+  remedy   = "Install the package's variant for the CPU (onnxruntime, aimet-onnx, torch with +cpu), or the CUDA release that the library's number names."
+  source   = "qualcomm/aimet#3950; microsoft/onnxruntime#17801"
+  explains = ["shared-library", "aimet-native"]
+  examples = [
+    "[E:onnxruntime:Default, provider_bridge_ort.cc:1480 TryGetProviderInfo_CUDA] Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.11: cannot open shared object file: No such file or directory",
+    "RuntimeError: Unable to initialize class EncodingAnalyzerForPython: libpymo import failed with the following error:\nlibcublas.so.12: cannot open shared object file: No such file or directory",
+  ]
+}
+
+failure "host-ncurses5" {
+  where    = ["tool", "compile"]
+  patterns = ["(?P<lib>lib(?:tinfo|ncurses)[.]so[.]5)(?:: cannot open shared object file| => not found)"]
+  cause    = "The compiler needs {lib}, which newer distributions no longer have: Hexagon tools before 19.0 and older NDKs are linked with it."
+  remedy   = "Install libtinfo5 and libncurses5 (Debian 12, Ubuntu 22.04 and older), or take a newer release of the tools."
+  source   = "lowRISC/opentitan#4875; dcodeIO/webassembly#22; apache/nuttx#7392; clearlinux/clr-bundles#179; android/ndk#574"
+  explains = ["shared-library", "ldd-not-found"]
+  examples = [
+    "        libncurses.so.5 => not found\n        libtinfo.so.5 => not found",
+    "/tools/bin/clang: error while loading shared libraries: libtinfo.so.5: cannot open shared object file: No such file or directory",
+    "tools/bin/linux-x64/clang: error while loading shared libraries: libtinfo.so.5: cannot open shared object file: No such file or directory",
+    "prebuilts/clang/host/linux-x86/clang-3289846/bin/clang.real: error while loading shared libraries: libncurses.so.5: cannot open shared object file: No such file or directory",
+  ]
+}
+
+failure "target-library-on-host" {
+  where    = ["tool"]
+  patterns = ["Unable to load (?:backend|model)[.] dlerror[(][)]: (?P<lib>[^ ]*(?:aarch64-[a-z0-9.-]+|hexagon-v[0-9]+)/[^ :]+)"]
+  cause    = "{lib} is for the device, and a tool on the host cannot load it."
+  remedy   = "Give tools on the host libraries of x86_64-linux-clang: build the model library with -t x86_64-linux-clang too, and take libQnnHtp.so from lib/x86_64-linux-clang. The context that they make is for the device all the same."
+  source   = "qualcomm/aimet#4022"
+  explains = ["shared-library", "backend-not-loaded"]
+  examples = [
+    "0.2ms [ ERROR ] Unable to load backend. dlerror(): /opt/qcom/aistack/qairt/2.31.0.250130/lib/aarch64-android/libQnnHtp.so: cannot open shared object file: No such file or directory\n0.2ms [ ERROR ] Failed to load backendLib!\n0.2ms [ ERROR ] Could not load backend : /opt/qcom/aistack/qairt/2.31.0.250130/lib/aarch64-android/libQnnHtp.so!",
+    " 27.6ms [ ERROR ] Unable to load model. dlerror(): ./linear_model_lib/aarch64-android/liblinear_model.so: cannot open shared object file: No such file or directory",
+  ]
+}
+
+failure "import-name" {
+  where    = ["tool"]
+  patterns = ["ImportError: cannot import name '(?P<name>[A-Za-z0-9_]+)' from '(?P<module>[A-Za-z0-9_.]+)'"]
+  rank     = "symptom"
+  cause    = "The installed {module} has no {name}: it is of another release than the program that imports it."
+  remedy   = "Install the release of that package which the program's requirements name, in a fresh environment."
+  source   = "pytorch/executorch#4155; qualcomm/qai-appbuilder#8"
+  examples = [
+    "ImportError: cannot import name 'Constraint' from 'torch._dynamo.eval_frame' (/w/miniconda3/envs/executorch3/lib/python3.10/site-packages/torch/_dynamo/eval_frame.py)",
+    "ImportError: cannot import name 'GenieContext' from 'qai_appbuilder' (C:\\Users\\w\\clean_env\\Lib\\site-packages\\qai_appbuilder\\__init__.py)",
+  ]
+}
+
+failure "python-symbol" {
+  where    = ["tool"]
+  patterns = ["ImportError: .*[.]so[^ ]*: undefined symbol: (?P<symbol>[A-Za-z0-9_]+)"]
+  cause    = "A native Python module needs {symbol}, which no loaded library has: packages of the environment are from different builds."
+  remedy   = "Install the package that failed again, in the variant for this PyTorch and Python, in a fresh environment. Keep other libraries out of LD_LIBRARY_PATH and LD_PRELOAD."
+  source   = "qualcomm/aimet#3636"
+  explains = ["undefined-symbol-link"]
+  examples = ["ImportError: /data/miniconda3/envs/py310/lib/python3.10/site-packages/aimet_common/libpymo.abi3.so: undefined symbol: gzeof"]
+}
+
+failure "file-not-found-python" {
+  where    = ["tool"]
+  patterns = ["FileNotFoundError: \\[Errno 2\\] No such file or directory: '(?P<file>[^']*)'"]
+  rank     = "symptom"
+  cause    = "A Python program did not find {file}: a step before it did not write it, or it ran in another folder."
+  remedy   = "Look for the first error above it: often the program that writes the file crashed. Otherwise correct the path."
+  source   = "alibaba/MNN#4212"
+  examples = ["FileNotFoundError: [Errno 2] No such file or directory: 'npu_postreat.json'"]
+}
+
+failure "numpy-abi" {
+  where    = ["tool"]
+  patterns = ["module compiled against (?:ABI|API) version (?P<want>0x[0-9a-f]+) but this version of numpy is (?P<have>0x[0-9a-f]+)", "numpy[.]core[.]multiarray failed to import", "_ARRAY_API not found"]
+  cause    = "A native Python module was built for another NumPy than the one that is installed."
+  remedy   = "Install the NumPy that the module was built for (numpy<2 for older packages), or a newer release of the module."
+  source   = "AIM-Harvard/pyradiomics#721"
+  examples = [
+    "RuntimeError: module compiled against API version 0xe but this version of numpy is 0xd",
+    "ImportError: numpy.core.multiarray failed to import",
+    "AttributeError: _ARRAY_API not found",
+  ]
+}
+
+failure "python-attribute" {
+  where    = ["tool"]
+  patterns = ["AttributeError: (?P<what>.+) has no attribute '(?P<name>[^']+)'"]
+  rank     = "symptom"
+  cause    = "A Python program uses {name}, which {what} does not have: two packages, or a script and the package that it drives, are of different releases."
+  remedy   = "Install the releases that the program's requirements name in a fresh environment, and take its scripts and config files from the same release."
+  source   = "pytorch/executorch#14810; microsoft/onnxruntime#10306; NVIDIA/Model-Optimizer#31"
+  examples = ["AttributeError: module 'onnx' has no attribute 'shape_inference'", "AttributeError: module 'modelopt.onnx.quantization' has no attribute 'quantize'", "AttributeError: 'BaseConfig' object has no attribute 'adapter_checkpoint'"]
+}
+
+failure "python-native-types" {
+  where    = ["tool"]
+  patterns = ["TypeError: (?P<function>[A-Za-z0-9_.]+)[(][)]: incompatible (?:function|constructor) arguments"]
+  cause    = "A native Python module's {function} got values of types that it does not take: the module and the Python code around it are of different builds (pybind11, NumPy or release), or the caller gives a wrong type."
+  remedy   = "Install both parts from one wheel in a fresh environment, and compare the types after \"Invoked with\" with those that it lists."
+  source   = "qualcomm/aimet#4001"
+  examples = ["TypeError: PtrToInt64(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: capsule) -> int"]
+}
+
+failure "python-assertion" {
+  where    = ["tool"]
+  patterns = ["^(?:AssertionError\\s*)+$"]
+  rank     = "consequence"
+  cause    = "A check in a Python program failed, and it does not say why."
+  remedy   = "Look at the line of code above it. If it compares a return code, a program that it started has failed: run that command (it is often printed with > before it) alone and read its first error."
+  source   = "powerserve-project/PowerServe#12"
+  examples = ["AssertionError"]
+}
+
+failure "pip-wheel" {
+  where    = ["tool", "fetch"]
+  patterns = ["(?P<wheel>[^ /]+[.]whl) is not a (?:valid wheel filename|supported wheel on this platform)"]
+  cause    = "pip does not take {wheel}: its name tells a Python version, ABI or machine that this interpreter is not, or is no name by the rules for wheels."
+  remedy   = "Compare the tags in its name with `pip debug --verbose`, and take the wheel for this Python and machine. If its version part is against the rules (an underscore in it), rename the file or install with an older pip."
+  source   = "qualcomm/aimet#1938"
+  examples = ["AimetCommon-torch_gpu_1.24.0-cp38-cp38-linux_x86_64.whl is not a valid wheel filename."]
+}
+
+failure "ldd-not-found" {
+  where    = ["tool", "device"]
+  patterns = ["^\\s*(?P<lib>[^ ]+[.]so[^ ]*) => not found"]
+  rank     = "symptom"
+  cause    = "ldd does not find {lib}, which the program needs."
+  remedy   = "Install the package that has {lib}, or add its folder to LD_LIBRARY_PATH."
+  source   = "android/ndk#574"
+  examples = ["        libfoo.so.3 => not found"]
 }

@@ -59,7 +59,7 @@ failure "prepare-mismatch" {
 
 failure "vendor-skel" {
   where    = ["device", "logcat"]
-  patterns = ["0x80000600"]
+  patterns = ["(?:qnn_open|openSession[A-Za-z]*) failed[^\\n]*0x80000600"]
   cause    = "The phone's own skel was loaded instead of the pushed one, and does not know what the newer stub asks."
   remedy   = "Push the unsigned skel of the device's arch (SM8850 wants V81) and put its folder first in ADSP_LIBRARY_PATH."
   source   = "qualcomm/ai-hub-apps#158"
@@ -312,4 +312,14 @@ failure "mixed-16-25" {
   source   = "UbiquitousLearning/mllm#211"
   explains = ["op-validation"]
   examples = ["<E> Number of input elements 524288 does not match number of output elements 0\n<E> Op specific validation failed"]
+}
+
+failure "qnn-binaries-differ" {
+  where    = ["device", "tool"]
+  patterns = ["QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", "Loaded libraries are of incompatible versions"]
+  cause    = "QNN's libraries in this process are of different SDK releases, or a driver's and an SDK's are mixed."
+  remedy   = "Take libQnnHtp, libQnnSystem, the stub and the skel from one SDK release, put them into one folder, and see that no other folder comes first (PATH on Windows, LD_LIBRARY_PATH, ADSP_LIBRARY_PATH)."
+  source   = "microsoft/onnxruntime#26163"
+  explains = ["ort-setup", "device-create", "context-create"]
+  examples = ["[E:onnxruntime:, qnn_execution_provider.cc:767 GetCapability] QNN SetupBackend failed Failed to create device. Error: QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES: Loaded libraries are of incompatible versions"]
 }

@@ -1,6 +1,5 @@
-// Package layout says where hexmage keeps its things on a device. Everything that it leaves there is below one folder.
-//
-// It knows paths and nothing of what is put there, or how.
+// Package layout has the paths of hexmage's files on a device, all below one folder. It does not know the files'
+// contents.
 package layout
 
 import (
@@ -8,43 +7,43 @@ import (
 	"encoding/hex"
 )
 
-// Folder is the folder of a device that is hexmage's: an absolute path of letters, digits and "._+-/".
+// Folder is hexmage's folder on a device: an absolute path of letters, digits and "._+-/".
 type Folder string
 
-// Android is the folder of phones: below one where programs may be executed by whoever adb is.
+// Android is hexmage's folder on phones. Its parent is a folder in which adb's user may execute programs.
 const Android Folder = "/data/local/tmp/hexmage"
 
-// Script makes a script ready to run, in which Root is this folder.
+// Script puts a header before a script. The header sets Root to this folder.
 func (f Folder) Script(script string) string {
-	return "export LC_ALL=C\nhexmage=" + string(f) + "\n" + script // what its tools say is read
+	return "export LC_ALL=C\nhexmage=" + string(f) + "\n" + script // hexmage parses the output of tools
 }
 
-// CAS is where blobs are, named by their SHA-256, which every device can compute.
+// CAS returns the folder of blobs. A blob's name is its SHA-256, which every device can compute.
 func (f Folder) CAS() string { return string(f) + "/cas" }
 
-// Runs is where runs have folders of their own.
 func (f Folder) Runs() string { return string(f) + "/run" }
 
-// Folders of a device, as scripts name them.
+// Folders of a device, as written in scripts.
 const (
 	Root  = "$hexmage"
 	CAS   = Root + "/cas"
 	Parts = Root + "/parts" // digests of the parts of large blobs
-	Used  = Root + "/used"  // empty files: their times say when a blob was last asked for
+	Used  = Root + "/used"  // empty files whose times are the last uses of the blobs
 	Runs  = Root + "/run"
-	Lease = Root + "/lease" // who has the device
+	Lease = Root + "/lease" // the device's lease
 )
 
-// PID is a file in a run's folder: the process group of its command.
+// PID is the name of a file in a run's folder. The file contains the process group of the run's command.
 const PID = ".hexmage.pid"
 
-// Guard begins a script that removes things: it ends the script where one of the folders is a link, as what is removed must be ours.
+// Guard is the start of a script that removes files. It ends the script if a folder is a link, to protect files
+// elsewhere.
 const Guard = `for d in ` + Root + ` ` + CAS + ` ` + Parts + ` ` + Used + ` ` + Runs + ` ` + Lease + `; do
 	[ -L $d ] && { echo "$d is a link: remove it" >&2; exit 1; }
 done
 `
 
-// NewID returns a name that nothing else has: 16 hexadecimal digits.
+// NewID returns a unique name of 16 hexadecimal digits.
 func NewID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -1,7 +1,5 @@
-// Package lease makes a process the only user of a device.
-//
-// OnDevice is the entry point. It starts a process on the device that ends with the link of this process. The package
-// does not know pools, or what runs on a device.
+// Package lease makes a process the only user of a device. For this, OnDevice starts a process on the device, which
+// ends when the link from the calling process ends. The package does not know pools or commands.
 package lease
 
 import (
@@ -16,43 +14,43 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 const (
 	poll    = 500 * time.Millisecond
-	sayWait = 20 * time.Second // for the device to say who has it
-	endWait = 5 * time.Second  // for a lease to be given back
+	sayWait = 20 * time.Second // for the device to name its user
+	endWait = 5 * time.Second  // for the end of a lease
 )
 
-// ErrLost tells that another process had the device while the link of this process was broken. It wraps
-// link.ErrDropped: the caller may start the work again.
-var ErrLost = fmt.Errorf("another process used the device while its link was broken: nothing more was done to it: %w",
-	link.ErrDropped)
+// ErrLost means that another process used the device while this process's link was broken. It wraps
+// transport.ErrDropped, so the caller may restart the work.
+var ErrLost = fmt.Errorf("another process used the device after the connection broke, so hexmage stopped: %w",
+	transport.ErrDropped)
 
-// InUse tells that another process has the device.
+// InUse means that another process uses the device.
 type InUse struct{ Owner string }
 
 func (e *InUse) Error() string { return "in use by " + e.Owner }
 
-// Lease makes this process the only user of a device. A nil Lease is for a device that no other process knows. Safe for
-// concurrent use.
+// Lease makes this process the only user of a device. Use a nil Lease for a device that other processes do not know. A
+// Lease is safe for concurrent use.
 type Lease struct {
-	dev   link.Device
+	dev   transport.Device
 	token string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	holder *holder    // nil: Release was called
 	lost   error
 }
 
 // OnDevice makes this process the only user of a device, among goroutines, processes and hosts, until Release or the
-// end of the link. If another process has the device, OnDevice calls waiting once and waits until ctx ends. If
-// waiting is nil, the error is an InUse instead.
-func OnDevice(ctx context.Context, dev link.Device, waiting func(owner string)) (*Lease, error) {
+// end of the link. If another process has the device, OnDevice calls waiting once, and waits until ctx ends. If waiting
+// is nil, it returns an InUse error.
+func OnDevice(ctx context.Context, dev transport.Device, waiting func(owner string)) (*Lease, error) {
 	l := &Lease{dev: dev, token: layout.NewID()}
 	fail := func(err error) (*Lease, error) {
-		return nil, fmt.Errorf("lease of %s: %w", dev.Place().Serial, err)
+		return nil, fmt.Errorf("cannot lock device %s: %w", dev.Place().Serial, err)
 	}
 	for told := false; ; {
 		h, word, owner, err := l.start(ctx, "new")
@@ -79,8 +77,8 @@ func OnDevice(ctx context.Context, dev link.Device, waiting func(owner string)) 
 	}
 }
 
-// Check returns nil if this process still has the device. If the link broke, Check takes the lease again, unless
-// another process had the device meanwhile: that is ErrLost, for ever.
+// Check returns nil if this process is still the only user of the device. If the link broke, Check takes the lease
+// again. If another process used the device meanwhile, this and all later calls return ErrLost.
 func (l *Lease) Check(ctx context.Context) error {
 	if l == nil {
 		return nil
@@ -97,18 +95,18 @@ func (l *Lease) Check(ctx context.Context) error {
 	}
 	h, word, owner, err := l.start(ctx, "again")
 	if err != nil {
-		return fmt.Errorf("take the lease of %s again: %w", l.dev.Place().Serial, err)
+		return fmt.Errorf("cannot lock device %s again: %w", l.dev.Place().Serial, err)
 	}
 	if word == "got" {
 		l.holder = h
 		return nil
 	}
 	h.end()
-	l.lost = fmt.Errorf("lease of %s: %w (%s)", l.dev.Place().Serial, ErrLost, owner)
+	l.lost = fmt.Errorf("cannot lock device %s: %w (%s)", l.dev.Place().Serial, ErrLost, owner)
 	return l.lost
 }
 
-// Release gives the device back. A second call does nothing.
+// Release ends the lease. A second call does nothing.
 func (l *Lease) Release() {
 	if l == nil {
 		return
@@ -121,8 +119,8 @@ func (l *Lease) Release() {
 	l.holder = nil
 }
 
-// Fence returns the first lines of a script. They end the script if another process took the lease, which Check may not
-// have noticed yet.
+// Fence returns the first lines of a script. These lines end the script if another process took the lease, even if
+// Check has not noticed that yet.
 func (l *Lease) Fence() string {
 	if l == nil {
 		return ""
@@ -134,13 +132,13 @@ func (l *Lease) Fence() string {
 // fenced is the output of a script that its fence ended.
 const fenced = "hexmage-lease-lost"
 
-// Noticed returns an ErrLost if the fence of a script ended it, else err.
+// Noticed returns an ErrLost if the fence ended a script. Otherwise, it returns err.
 func (l *Lease) Noticed(err error) error {
-	var exit *link.ExitError // the whole message also has the script, with the fence in it
+	var exit *transport.ExitError // the message also has the script with its fence
 	if l == nil || !errors.As(err, &exit) || !strings.Contains(exit.Said, fenced) {
 		return err
 	}
-	return fmt.Errorf("lease of %s: %w", l.dev.Place().Serial, ErrLost)
+	return fmt.Errorf("cannot lock device %s: %w", l.dev.Place().Serial, ErrLost)
 }
 
 // holder is a process on the device.
@@ -150,10 +148,10 @@ type holder struct {
 	over  chan struct{} // closed when the process or its link has ended
 }
 
-// end has the process remove its lease.
+// end makes the process remove its lease.
 func (h *holder) end() {
 	go func() {
-		_, _ = io.WriteString(h.input, "done\n") // in vain if the link is gone
+		_, _ = io.WriteString(h.input, "done\n") // fails if the link is gone
 		h.input.Close()
 	}()
 	select {
@@ -163,10 +161,10 @@ func (h *holder) end() {
 	h.stop()
 }
 
-// start starts the process and returns its answer: a word, and what follows it.
+// start starts the process and returns its answer: a word, and the rest of the line.
 func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest string, err error) {
 	ctx, heard := context.WithTimeoutCause(ctx, sayWait,
-		fmt.Errorf("%w: the device says nothing for %v", link.ErrDropped, sayWait))
+		fmt.Errorf("%w: no answer from the device for %v", transport.ErrDropped, sayWait))
 	defer heard()
 	in, input := io.Pipe()
 	said, out := io.Pipe()
@@ -174,10 +172,10 @@ func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest s
 	h = &holder{input, stop, make(chan struct{})}
 	go func() {
 		defer close(h.over)
-		host, _ := os.Hostname() // only for people
+		host, _ := os.Hostname() // for messages only
 		head := strings.NewReader(fmt.Sprintf("%s %s hexmage on %s, process %d\n", mode, l.token, host, os.Getpid()))
 		_, failed := l.dev.Shell(running, l.dev.Place().Folder.Script(script),
-			link.Streams{Stdin: io.MultiReader(head, in), Stdout: out})
+			transport.Streams{Stdin: io.MultiReader(head, in), Stdout: out})
 		out.CloseWithError(failed)
 		in.Close()
 	}()
@@ -195,21 +193,21 @@ func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest s
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, io.EOF) && line == "":
-		err = link.ErrDropped
+		err = transport.ErrDropped
 	case err == nil || errors.Is(err, io.EOF):
-		err = fmt.Errorf("the device says %.60q", line)
+		err = fmt.Errorf("unexpected answer of the device: %.60q", line)
 	}
 	return nil, "", "", err
 }
 
-// Input: "MODE TOKEN OWNER", where MODE is "new", or "again" for a holder whose link broke; then the line "done", which
-// gives the device back. Output: "got", "busy OWNER", or "lost OWNER" if another holder came first.
+// Input: "MODE TOKEN OWNER", where MODE is "new", or "again" for a holder whose link broke. Then the line "done" ends
+// the lease. Output: "got", "busy OWNER", or "lost OWNER" if another holder came first.
 //
-// A lease is the folder lease/TOKEN. Renaming makes it complete from the start. Its process has the word hexmage-lease
-// in its command line: without such a process anyone may take the lease over. The script makes its own lease, and then
-// looks for others. If it finds one, it removes its own. So at most one of several processes finds no other, and later
-// ones find its lease. The script renames a lease before it removes it, so two scripts never remove the same one. A new
-// holder ends programs that earlier holders left on the device.
+// A lease is the folder lease/TOKEN. A rename makes it complete from the start. Its process has the word
+// hexmage-lease in its command line: a lease without such a process is free to take. The script makes its own lease,
+// then looks for others. If it finds one, it removes its own. So at most one of several processes finds no other, and
+// later ones find its lease. The script renames a lease before it removes it, so two scripts never remove the same
+// one. A new holder ends programs that earlier holders left on the device.
 const script = layout.Guard + `: hexmage-lease
 read -r mode me who && mkdir -p ` + layout.Lease + ` && cd ` + layout.Root + ` || exit 1
 alive() { { read -r p <"$1/pid" && grep -q hexmage-lease "/proc/$p/cmdline"; } 2>/dev/null; }

@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 // talkative is a device whose shell prints more than the lease's process.
-type talkative struct{ link.Device }
+type talkative struct{ transport.Device }
 
-func (talkative) Place() link.Place { return link.Place{Serial: "x", Folder: "/x"} }
+func (talkative) Place() transport.Place { return transport.Place{Serial: "x", Folder: "/x"} }
 
-func (talkative) Shell(_ context.Context, _ string, s link.Streams) (int, error) {
+func (talkative) Shell(_ context.Context, _ string, s transport.Streams) (int, error) {
 	in := bufio.NewReader(s.Stdin)
 	if _, err := in.ReadString('\n'); err != nil {
 		return 0, err
@@ -28,7 +28,7 @@ func (talkative) Shell(_ context.Context, _ string, s link.Streams) (int, error)
 	return 0, err
 }
 
-// TestTalkative gives a device back at once that says more than it is asked for.
+// TestTalkative: Release returns at once for a device that prints too much.
 func TestTalkative(t *testing.T) {
 	l, err := OnDevice(t.Context(), talkative{}, nil)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package literal finds what every match of a regular expression has in it, so that a plain search can come before the expression.
+// Package literal finds texts that every match of a regular expression contains. So a fast text search can skip lines
+// before the expression is tried.
 //
-// One enters it with Of, and puts lines into lower case with Lower. It does not know what the expressions are for.
+// Of returns the texts, and Lower prepares lines for the search. The package does not know the use of the expressions.
 package literal
 
 import (
@@ -8,8 +9,9 @@ import (
 	"strings"
 )
 
-// Of returns texts, in lower case, of which every line that matches the pattern has at least one; nil if there are none.
-// Searching for them first is what makes thousands of lines against a hundred patterns cheap.
+// Of returns lower-case texts. Every line that matches the pattern contains at least one of them. Of returns nil if it
+// finds no such texts. Searching for the texts first makes it cheap to match thousands of lines against a hundred
+// patterns.
 func Of(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -22,7 +24,7 @@ func of(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
-			if r > 127 { // its case may fold to something that lower does not know
+			if r > 127 { // its case may fold to a letter that Lower does not know
 				return nil
 			}
 		}
@@ -55,7 +57,7 @@ func of(re *syntax.Regexp) []string {
 	return nil
 }
 
-// shortest is the length of the shortest text, 0 if there is none.
+// shortest returns the length of the shortest text, or 0 for an empty list.
 func shortest(list []string) int {
 	n := 0
 	for i, s := range list {

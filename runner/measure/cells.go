@@ -9,17 +9,17 @@ import (
 )
 
 // Cell is one run of a step: a repetition of a variant. A variant is one combination of the values of a matrix's axes.
-// A step without axes has one variant, without values.
+// A step without axes has one variant.
 type Cell struct {
-	Values     map[string]string // by axis
-	Label      string            // "model=a,seq=64", unique: for names of actions and folders
-	Repetition int               // from 1
-	Dir        string            // slash path among the results, "" for the only run
-	Name       string            // of its action
+	Values     map[string]string // value of each axis
+	Label      string            // unique label for names of actions and folders: "model=a,seq=64"
+	Repetition int               // number of the repetition, from 1
+	Dir        string            // slash path of the run's folder among the results; "" for the only run
+	Name       string            // name of the action
 }
 
-// Cells returns all runs in the order of a plan: each variant has its first run before one has its second. A build
-// starts ready actions in that order.
+// Cells returns all runs in the order of a plan, in which a build starts them: the first run of every variant, then the
+// second, and so on.
 func Cells(matrix map[string][]string, repeat int) []Cell {
 	variants := combine(matrix)
 	var out []Cell
@@ -39,7 +39,7 @@ func Cells(matrix map[string][]string, repeat int) []Cell {
 	return out
 }
 
-// combine makes a variant of every combination of values; the last axis changes fastest.
+// combine returns a variant for each combination of values. The last axis changes fastest.
 func combine(matrix map[string][]string) []Cell {
 	all := []Cell{{Values: map[string]string{}}}
 	for _, a := range slices.Sorted(maps.Keys(matrix)) {
@@ -80,7 +80,7 @@ func word(s string) string {
 	return clean[:min(len(clean), most)]
 }
 
-// placeholder returns the text that stands for the value of an axis.
+// placeholder returns the placeholder of an axis in texts.
 func placeholder(axis string) string { return "${matrix." + axis + "}" }
 
 // Fill replaces the placeholders of a text.
@@ -92,12 +92,12 @@ func (c Cell) Fill(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Has tells whether a text has the placeholder of the axis.
+// Has reports whether a text contains the axis's placeholder.
 func Has(text, axis string) bool {
 	return strings.Contains(text, placeholder(axis))
 }
 
-// IsName tells whether a metric or an axis may have the name.
+// IsName reports whether s is a valid name of a metric or an axis.
 func IsName(s string) bool {
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }

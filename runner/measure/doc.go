@@ -1,14 +1,14 @@
-// Package measure reads metrics from the output of programs, makes statistics of repetitions, and compares them with
-// baselines and limits.
+// Package measure reads metrics from the output of programs, computes statistics of repetitions, and compares the
+// statistics with baselines and limits.
 //
-// Metrics is the tool that makes one table of all runs of a step. The shipped patterns and baselines are in *.hcl:
-// package steps/metrics reads these files and a workspace's. The package does not know HCL or devices, or how a run
-// made its files.
+// Metrics is the tool that writes one table of all runs of a step. Package steps/metrics reads the patterns and
+// baselines from the shipped *.hcl and from a workspace. The package does not know HCL, devices, or how a run wrote its
+// files.
 package measure
 
 import "embed"
 
-// Shipped has the files of metrics and baselines that come with hexmage.
+// Shipped contains hexmage's own files of metrics and baselines.
 //
 //go:embed *.hcl
 var Shipped embed.FS

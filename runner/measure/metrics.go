@@ -33,17 +33,17 @@ func direction(unit string) int {
 	return 0
 }
 
-// Pattern is a line of a program with a metric in it: block metric of steps, of workspaces and of the shipped files.
+// Pattern finds a metric in a program's lines. It is a block metric of a step, a workspace or a shipped file.
 type Pattern struct {
 	Name string `arg:"name,label" json:"name"` // a time may omit "_us"
-	// RE2. The first group is the number; a group `unit` may hold a unit of time, which replaces Unit.
-	// {number} stands for a group with a number, {time} for a number and its unit.
+	// Pattern is an RE2 expression. The first group is the number. A group `unit` may contain a unit of time, which
+	// replaces Unit. {number} is short for a group with a number, and {time} for a number with its unit.
 	Pattern string `arg:"pattern,required" json:"pattern"`
 	Unit    string `arg:"unit,required" json:"unit"`
-	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither"; "": by the unit
+	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither"; "": depends on the unit
 }
 
-// MaxPatterns bounds the metrics of a step with its workspace, and the shipped metrics.
+// MaxPatterns is the maximum number of metrics of a step with its workspace, and of shipped metrics.
 const MaxPatterns = 100
 
 // Bounds in bytes.
@@ -59,7 +59,7 @@ func (p Pattern) Check() error {
 	return err
 }
 
-// KnowsUnit tells whether the unit has a direction, or is known to have none.
+// KnowsUnit reports whether hexmage knows the unit, and so whether a higher value is better, worse or neither.
 func (p Pattern) KnowsUnit() bool {
 	counts := []string{"count", "tokens", "percent", "°C", "dB", "cores"}
 	return direction(p.Unit) != 0 || isTime(p.Unit) || slices.Contains(counts, p.Unit)
@@ -73,7 +73,7 @@ func (p Pattern) metric() string {
 	return p.Name
 }
 
-// isTime tells whether a unit is a unit of time.
+// isTime reports whether a unit is a unit of time.
 func isTime(unit string) bool { return microseconds(unit) > 0 }
 
 // microseconds returns the length of a unit of time, and 0 for other units.
@@ -103,7 +103,7 @@ func (p Pattern) compile() (*line, error) {
 		return nil, fmt.Errorf("metric %q: "+format, append([]any{p.Name}, args...)...)
 	}
 	if len(p.Pattern) > maxPattern {
-		return fail("pattern %.40q… has more than %d bytes", p.Pattern, maxPattern)
+		return fail("pattern %.40q…: longer than %d bytes", p.Pattern, maxPattern)
 	}
 	const digits = `([0-9]+(?:\.[0-9]+)?)`
 	groups := strings.NewReplacer("{number}", digits, "{time}", digits+` ?(?P<unit>[μµu]s|ms|sec|s)`)
@@ -117,13 +117,13 @@ func (p Pattern) compile() (*line, error) {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
 	switch {
 	case !IsName(p.Name):
-		return fail("invalid name: use small letters, digits and '_'")
+		return fail("invalid name; use lower-case letters, digits and '_'")
 	case l.number == 0:
-		return fail("pattern %q has no group: put parentheses around the number, or write {number}", p.Pattern)
+		return fail("pattern %q has no group; put parentheses around the number, or write {number}", p.Pattern)
 	case p.Unit == "" || len(p.Unit) > maxUnit || strings.ContainsFunc(p.Unit, hidden):
-		return fail("unit %.40q is invalid: use a unit such as ms, tokens/s or MB", p.Unit)
+		return fail("invalid unit %.40q; use a unit such as ms, tokens/s or MB", p.Unit)
 	case l.unit >= 0 && !isTime(p.Unit):
-		return fail("unit is %q, but the pattern finds a unit of time: use us, ms or s", p.Unit)
+		return fail("unit is %q, but the pattern matches a unit of time; use us, ms or s", p.Unit)
 	case !slices.Contains([]string{"", "more", "less", "neither"}, p.Better):
 		return fail(`better is %q: use "more", "less" or "neither"`, p.Better)
 	}
@@ -133,7 +133,7 @@ func (p Pattern) compile() (*line, error) {
 	return l, nil
 }
 
-// find adds the metric of a line, and tells whether the line matches. low is the line in lower case.
+// find adds the metric of a line, and reports whether the line matches. low is the line in lower case.
 func (l *line) find(found []Metric, text, low []byte) ([]Metric, bool) {
 	if len(l.words) > 0 && !slices.ContainsFunc(l.words, func(w []byte) bool { return bytes.Contains(low, w) }) {
 		return found, false
@@ -168,10 +168,11 @@ func put(found []Metric, m Metric) []Metric {
 // Parser finds metrics in the output of programs.
 type Parser struct{ own, known []*line }
 
-// NewParser returns a Parser of the patterns. It does not try known patterns on a line that an own pattern matches.
+// NewParser returns a Parser for the patterns. If an own pattern matches a line, the Parser does not try the known
+// patterns.
 func NewParser(own, known []Pattern) (*Parser, error) {
 	if len(own) > MaxPatterns {
-		return nil, fmt.Errorf("%d patterns of metrics are too many: at most %d", len(own), MaxPatterns)
+		return nil, fmt.Errorf("the metrics have %d patterns, more than the limit of %d", len(own), MaxPatterns)
 	}
 	p := &Parser{}
 	for i, x := range slices.Concat(own, known) {
@@ -188,7 +189,8 @@ func NewParser(own, known []Pattern) (*Parser, error) {
 	return p, nil
 }
 
-// Parse returns the metrics of one run, each once: the last value of a metric counts. Times are in microseconds.
+// Parse returns the metrics of one run. If the output has several values of a metric, the last one counts. Times are in
+// microseconds.
 func (p *Parser) Parse(stdout []byte) []Metric {
 	var found []Metric
 	var low []byte
@@ -258,7 +260,7 @@ func derive(found []Metric) []Metric {
 	return append(rows, found...)
 }
 
-// WithFacts adds values that the program did not print, such as prefill_tokens, and speeds that follow from them.
+// WithFacts adds facts that the program did not print, such as prefill_tokens, and speeds computed from them.
 func WithFacts(ms []Metric, facts map[string]float64) []Metric {
 	ms = slices.Clone(ms)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {

@@ -114,7 +114,7 @@ func recorded(r *session.Record) []Metric {
 	return out
 }
 
-// show fills the part of the table for people.
+// show fills the part of the table that people read.
 func (t *table) show(all []*Variant, spec Spec) {
 	records := false
 	for _, v := range all {
@@ -266,7 +266,7 @@ func phones(v *Variant) string {
 	return strings.Join(all, " ")
 }
 
-// note tells readers of the table about its limits.
+// note adds the limits of the table's values to its note.
 func (t *table) note(silent bool) {
 	var notes []string
 	if silent {
@@ -280,7 +280,7 @@ func (t *table) note(silent bool) {
 		notes = append(notes, "Warning: "+w)
 	}
 	if n := len(t.Warnings) - most; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d more warnings like these are in the file.", n))
+		notes = append(notes, fmt.Sprintf("The file has %d more warnings of this kind.", n))
 	}
 	t.Note = strings.Join(notes, "\n")
 }

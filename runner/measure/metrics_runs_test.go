@@ -12,7 +12,8 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 )
 
-// variants are the files of two variants with two runs each, the first two on one phone, of which one stayed hot.
+// variants are the files of two variants with two runs each. The first two ran on one phone, and one of them stayed
+// hot.
 func variants() map[string]string {
 	spec := func(limits string) string {
 		return `{"axes":["seq"],"runs":[
@@ -42,7 +43,7 @@ func variants() map[string]string {
 	}
 }
 
-// The table has a line for every variant, the file every single value.
+// The table has a line for each variant, the file each single value.
 func TestMetricsOfVariants(t *testing.T) {
 	files(t, variants())
 	if code, said := metrics(t, "spec", measure.Spec{Profile: "device", Title: "t", Printed: "all"}); code != 0 {
@@ -89,8 +90,8 @@ func TestMetricsOfVariants(t *testing.T) {
 	}
 }
 
-// Limits hold for every variant that they are for, and that their baseline says something of; an earlier run is
-// compared variant by variant.
+// A limit applies to the variants that match it and that its baseline has values for. An earlier run is compared by
+// variant.
 func TestLimitsOfVariants(t *testing.T) {
 	files(t, variants())
 	if code, said := metrics(t, "spec", measure.Spec{Profile: "device"}); code != 0 {
@@ -100,8 +101,8 @@ func TestLimitsOfVariants(t *testing.T) {
 		"regressed": "", // by 4 %, which is noise
 		"slow":      "metrics: seq=256: prefill_time_us is 720000, above its limit of 300000 us\n",
 		"slow64":    "",
-		"when":      "metrics: prefill_time_us has a limit for runs with prefill_tokens = 32, and there was none\n",
-		"other":     "metrics: seq=64: ttft_us has a limit and was not measured; the run printed",
+		"when":      "metrics: prefill_time_us has a limit for runs with prefill_tokens = 32, but no run matches\n",
+		"other":     "metrics: seq=64: ttft_us has a limit but was not measured. Measured metrics:",
 		"before":    "",
 	} {
 		code, said := metrics(t, spec, measure.Spec{Profile: "device", Previous: "m", Out: "m2"})
@@ -125,7 +126,7 @@ func TestLimitsOfVariants(t *testing.T) {
 	}
 }
 
-// Repetitions of the only variant are shown as rows, with the phone that they ran on.
+// Repetitions of the only variant are rows, with their phone.
 func TestMetricsOfOneVariant(t *testing.T) {
 	v := variants()
 	v["spec"] = `{"runs":[{"repetition":1,"stdout":"a","record":"a.json","tokens":"got","expect":"want"},{"repetition":2,"stdout":"b","record":"b.json","tokens":"got2","expect":"want"}]}`
@@ -151,7 +152,7 @@ func TestMetricsOfOneVariant(t *testing.T) {
 	}
 }
 
-// What no program printed still has the time that it took.
+// A run without metrics still has its duration.
 func TestColumns(t *testing.T) {
 	v := variants()
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -170,7 +171,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A simulated phone's numbers are set beside no phone's, whatever the profile, and the table says what they are.
+// hexmage never compares numbers of a simulated phone with numbers of a phone, whatever the profile. The table has a
+// note.
 func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 	all := variants()
 	all["a"] = "real_seq_length: 64\nprefill time: 901ms\n"
@@ -206,7 +208,7 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 	if code, _ := metrics(t, "regressed", measure.Spec{Profile: "device"}); code != 1 {
 		t.Error("a phone's own regression is not seen")
 	}
-	// A run without a record says which phone it was, too.
+	// A run without a record also names its phone.
 	for phone, want := range map[string]int{`{"simulated":true}`: 0, `{"simulated":false}`: 1, "none": 1} {
 		files(t, map[string]string{"o": "real_seq_length: 64\nprefill time: 901ms\n", "p": phone})
 		spec := measure.Spec{Profile: "device", Runs: []measure.Run{{Repetition: 1, Stdout: "o", Phone: "p"}}, Limits: []measure.Limit{{Metric: "prefill_tokens_per_s", Baseline: "paper"}},

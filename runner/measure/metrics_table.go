@@ -11,23 +11,23 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 )
 
-// Spec is the input of the tool: runs to read, patterns to look for, and values to compare with.
+// Spec is the input of the tool: runs to read, patterns to find, and values for comparison.
 type Spec struct {
-	Title     string     `json:"title,omitempty"` // of the table
+	Title     string     `json:"title,omitempty"` // title of the table
 	Profile   string     `json:"profile,omitempty"`
-	Patterns  []Pattern  `block:"metric" json:"patterns,omitempty"` // of the step and its workspace
+	Patterns  []Pattern  `block:"metric" json:"patterns,omitempty"` // patterns of the step and its workspace
 	Known     []Pattern  `json:"known,omitempty"`                   // the shipped patterns
 	Baselines []Baseline `block:"baseline" json:"baselines,omitempty"`
 	Limits    []Limit    `block:"limit" json:"limits,omitempty"`
 	Tolerance float64    `arg:"tolerance" range:"0..1" json:"tolerance,omitempty"` // 0: DefaultTolerance
 	Columns   []string   `arg:"columns" json:"columns,omitempty"`                  // of the grid; none: see choose
 	Axes      []string   `json:"axes,omitempty"`                                   // of the variants; none: one variant
-	Titled    bool       `json:"titled,omitempty"`                                 // label variants by name
+	Titled    bool       `json:"titled,omitempty"`                                 // whether to label variants by name
 	Runs      []Run      `json:"runs"`
 	Previous  string     `json:"previous,omitempty"` // table of an earlier run
-	Printed   string     `json:"printed,omitempty"`  // file to write: output of all runs
-	Out       string     `json:"out"`                // file to write: the table
-	Measured  string     `json:"measured,omitempty"` // file to write: values for pipelines
+	Printed   string     `json:"printed,omitempty"`  // output file: output of all runs
+	Out       string     `json:"out"`                // output file: the table
+	Measured  string     `json:"measured,omitempty"` // output file: values for pipelines
 }
 
 // better returns the direction that a block sets for the metric.
@@ -40,21 +40,21 @@ func (s Spec) better(metric string) string {
 	return ""
 }
 
-// Run is a run to read, with its files.
+// Run is a run with the files to read.
 type Run struct {
-	Variant    map[string]string  `json:"variant,omitempty"` // value by axis
-	Name       string             `json:"name,omitempty"`    // of the variant, for people
+	Variant    map[string]string  `json:"variant,omitempty"` // value of each axis
+	Name       string             `json:"name,omitempty"`    // name of the variant, for people
 	Repetition int                `json:"repetition"`
 	Stdout     string             `json:"stdout"`
-	Record     string             `json:"record,omitempty"`  // a session.Record
-	Phone      string             `json:"phone,omitempty"`   // a session.Phone, without a record
-	Samples    string             `json:"samples,omitempty"` // a sample.File
+	Record     string             `json:"record,omitempty"`  // path of a session.Record
+	Phone      string             `json:"phone,omitempty"`   // path of a session.Phone, for a run without a record
+	Samples    string             `json:"samples,omitempty"` // path of a sample.File
 	Facts      map[string]float64 `json:"facts,omitempty"`
-	Tokens     string             `json:"tokens,omitempty"` // with Expect
+	Tokens     string             `json:"tokens,omitempty"` // tokens of the run, to compare with Expect
 	Expect     string             `json:"expect,omitempty"`
 }
 
-// String names the run for people: "seq=64 #2".
+// String returns a name for messages: "seq=64 #2".
 func (r Run) String() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
 }
@@ -83,7 +83,7 @@ type column struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Variant has the measurements of one combination of the axes' values.
+// Variant holds the measurements of one combination of the axes' values.
 type Variant struct {
 	Variant     map[string]string `json:"variant,omitempty"`
 	Name        string            `json:"name,omitempty"`
@@ -110,7 +110,7 @@ type row struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// label returns a metric's name for people: "prefill speed" for "prefill_tokens_per_s".
+// label returns a readable name of a metric: "prefill speed" for "prefill_tokens_per_s".
 func label(name string) string {
 	if l, ok := sampleLabel(name); ok {
 		return l
@@ -123,7 +123,7 @@ func label(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// Previous is the name of the baseline of an earlier run.
+// Previous is the name of the baseline with the values of an earlier run.
 const Previous = "previous"
 
 // previous makes a baseline of the table of an earlier run, for runs of the same profile.
@@ -207,7 +207,7 @@ type Number struct {
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	Spread float64 `json:"spread"`
-	Runs   int     `json:"runs"` // with the metric
+	Runs   int     `json:"runs"` // number of runs with the metric
 	Unit   string  `json:"unit"`
 }
 
@@ -237,7 +237,8 @@ func numbers(all []*Variant, spec Spec) any {
 // simulatedProfile is the profile whose device is always simulated.
 const simulatedProfile = "simulated"
 
-// applies tells whether a baseline is for the runs. hexmage never compares a simulated phone's numbers with a phone's.
+// applies reports whether a baseline is for the runs. hexmage never compares a simulated phone's numbers with a
+// phone's.
 func (t *table) applies(b Baseline) bool {
 	if simulated := b.Simulated || b.Profile == simulatedProfile; simulated != t.Simulated {
 		return false

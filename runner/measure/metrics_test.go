@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 )
 
-// known is what these tests have runners print.
+// known are patterns for the runners of these tests.
 func known() []measure.Pattern {
 	return []measure.Pattern{
 		{Name: "prefill_time_us", Pattern: `(?i)prefill time\s*:\s*{time}`, Unit: "us"},
@@ -38,7 +38,7 @@ func TestOwnPatterns(t *testing.T) {
 	}
 }
 
-// What is known and not printed lets speeds be worked out.
+// Facts that are not printed complete the speeds.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	p, err := measure.NewParser(nil, known())

@@ -28,7 +28,7 @@ func TestSamplesAreMetrics(t *testing.T) {
 	for _, c := range []struct {
 		name, samples string
 		code          int
-		want          []string // of what was written, or said
+		want          []string // parts of the output or the error
 	}{
 		{"samples", good.String(), 0, []string{`"name": "peak_rss",
       "label": "peak RSS",
@@ -37,7 +37,7 @@ func TestSamplesAreMetrics(t *testing.T) {
       "value": 55,
       "unit": "°C"`, `"prefill_tokens_per_s"`}},
 		{"none", none.String(), 0, []string{"no samples: the device is a teapot", `"prefill_tokens_per_s"`}},
-		{"nonsense", "{}", 1, []string{"metrics:", "samples.json: samples: version 0"}},
+		{"nonsense", "{}", 1, []string{"metrics:", "samples.json: samples: unknown version 0"}},
 	} {
 		dir := t.TempDir()
 		at := func(name string) string { return filepath.Join(dir, name) }
@@ -59,7 +59,7 @@ func TestSamplesAreMetrics(t *testing.T) {
 	}
 }
 
-// A reason that all runs share is told once; and samples alone are not a program's summary.
+// A note that all runs share appears once. Samples alone do not count as a summary of the program.
 func TestSamplesOfManyRunsWarnOnce(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Stat is a metric of several repetitions. Value is the median.
+// Stat holds a metric's statistics over several repetitions. Value is the median.
 type Stat struct {
 	Metric
-	N      int     `json:"n"` // repetitions with the metric
+	N      int     `json:"n"` // number of repetitions with the metric
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	Spread float64 `json:"spread"`           // robust standard deviation; 0 for one repetition
-	Better string  `json:"better,omitempty"` // "more", "less" or "neither"; "": by the unit
+	Better string  `json:"better,omitempty"` // "more", "less" or "neither"; "": depends on the unit
 }
 
 // way returns 1 if more is better, -1 if less is, else 0.
@@ -35,7 +35,7 @@ func (s Stat) way() int {
 // madScale turns the median distance from the median into a standard deviation, for normally distributed values.
 const madScale = 1.4826
 
-// Summarize merges the repetitions of one run.
+// Summarize merges the repetitions of one run into statistics.
 func Summarize(runs [][]Metric) []Stat {
 	values := map[string][]float64{}
 	var stats []Stat
@@ -71,22 +71,22 @@ func median(v []float64) float64 {
 	return v[n/2-1]/2 + v[n/2]/2
 }
 
-// Baseline is a table of values of other measurements.
+// Baseline is a table of values from other measurements.
 type Baseline struct {
 	Name    string `arg:"name,label" json:"name"`
-	Source  string `arg:"source,required" json:"source"`    // who measured, and the document
-	Profile string `arg:"profile" json:"profile,omitempty"` // of the runs to compare; empty: any on a real phone
+	Source  string `arg:"source,required" json:"source"`    // author and document of the measurements
+	Profile string `arg:"profile" json:"profile,omitempty"` // of runs to compare; empty: any with a real phone
 
 	Simulated bool          `json:"-"` // measured on a simulated phone
 	Rows      []BaselineRow `block:"row" json:"rows"`
 }
 
-// BaselineRow is one value, for runs with the values of When.
+// BaselineRow is one value for runs whose metrics have the values in When.
 type BaselineRow struct {
 	Metric string             `arg:"metric,label" json:"metric"`
 	Value  float64            `arg:"value,required" json:"value"`
 	Spread float64            `arg:"spread" json:"spread,omitempty"`
-	When   map[string]float64 `arg:"when" json:"when,omitempty"` // by metric, such as prefill_tokens
+	When   map[string]float64 `arg:"when" json:"when,omitempty"` // value of each metric, such as prefill_tokens
 }
 
 // Verdict is the result of a comparison.
@@ -97,26 +97,26 @@ const (
 	IsBetter    Verdict = "better"
 	IsWorse     Verdict = "worse"
 	WithinNoise Verdict = "within noise"
-	Differs     Verdict = "differs" // for a count
+	Differs     Verdict = "differs" // a count differs
 )
 
-// Comparison compares a measured value with a baseline's.
+// Comparison is the comparison of a measured value with a baseline's value.
 type Comparison struct {
 	Baseline string  `json:"baseline"`
 	Metric   string  `json:"metric"`
 	Value    float64 `json:"value"`
 	Base     float64 `json:"base"`
 	Ratio    float64 `json:"ratio"` // value / base
-	Noise    float64 `json:"noise"` // largest difference within noise
+	Noise    float64 `json:"noise"` // largest difference that counts as noise
 	Verdict  Verdict `json:"verdict"`
 	Unit     string  `json:"unit"`
 }
 
-// DefaultTolerance is the part of a baseline that counts as noise: phones vary that much from day to day.
+// DefaultTolerance is the fraction of a baseline that counts as noise, because phones vary that much from day to day.
 const DefaultTolerance = 0.05
 
-// Compare compares statistics with the rows of the baseline for such a run. A difference is noise up to tolerance × the
-// baseline, or up to twice the larger spread of the two.
+// Compare compares statistics with the rows of the baseline whose conditions (When) match. A difference is noise if it
+// is at most tolerance × the baseline, or at most twice the larger spread.
 func Compare(stats []Stat, b Baseline, tolerance float64) []Comparison {
 	var out []Comparison
 	for _, row := range b.Rows {
@@ -161,19 +161,19 @@ func fits(stats []Stat, when map[string]float64) bool {
 	return true
 }
 
-// Limit is a bound. A breach fails the step.
+// Limit is a bound for a metric. A breach fails the step.
 type Limit struct {
 	Metric     string   `arg:"metric,label" json:"metric"`
 	Min        *float64 `arg:"min" json:"min,omitempty"`
 	Max        *float64 `arg:"max" json:"max,omitempty"`
-	Baseline   string   `arg:"baseline" json:"baseline,omitempty"`     // with Regression
-	Regression float64  `arg:"regression" json:"regression,omitempty"` // allowed part of the baseline
+	Baseline   string   `arg:"baseline" json:"baseline,omitempty"`     // name of the baseline for Regression
+	Regression float64  `arg:"regression" json:"regression,omitempty"` // allowed fraction of the baseline
 
-	When map[string]float64 `arg:"when" json:"when,omitempty"` // values of the runs that it is for, by metric
+	When map[string]float64 `arg:"when" json:"when,omitempty"` // selects runs by the values of metrics
 }
 
-// Check lists breaches of limits, one a line. It also lists limits that check nothing: no run has the values of When,
-// the metric was not measured, or the baseline has no value for any of the runs.
+// Check lists breaches of limits, one per line. It also lists limits that check nothing: no run has the values in When,
+// a metric was not measured, or the baseline has no value.
 func Check(variants []*Variant, limits []Limit) []string {
 	var bad []string
 	for _, l := range limits {
@@ -192,7 +192,7 @@ func Check(variants []*Variant, limits []Limit) []string {
 			for _, name := range slices.Sorted(maps.Keys(l.When)) {
 				when = append(when, name+" = "+number(l.When[name]))
 			}
-			text := "%s has a limit for runs with %s, and there was none"
+			text := "%s has a limit for runs with %s, but no run matches"
 			bad = append(bad, fmt.Sprintf(text, l.Metric, strings.Join(when, ", ")))
 		}
 	}
@@ -212,7 +212,7 @@ func (l Limit) check(v *Variant, compared bool) (bad []string) {
 			have[i] = s.Name
 		}
 		printed := cmp.Or(strings.Join(have, ", "), "no metrics")
-		return []string{fmt.Sprintf("%s has a limit and was not measured; the run printed %s", l.Metric, printed)}
+		return []string{fmt.Sprintf("%s has a limit but was not measured. Measured metrics: %s", l.Metric, printed)}
 	case l.Min != nil && s.Value < *l.Min:
 		text := "%s is %s, below its limit of %s %s"
 		bad = append(bad, fmt.Sprintf(text, l.Metric, number(s.Value), number(*l.Min), s.Unit))
@@ -235,7 +235,7 @@ func (l Limit) comparison(all []Comparison) int {
 func (l Limit) against(comparisons []Comparison) []string {
 	i := l.comparison(comparisons)
 	if i < 0 {
-		text := "%s has a limit against baseline %q, which has no value for such a run"
+		text := "%s has a limit relative to baseline %q, which has no value for this run"
 		return []string{fmt.Sprintf(text, l.Metric, l.Baseline)}
 	}
 	c := comparisons[i]
@@ -243,7 +243,7 @@ func (l Limit) against(comparisons []Comparison) []string {
 	if c.Verdict != IsWorse || worse <= l.Regression*math.Abs(c.Base) {
 		return nil
 	}
-	text := "%s is %s %s, worse than baseline %q (%s) by %.1f %%: more than the %.1f %% that are allowed"
+	text := "%s is %s %s, worse than baseline %q (%s) by %.1f %%; the limit is %.1f %%"
 	return []string{fmt.Sprintf(text,
 		l.Metric, number(c.Value), c.Unit, l.Baseline, number(c.Base), 100*worse/math.Abs(c.Base), 100*l.Regression)}
 }

@@ -25,14 +25,14 @@ func TestSummarize(t *testing.T) {
 	}{
 		{[]float64{5}, "5 n=1 5…5 ±0"},
 		{[]float64{10, 20}, "15 n=2 10…20 ±7.413"},
-		{[]float64{1, 3, 2, 1000}, "2.5 n=4 1…1000 ±1.4826"}, // one wild value moves neither median nor spread much
+		{[]float64{1, 3, 2, 1000}, "2.5 n=4 1…1000 ±1.4826"}, // an outlier moves median and spread little
 	} {
 		s := measure.Summarize(runs(c.values...))[0]
 		if got := fmt.Sprintf("%v n=%d %v…%v ±%v", s.Value, s.N, s.Min, s.Max, math.Round(s.Spread*1e4)/1e4); got != c.want {
 			t.Errorf("%v: %s, want %s", c.values, got, c.want)
 		}
 	}
-	// A metric that only some repetitions have counts those.
+	// A metric of some repetitions counts those repetitions.
 	all := runs(1, 2)
 	all[1] = append(all[1], measure.Metric{Name: "late", Value: 7, Unit: "count"})
 	if stats := measure.Summarize(all); len(stats) != 3 || stats[2].N != 1 || stats[0].N != 2 {
@@ -47,7 +47,8 @@ func paper() measure.Baseline {
 	}}
 }
 
-// Within noise: up to the tolerance, or twice the spread. Beyond it more tokens a second and less time are better.
+// Differences up to the tolerance or twice the spread are noise. Beyond that, more tokens a second and less time are
+// better.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -58,7 +59,7 @@ func TestCompare(t *testing.T) {
 		{[]float64{316}, measure.IsWorse},        // 5.1 % below
 		{[]float64{349}, measure.WithinNoise},
 		{[]float64{350}, measure.IsBetter},
-		{[]float64{316, 300, 335}, measure.WithinNoise}, // the repetitions differ by more
+		{[]float64{316, 300, 335}, measure.WithinNoise}, // the repetitions differ more
 		{[]float64{200, 201, 199}, measure.IsWorse},
 	} {
 		stats := measure.Summarize(runs(c.values...))
@@ -87,11 +88,11 @@ func TestLimits(t *testing.T) {
 		{"holds", measure.Limit{Metric: speed, Min: f(300), Max: f(320)}, ""},
 		{"too small", measure.Limit{Metric: speed, Min: f(330)}, "prefill_tokens_per_s is 310, below its limit of 330 tokens/s"},
 		{"too large", measure.Limit{Metric: speed, Max: f(300)}, "above its limit of 300 tokens/s"},
-		{"not measured", measure.Limit{Metric: "decode", Min: f(1)}, "decode has a limit and was not measured; the run printed prefill_tokens_per_s, prefill_tokens"},
+		{"not measured", measure.Limit{Metric: "decode", Min: f(1)}, "decode has a limit but was not measured. Measured metrics: prefill_tokens_per_s, prefill_tokens"},
 		{"a regression that is allowed", measure.Limit{Metric: speed, Baseline: "paper", Regression: 0.1}, ""},
-		{"a regression", measure.Limit{Metric: speed, Baseline: "paper", Regression: 0.06}, `worse than baseline "paper" (333) by 6.9 %: more than the 6.0 %`},
+		{"a regression", measure.Limit{Metric: speed, Baseline: "paper", Regression: 0.06}, `worse than baseline "paper" (333) by 6.9 %; the limit is 6.0 %`},
 		{"within noise", measure.Limit{Metric: "prefill_tokens", Baseline: "same"}, ""},
-		{"nothing to compare with", measure.Limit{Metric: speed, Baseline: "other"}, `baseline "other", which has no value for such a run`},
+		{"nothing to compare with", measure.Limit{Metric: speed, Baseline: "other"}, `baseline "other", which has no value for this run`},
 	} {
 		stats := measure.Summarize(runs(310))
 		all := append(measure.Compare(stats, paper(), 0.05), measure.Comparison{Baseline: "same", Metric: "prefill_tokens", Base: 64, Value: 64, Verdict: measure.WithinNoise})
@@ -102,7 +103,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Whatever is printed, the numbers hang together.
+// For any output, the statistics are consistent.
 func FuzzSummarize(f *testing.F) {
 	p, err := measure.NewParser(nil, known())
 	if err != nil {

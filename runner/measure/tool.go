@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/runner/sample"
 )
 
-// Tool is the tool's name and the version of its behavior.
+// Tool is the tool's name and behavior version.
 const Tool tool.Name[Spec] = "metrics/14"
 
 // maxFile is the largest file of a run that is read, in bytes.
@@ -26,12 +26,12 @@ type tokens struct {
 	Text   string `json:"text"`
 }
 
-// Metrics is the tool: it reads the runs, and compares their tokens with a reference's. It fails for different tokens,
-// because then the numbers mean nothing.
+// Metrics runs the tool. It reads the runs and compares their tokens with the tokens of a reference. If the tokens
+// differ, Metrics fails, because the measurements are then meaningless.
 func Metrics(_ context.Context, spec Spec, env tool.Env) error {
 	half := func(r Run) bool { return (r.Tokens == "") != (r.Expect == "") }
 	if len(spec.Runs) == 0 || spec.Out == "" || slices.ContainsFunc(spec.Runs, half) {
-		return errors.New("runs and out are needed; tokens and expect of a run go together")
+		return errors.New("\"runs\" and \"out\" are required; a run with \"tokens\" also needs \"expect\"")
 	}
 	t := table{Title: spec.Title, Profile: spec.Profile}
 	err := t.measure(spec)
@@ -91,7 +91,7 @@ func (t *table) sameTokens(runs []Run) error {
 	return nil
 }
 
-// sameTokens compares the tokens of one run, and returns how many there are.
+// sameTokens compares the tokens of one run, and returns their number.
 func sameTokens(got, want string) (int, error) {
 	g, err := readTokens(got)
 	if err != nil {
@@ -124,7 +124,7 @@ func readTokens(path string) (*tokens, error) {
 	return t, err
 }
 
-// sampleLabel returns the name of a sampled metric for people.
+// sampleLabel returns a readable name of a sampled metric.
 func sampleLabel(name string) (string, bool) {
 	if !isSampled(name) {
 		return "", false
@@ -134,10 +134,10 @@ func sampleLabel(name string) (string, bool) {
 	return short.Replace(name), true
 }
 
-// isSampled tells whether a metric comes from samples.
+// isSampled reports whether a metric comes from samples.
 func isSampled(name string) bool { return slices.Contains(sample.SummaryNames(), name) }
 
-// warnOnce adds a warning that several runs may have.
+// warnOnce adds a warning that several runs may share.
 func (t *table) warnOnce(note string) {
 	if note != "" && !slices.Contains(t.Warnings, note) {
 		t.Warnings = append(t.Warnings, note)

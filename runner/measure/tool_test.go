@@ -16,7 +16,7 @@ import (
 
 const printed = "Prefill tokens : 32\nDecode tokens : 7\n"
 
-// files writes the files to a folder, which it makes the working folder.
+// files writes files to a folder, and makes it the working directory.
 func files(t *testing.T, content map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -27,7 +27,7 @@ func files(t *testing.T, content map[string]string) {
 	}
 }
 
-// metrics runs the tool. What runs to read, and with what to compare them, may be said by a file.
+// metrics runs the tool. Runs and reference may be in a file.
 func metrics(t *testing.T, file string, spec measure.Spec) (int, string) {
 	t.Helper()
 	if file != "" {
@@ -44,7 +44,7 @@ func metrics(t *testing.T, file string, spec measure.Spec) (int, string) {
 	return code, said
 }
 
-// of are runs that printed files.
+// of returns runs with the files as output.
 func of(files ...string) (runs []measure.Run) {
 	for i, f := range files {
 		runs = append(runs, measure.Run{Repetition: i + 1, Stdout: f})
@@ -52,12 +52,12 @@ func of(files ...string) (runs []measure.Run) {
 	return runs
 }
 
-// compared is a run whose tokens are compared.
+// compared returns a run whose tokens are compared.
 func compared() []measure.Run {
 	return []measure.Run{{Repetition: 1, Stdout: "o", Tokens: "got", Expect: "want"}}
 }
 
-// What the tool writes belongs to its version: who changes one changes the other.
+// The output belongs to the tool's version. If one changes, change the other.
 func TestMetricsGolden(t *testing.T) {
 	const version, want = "metrics/14", `{
   "title": "t",
@@ -86,7 +86,7 @@ func TestMetricsGolden(t *testing.T) {
 	}
 }
 
-// Numbers of the simulation are never taken for a phone's, with and without a reference to compare with.
+// Numbers of the simulation have a note, with and without a reference.
 func TestNoteOfTheOpenProfile(t *testing.T) {
 	files(t, map[string]string{"o": printed})
 	for profile, want := range map[string]bool{"simulated": true, "device": false} {
@@ -130,7 +130,7 @@ func TestMetricsMistakes(t *testing.T) {
 	}
 }
 
-// Repetitions are put together, set beside baselines, and held against limits.
+// Repetitions are merged, compared with baselines, and checked against limits.
 func TestMetricsOfRepetitions(t *testing.T) {
 	line := func(ms string) string { return "real_seq_length: 64\nprefill time: " + ms + "ms\n" }
 	const spec = `{"patterns":[{"name":"psnr","pattern":"PSNR=([0-9.]+)","unit":"dB"}],"baselines":[
@@ -145,7 +145,7 @@ func TestMetricsOfRepetitions(t *testing.T) {
 	}{
 		{"a phone", "device", [2]string{"200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  spread of 2",`,
 			`"value": "± 1483 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
-		{"a slow phone", "device", [2]string{"400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
+		{"a slow phone", "device", [2]string{"400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %; the limit is 10.0 %`}},
 		{"the simulation is no phone", "simulated", [2]string{"400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
 	} {
 		files(t, map[string]string{"a": line(c.times[0]), "b": line(c.times[1]), "spec": spec})
@@ -165,7 +165,7 @@ func TestMetricsOfRepetitions(t *testing.T) {
 	}
 }
 
-// What pipelines read: the metrics by name, those of a matrix by the values of its axes.
+// Values for pipelines: metrics by name, or with a matrix by axis values and name.
 func TestMeasured(t *testing.T) {
 	const one = `"prefill_time_us": {
     "median": 201000,
@@ -201,7 +201,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// An earlier run is a baseline of its own.
+// An earlier run is a baseline.
 func TestMetricsOfPreviousRun(t *testing.T) {
 	files(t, map[string]string{"old": "prefill time: 100 ms\n", "new": "prefill time: 120 ms\n", "limit": `{"limits":[{"metric":"prefill_time_us","baseline":"previous","regression":0.1}]}`})
 	if code, said := metrics(t, "", measure.Spec{Profile: "simulated", Runs: of("old"), Out: "before"}); code != 0 {

@@ -10,18 +10,18 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/ssh"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Server says where an adb server listens. The zero Server is the user's own.
+// Server is the address of an adb server. The zero Server is the user's own server.
 type Server struct {
 	Network string // "tcp" or "unix"
 	Address string // "10.0.0.2:5037", or a socket's path
-	Host    string // "ssh://USER@HOST:PORT" of the computer that reaches the address; empty: this one
+	Host    string // "ssh://USER@HOST:PORT" of the server's computer; empty: this machine
 }
 
-// String returns the server as devices.hcl has it.
+// String returns the server in the syntax of devices.hcl.
 func (s Server) String() string {
 	if s.Host != "" {
 		return s.Host + "/" + strings.TrimPrefix(strings.TrimPrefix(s.Address, "127.0.0.1:"), "/")
@@ -32,38 +32,38 @@ func (s Server) String() string {
 	return s.Address
 }
 
-// Local reports whether the server is one of this machine.
+// Local reports whether the server runs on this machine.
 func (s Server) Local() bool {
 	host, _, err := net.SplitHostPort(s.Address)
 	ip := net.ParseIP(host)
 	return s.Host == "" && (s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Silent returns the error of a server that does not answer.
+// Silent returns the error for a server that does not answer.
 func (s Server) Silent(err error) error {
 	start := "adb start-server"
-	if s.Host == "" && s.Network == "tcp" { // from elsewhere it is reached only if it listens at all addresses
+	if s.Host == "" && s.Network == "tcp" { // other machines reach the server only if it listens at all addresses
 		start = "adb -a nodaemon server"
 	}
-	return fmt.Errorf("the adb server %s does not answer; run `%s` there (%w)", s, start, err)
+	return fmt.Errorf("the adb server %s does not answer (%w); run `%s` on the server's computer", s, err, start)
 }
 
-// Device is a phone or a board of devices.hcl.
+// Device is a phone or a board in devices.hcl.
 type Device struct {
-	Name   string // for people, and for --serial
-	Serial string // "R5CX123"; "HOST:PORT" is connected to; "ssh://USER@HOST:PORT" is a board
+	Name   string // for messages and --serial
+	Serial string // "R5CX123"; a TCP address is "HOST:PORT", a board is "ssh://USER@HOST:PORT"
 	Server Server
-	SoC    string // "SM8750"; empty: the device is asked
+	SoC    string // "SM8750"; empty: hexmage asks the device
 }
 
-// Reach says how devices are reached.
-type Reach struct {
-	Server func(context.Context) (*adb.Client, error) // the user's own adb server, for phones that name none
-	SSH    ssh.Options                                // for boards, and adb servers of other hosts
+// Transports holds the settings for connections to devices.
+type Transports struct {
+	Server func(context.Context) (*adb.Client, error) // user's adb server, for phones without a server of their own
+	SSH    ssh.Options                                // client options for boards and for adb servers on other hosts
 }
 
 // client returns the phone's adb server.
-func (d Device) client(ctx context.Context, r Reach) (*adb.Client, error) {
+func (d Device) client(ctx context.Context, r Transports) (*adb.Client, error) {
 	switch {
 	case d.Server.Host != "":
 		return adb.NewClientOver(d.Server.String(), func(ctx context.Context) (net.Conn, error) {
@@ -76,13 +76,13 @@ func (d Device) client(ctx context.Context, r Reach) (*adb.Client, error) {
 }
 
 const (
-	connectWait = 2 * time.Second // for a phone that was just connected to be usable
+	connectWait = 2 * time.Second // for a newly connected phone to become usable
 	connectPoll = 50 * time.Millisecond
 )
 
-// Open returns the device once it can be reached: without a serial the only phone that is connected, or the only one
-// with the SoC. A phone with an address is connected to.
-func (r Reach) Open(ctx context.Context, d Device) (link.Device, error) {
+// Open returns a reachable device. Without a serial, it returns the only connected phone, or the only one with the SoC.
+// If the serial is a TCP address, Open connects to the phone.
+func (r Transports) Open(ctx context.Context, d Device) (transport.Device, error) {
 	if ssh.Is(d.Serial) {
 		return ssh.Dial(ctx, d.Serial, r.SSH)
 	}
@@ -99,7 +99,7 @@ func (r Reach) Open(ctx context.Context, d Device) (link.Device, error) {
 	if err != nil && d.Server != (Server{}) {
 		return nil, d.Server.Silent(err)
 	}
-	if err == nil && !state.Usable() && strings.Contains(d.Serial, ":") { // Reconnect also drops a link that is dead
+	if err == nil && !state.Usable() && strings.Contains(d.Serial, ":") { // Reconnect also drops a dead link
 		err = dev.Reconnect(ctx)
 		for end := time.Now().Add(connectWait); err == nil && time.Now().Before(end); time.Sleep(connectPoll) {
 			if state, err = d.state(ctx, c); state.Usable() {
@@ -113,7 +113,7 @@ func (r Reach) Open(ctx context.Context, d Device) (link.Device, error) {
 	return dev, err
 }
 
-// state returns what the server says of the phone.
+// state returns the phone's entry in the server's list.
 func (d Device) state(ctx context.Context, c *adb.Client) (adb.Info, error) {
 	all, err := c.Devices(ctx)
 	for _, i := range all {
@@ -124,21 +124,21 @@ func (d Device) state(ctx context.Context, c *adb.Client) (adb.Info, error) {
 	return adb.Info{State: "not connected to the adb server"}, err
 }
 
-// open returns a device that answers.
-func (d Device) open(ctx context.Context, r Reach) (link.Device, devinfo.Info, error) {
+// open returns a device that answers, and its properties.
+func (d Device) open(ctx context.Context, r Transports) (transport.Device, devinfo.Info, error) {
 	dev, err := r.Open(ctx, d)
 	if err != nil {
 		return nil, devinfo.Info{}, err
 	}
 	info, err := devinfo.Describe(ctx, dev)
-	if link.Retryable(err) { // the server may not know yet that its link is dead
+	if transport.Retryable(err) { // the server may not know yet that its link is dead
 		if err = dev.Reconnect(ctx); err == nil {
 			info, err = devinfo.Describe(ctx, dev)
 		}
 	}
 	info.Name = d.Name
 	if err == nil && !devinfo.FitsSoC(info.SoC, d.SoC) {
-		err = fmt.Errorf("it has the SoC %s, devices.hcl says %s", info.SoC, d.SoC)
+		err = fmt.Errorf("the SoC is %s, but devices.hcl says %s", info.SoC, d.SoC)
 	}
 	return dev, info, err
 }

@@ -1,8 +1,7 @@
-// Package pool lends the phones and boards of devices.hcl: to one user at a time, those that work.
+// Package pool lends working phones and boards to one user at a time.
 //
-// The way in is New, a Pool, and its Take, which returns a Lease. The package knows how devices are reached and
-// leased; it does not know what a device is used for, nor where the list of devices comes from (steps/devices reads
-// it).
+// Pool.Take returns a Lease. The package does not know the use of a device, or the origin of the list of devices
+// (package steps/devices reads devices.hcl).
 package pool
 
 import (
@@ -17,41 +16,42 @@ import (
 
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Want says which device is wanted.
-type Want struct {
-	SoC    string // "SM8750"; a variant with a longer name fits, too; empty: any. A serial comes before it
+// Selector selects a device.
+type Selector struct {
+	SoC    string // "SM8750" or a variant with a longer name; empty: any; not used with a serial
 	Serial string // serial or name; empty: any
 
-	Reach
-	Waiting func(text string) // called once if all devices that fit are in use
-	Note    func(text string) // called for each device that does not work, once for each reason
+	Transports
+	Waiting func(text string) // called once if all matching devices are in use
+	Note    func(text string) // called once for each device that does not work, and for each reason
 }
 
-// Pool lends devices, each to one user at a time: among goroutines, processes and hosts. Safe for concurrent use.
+// Pool lends each device to one user at a time, among goroutines, processes and hosts. A Pool is safe for concurrent
+// use.
 type Pool struct {
 	devices []Device
-	open    func(Device, context.Context, Reach) (link.Device, devinfo.Info, error)
-	lease   func(context.Context, link.Device, func(string)) (*lease.Lease, error)
+	open    func(Device, context.Context, Transports) (transport.Device, devinfo.Info, error)
+	lease   func(context.Context, transport.Device, func(string)) (*lease.Lease, error)
 
 	mu     sync.Mutex
-	busy   map[string]bool   // by name: lent, or being asked
-	broken map[string]string // why devices could not be used when they were last asked
+	busy   map[string]bool   // by name: lent or being checked
+	broken map[string]string // by name: why the device did not work at the last check
 }
 
 const (
-	askEvery  = 500 * time.Millisecond // a device that another process has
-	checkWait = 15 * time.Second       // for a device to show that it works
+	askEvery  = 500 * time.Millisecond // poll of a device that another process uses
+	checkWait = 15 * time.Second       // for the check of a device
 )
 
-// ErrNoneWorks says that no device that fits works. One may come back.
-var ErrNoneWorks = errors.New("no device works")
+// ErrNoneWorks means that matching devices exist but none works now.
+var ErrNoneWorks = errors.New("no usable device")
 
-var errOtherSoC = errors.New("it has the SoC")
+var errOtherSoC = errors.New("the SoC is")
 
-// New returns a pool of the devices. Nothing is asked yet.
+// New returns a pool of the devices. It does not connect to them.
 func New(devices []Device) *Pool {
 	return &Pool{devices: devices, open: Device.open, lease: lease.OnDevice, busy: map[string]bool{},
 		broken: map[string]string{}}
@@ -60,7 +60,7 @@ func New(devices []Device) *Pool {
 // Len returns the number of devices.
 func (p *Pool) Len() int { return len(p.devices) }
 
-// Names lists the devices for people.
+// Names returns the devices' names for a message.
 func (p *Pool) Names() string {
 	var all []string
 	for _, d := range p.devices {
@@ -79,9 +79,9 @@ func (p *Pool) Find(serial string) (Device, bool) {
 	return Device{}, false
 }
 
-// Lease is a device that one user has until it is given back.
+// Lease is a device that one user has until Return or Lost.
 type Lease struct {
-	Device link.Device
+	Device transport.Device
 	Info   devinfo.Info
 	Held   *lease.Lease
 	pool   *Pool
@@ -90,7 +90,8 @@ type Lease struct {
 // Return gives the device back.
 func (l *Lease) Return() { l.give("") }
 
-// Lost gives the device back after the device, its link or its adb server went away. Others are preferred to it then.
+// Lost gives the device back because the device, the link to it or its adb server failed. Take then prefers other
+// devices.
 func (l *Lease) Lost(err error) { l.give(err.Error()) }
 
 func (l *Lease) give(why string) {
@@ -98,9 +99,9 @@ func (l *Lease) give(why string) {
 	l.pool.free(l.Info.Name, why)
 }
 
-// Take lends a device that fits and works. It waits while all of those are in use. Devices that do not work are
-// passed over; if none is left, the error lists them.
-func (p *Pool) Take(ctx context.Context, w Want) (*Lease, error) {
+// Take lends a matching device that works. It waits while all such devices are in use, and skips devices that do not
+// work. If none works, the error lists them.
+func (p *Pool) Take(ctx context.Context, w Selector) (*Lease, error) {
 	failed := map[string]error{} // by name
 	for told := false; ; told = true {
 		var users []string
@@ -135,8 +136,8 @@ func (p *Pool) Take(ctx context.Context, w Want) (*Lease, error) {
 	}
 }
 
-// order returns the devices that fit, as far as is known: those that worked when they were last asked come first.
-func (p *Pool) order(w Want) []Device {
+// order returns the devices that may fit. Devices that worked at the last check come first.
+func (p *Pool) order(w Selector) []Device {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fit := slices.DeleteFunc(slices.Clone(p.devices), func(d Device) bool {
@@ -151,8 +152,8 @@ func (p *Pool) order(w Want) []Device {
 	return fit
 }
 
-// try leases a device if it works and nobody uses it.
-func (p *Pool) try(ctx context.Context, d Device, w Want) (*Lease, error) {
+// try leases a device if it works and is free.
+func (p *Pool) try(ctx context.Context, d Device, w Selector) (*Lease, error) {
 	p.mu.Lock()
 	busy := p.busy[d.Name]
 	p.busy[d.Name] = true
@@ -160,11 +161,11 @@ func (p *Pool) try(ctx context.Context, d Device, w Want) (*Lease, error) {
 	if busy {
 		return nil, &lease.InUse{Owner: "another action"}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
+	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("no answer within %v", checkWait))
 	defer cancel()
 	l := &Lease{pool: p}
 	var err error
-	if l.Device, l.Info, err = p.open(d, ctx, w.Reach); err == nil {
+	if l.Device, l.Info, err = p.open(d, ctx, w.Transports); err == nil {
 		if w.Serial == "" && !devinfo.FitsSoC(l.Info.SoC, w.SoC) {
 			err = fmt.Errorf("%w %s", errOtherSoC, l.Info.SoC)
 		} else {
@@ -181,12 +182,12 @@ func (p *Pool) try(ctx context.Context, d Device, w Want) (*Lease, error) {
 	if elsewhere || errors.Is(err, errOtherSoC) || errors.Is(err, context.Canceled) {
 		p.free(d.Name, "")
 	} else if p.free(d.Name, err.Error()) {
-		w.Note(fmt.Sprintf("device %s (%s) cannot be used: %v", d.Name, d.Serial, err))
+		w.Note(fmt.Sprintf("hexmage cannot use device %s (%s): %v", d.Name, d.Serial, err))
 	}
 	return nil, err
 }
 
-// free lets others have a device, and notes why it could not be used. It reports whether that is news.
+// free makes a device available and keeps why it did not work. It reports whether the reason is new.
 func (p *Pool) free(name, why string) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,8 +196,8 @@ func (p *Pool) free(name, why string) (news bool) {
 	return news
 }
 
-// none returns the error of a wish that no device can meet.
-func (p *Pool) none(w Want, failed map[string]error) error {
+// none returns the error for a Selector that no device satisfies.
+func (p *Pool) none(w Selector, failed map[string]error) error {
 	err, wish := devinfo.ErrNoDevice, " with the SoC "+w.SoC
 	if w.Serial != "" {
 		wish = " with the name or serial " + w.Serial
@@ -211,19 +212,19 @@ func (p *Pool) none(w Want, failed map[string]error) error {
 			}
 		}
 	}
-	return fmt.Errorf("%w%s; devices.hcl has:%s", err, strings.TrimSuffix(wish, " with the SoC "), list.String())
+	return fmt.Errorf("%w%s. Devices in devices.hcl:%s", err, strings.TrimSuffix(wish, " with the SoC "), list.String())
 }
 
-// State is how a device is.
+// State is the result of a check of a device.
 type State struct {
 	Device
-	Info devinfo.Info // empty when it cannot be asked
-	Err  error        // of a device that cannot be used
+	Info devinfo.Info // empty if the device does not answer
+	Err  error        // reason why the device is not usable
 }
 
-// States asks all devices at the same time whether they work. It lends none.
-func States(ctx context.Context, devices []Device, r Reach) []State {
-	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
+// States checks all devices at the same time. It lends no device.
+func States(ctx context.Context, devices []Device, r Transports) []State {
+	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("no answer within %v", checkWait))
 	defer cancel()
 	all := make([]State, len(devices))
 	var wg sync.WaitGroup

@@ -12,18 +12,18 @@ import (
 
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// asked is a pool whose devices answer what the test says.
+// asked is a pool whose devices answer as the test sets them up.
 type asked struct {
 	*Pool
 	mu    sync.Mutex
-	users map[string]int    // by name: how many have it now
-	most  map[string]int    // and had it at once
-	count map[string]int    // how often it was lent
+	users map[string]int    // by name: current users
+	most  map[string]int    // maximum of users
+	count map[string]int    // number of leases
 	why   map[string]error  // why it does not work
-	soc   map[string]string // what it says it has
+	soc   map[string]string // reported by the device
 	notes []string
 	waits []string
 }
@@ -36,7 +36,7 @@ func newAsked(names ...string) *asked {
 		devices = append(devices, Device{Name: n, Serial: "serial-" + n})
 	}
 	a.Pool = New(devices)
-	a.open = func(d Device, _ context.Context, _ Reach) (link.Device, devinfo.Info, error) {
+	a.open = func(d Device, _ context.Context, _ Transports) (transport.Device, devinfo.Info, error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if err := a.why[d.Name]; err != nil {
@@ -47,11 +47,11 @@ func newAsked(names ...string) *asked {
 		a.most[d.Name] = max(a.most[d.Name], a.users[d.Name])
 		return nil, devinfo.Info{Name: d.Name, SoC: a.soc[d.Name]}, nil
 	}
-	a.lease = func(context.Context, link.Device, func(string)) (*lease.Lease, error) { return nil, nil }
+	a.lease = func(context.Context, transport.Device, func(string)) (*lease.Lease, error) { return nil, nil }
 	return a
 }
 
-func (a *asked) want(w Want) Want {
+func (a *asked) want(w Selector) Selector {
 	note := func(to *[]string) func(string) {
 		return func(text string) {
 			a.mu.Lock()
@@ -84,7 +84,7 @@ func TestPoolLendsEachDeviceOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 60 {
 			wg.Go(func() {
-				l, err := a.Take(t.Context(), a.want(Want{}))
+				l, err := a.Take(t.Context(), a.want(Selector{}))
 				if err != nil {
 					t.Error(err)
 					return
@@ -99,7 +99,7 @@ func TestPoolLendsEachDeviceOnce(t *testing.T) {
 				t.Errorf("%s: at once %d, in all %d, not given back %d", n, a.most[n], a.count[n], a.users[n])
 			}
 		}
-		if want := []string{"device c (serial-c) cannot be used: it is unauthorized"}; !slices.Equal(a.notes, want) {
+		if want := []string{"hexmage cannot use device c (serial-c): it is unauthorized"}; !slices.Equal(a.notes, want) {
 			t.Errorf("notes: %q", a.notes)
 		}
 	})
@@ -109,7 +109,7 @@ func TestPoolChooses(t *testing.T) {
 	t.Parallel()
 	a := newAsked("a", "b", "c")
 	a.soc = map[string]string{"a": "SM8650", "b": "SM8750", "c": "SM8750P"}
-	take := func(w Want) (string, error) {
+	take := func(w Selector) (string, error) {
 		l, err := a.Take(t.Context(), a.want(w))
 		if err != nil {
 			return "", err
@@ -118,33 +118,33 @@ func TestPoolChooses(t *testing.T) {
 		return l.Info.Name, nil
 	}
 	for _, c := range []struct {
-		w    Want
+		w    Selector
 		want string
 	}{
-		{Want{}, "a"},
-		{Want{SoC: "SM8750"}, "b"},
-		{Want{SoC: "sm8750p"}, "c"},
-		{Want{Serial: "serial-a"}, "a"},
-		{Want{Serial: "a", SoC: "SM8750"}, "a"}, // what runs on it refuses it, with a remedy
+		{Selector{}, "a"},
+		{Selector{SoC: "SM8750"}, "b"},
+		{Selector{SoC: "sm8750p"}, "c"},
+		{Selector{Serial: "serial-a"}, "a"},
+		{Selector{Serial: "a", SoC: "SM8750"}, "a"}, // the check before the push refuses it, with a remedy
 	} {
 		if got, err := take(c.w); err != nil || got != c.want {
 			t.Errorf("%+v: %q, %v; want %s", c.w, got, err, c.want)
 		}
 	}
 	a.fail("b", errors.New("it is offline"))
-	if got, err := take(Want{SoC: "SM8750"}); err != nil || got != "c" { // a variant
+	if got, err := take(Selector{SoC: "SM8750"}); err != nil || got != "c" { // a variant
 		t.Errorf("%q, %v", got, err)
 	}
 	a.fail("b", nil)
-	if got, err := take(Want{SoC: "SM8750"}); err != nil || got != "c" { // which worked when it was last asked
+	if got, err := take(Selector{SoC: "SM8750"}); err != nil || got != "c" { // it worked at the last check
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, c := range []struct {
-		w    Want
+		w    Selector
 		want string
 	}{
-		{Want{SoC: "SM8850"}, "no device with the SoC SM8850; devices.hcl has:\n  a  serial-a    it has the SoC SM8650\n  b  serial-b    it has"},
-		{Want{Serial: "x"}, "no device with the name or serial x; devices.hcl has:\n  a  serial-a"},
+		{Selector{SoC: "SM8850"}, "no device with the SoC SM8850. Devices in devices.hcl:\n  a  serial-a    the SoC is SM8650\n  b  serial-b    the SoC is"},
+		{Selector{Serial: "x"}, "no device with the name or serial x. Devices in devices.hcl:\n  a  serial-a"},
 	} {
 		if _, err := take(c.w); !errors.Is(err, devinfo.ErrNoDevice) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v; want %q", c.w, err, c.want)
@@ -160,9 +160,9 @@ func TestPoolPassesByAndWaits(t *testing.T) {
 		a.fail("b", errors.New("Connection refused"))
 		start := time.Now()
 		for range 3 {
-			_, err := a.Take(t.Context(), a.want(Want{}))
+			_, err := a.Take(t.Context(), a.want(Selector{}))
 			if !errors.Is(err, ErrNoneWorks) || !strings.Contains(err.Error(),
-				"no device works; devices.hcl has:\n  a  serial-a    it is offline\n  b  serial-b    Connection refused") {
+				"no usable device. Devices in devices.hcl:\n  a  serial-a    it is offline\n  b  serial-b    Connection refused") {
 				t.Fatal(err)
 			}
 		}
@@ -170,41 +170,41 @@ func TestPoolPassesByAndWaits(t *testing.T) {
 			t.Errorf("after %v: %q", time.Since(start), a.notes)
 		}
 		a.fail("b", nil)
-		l, err := a.Take(t.Context(), a.want(Want{}))
+		l, err := a.Take(t.Context(), a.want(Selector{}))
 		if err != nil || l.Info.Name != "b" {
 			t.Fatal(l, err)
 		}
-		// One is broken, the other in use: the wait ends with a return, or with the context.
+		// One is broken, the other in use: Take waits for a return, or for the context.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := a.Take(ctx, a.want(Want{})); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := a.Take(ctx, a.want(Selector{})); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		time.AfterFunc(3*time.Second, func() { a.back(l) })
 		start = time.Now()
-		other, err := a.Take(t.Context(), a.want(Want{}))
+		other, err := a.Take(t.Context(), a.want(Selector{}))
 		if took := time.Since(start); err != nil || other.Info.Name != "b" || took < 2*time.Second || took > 4*time.Second {
 			t.Errorf("after %v: %+v, %v", took, other, err)
 		}
 		if want := "waiting for a device: b is in use by another action"; len(a.waits) != 2 || a.waits[1] != want {
 			t.Errorf("%q", a.waits)
 		}
-		// One that was lost is the last choice.
+		// A lost device is the last choice.
 		a.fail("a", nil)
 		other.Lost(errors.New("its link broke"))
-		if l, err = a.Take(t.Context(), a.want(Want{})); err != nil || l.Info.Name != "a" && l.Info.Name != "b" {
+		if l, err = a.Take(t.Context(), a.want(Selector{})); err != nil || l.Info.Name != "a" && l.Info.Name != "b" {
 			t.Errorf("%+v, %v", l, err)
 		}
 	})
 }
 
-// Another process has a device: it is asked again and again. One that does not answer is passed by after a while.
+// Take polls a device of another process. It skips a device that does not answer in time.
 func TestPoolAsksAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsked("a", "b")
 		answers := a.open
-		a.open = func(d Device, ctx context.Context, r Reach) (link.Device, devinfo.Info, error) {
+		a.open = func(d Device, ctx context.Context, r Transports) (transport.Device, devinfo.Info, error) {
 			if d.Name == "a" {
 				<-ctx.Done()
 				return nil, devinfo.Info{}, ctx.Err()
@@ -212,13 +212,13 @@ func TestPoolAsksAgain(t *testing.T) {
 			return answers(d, ctx, r)
 		}
 		start := time.Now()
-		a.lease = func(context.Context, link.Device, func(string)) (*lease.Lease, error) {
+		a.lease = func(context.Context, transport.Device, func(string)) (*lease.Lease, error) {
 			if time.Since(start) < checkWait+3*time.Second {
 				return nil, &lease.InUse{Owner: "hexmage on lab, process 7"}
 			}
 			return nil, nil
 		}
-		l, err := a.Take(t.Context(), a.want(Want{}))
+		l, err := a.Take(t.Context(), a.want(Selector{}))
 		if err != nil || l.Info.Name != "b" || len(a.waits) != 1 ||
 			a.waits[0] != "waiting for a device: b is in use by hexmage on lab, process 7" {
 			t.Fatal(l, err, a.waits)
@@ -226,7 +226,7 @@ func TestPoolAsksAgain(t *testing.T) {
 		if took := time.Since(start); took < checkWait+3*time.Second || took > checkWait+4*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		if want := []string{"device a (serial-a) cannot be used: it does not answer within 15s"}; !slices.Equal(a.notes, want) {
+		if want := []string{"hexmage cannot use device a (serial-a): no answer within 15s"}; !slices.Equal(a.notes, want) {
 			t.Errorf("%q", a.notes)
 		}
 	})

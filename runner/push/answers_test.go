@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzAnswers reads what a device may say in answer to the scripts. Whatever it is, nothing is taken for pushed that was not asked for, no
-// size is negative, and no path leaves the store.
+// FuzzAnswers reads arbitrary answers to the scripts. Only requested contents count as pushed, sizes are not
+// negative, and paths do not leave the store.
 func FuzzAnswers(f *testing.F) {
 	a, b := strings.Repeat("ab", 32), strings.Repeat("01", 32)
 	f.Add(fmt.Sprintf("free 1000\n%s %s\n5,1 %s\n", blobStat(100), a, b))

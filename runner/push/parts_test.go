@@ -39,12 +39,12 @@ func TestHash(t *testing.T) {
 	}
 	b := content([]byte("content"))
 	b.size = 5
-	if err := b.hash(t.Context()); err == nil || !strings.Contains(err.Error(), "did it change just now?") {
+	if err := b.hash(t.Context()); err == nil || !strings.Contains(err.Error(), "another program may have changed the file") {
 		t.Errorf("the file grew: %v", err)
 	}
 }
 
-// TestSums: a remembered content is not read again, and a damaged memory is not used.
+// TestSums: a cached content is not read again, and a corrupt cache file is ignored.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	s := Sums{Dir: t.TempDir()}
@@ -70,7 +70,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// FuzzParts builds a changed file as a device does, from stored and sent bytes, and starts anywhere.
+// FuzzParts assembles a changed file as a device does, from stored and sent bytes, and starts at any offset.
 func FuzzParts(f *testing.F) {
 	f.Add(uint32(5<<20), uint32(70000), []byte("more"), uint32(12345))
 	f.Add(uint32(0), uint32(0), []byte{}, uint32(0))
@@ -110,7 +110,7 @@ func FuzzParts(f *testing.F) {
 	})
 }
 
-// FuzzParseParts reads any answer of a device.
+// FuzzParseParts reads arbitrary answers of a device.
 func FuzzParseParts(f *testing.F) {
 	sum := strings.Repeat("ab", 32)
 	f.Add("blob " + sum + "\n0123\n4567\n")

@@ -1,9 +1,6 @@
-// Package push sends files to a device. The device stores contents by their SHA-256, so a push sends only contents that
-// the device lacks. A large file travels in parts of 1 MB: a push reuses equal parts of stored contents, and resumes
-// after the last part that arrived. The device verifies each content before it gets its name.
-//
-// New makes a Store for one session. Store.Ensure sends contents, and Store.Place makes files of them. The package does
-// not know what the files are or what runs.
+// Package push sends files to a device. The device stores contents by their SHA-256, so a push sends only missing
+// contents. It sends a large file in parts of 1 MB. A push reuses equal parts of stored contents, and resumes after the
+// last part that arrived. The package does not know the use of the files.
 package push
 
 import (
@@ -18,20 +15,21 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 // File is a file for the device.
 type File struct {
 	Open       func() (io.ReadCloser, error) // called at least once if the device lacks the content
 	Size       int64
-	Key        string // names the content for Sums; empty: the content is always read
+	Key        string // identifies the content for Sums; empty: push always reads the content
 	Executable bool
 }
 
-// New returns the store of a device for one session. held is nil if no other process knows the device. wait is how long
-// a device may be away: 0 is half a minute. progress, if not nil, receives the bytes that moved.
-func New(dev link.Device, held *lease.Lease, sums Sums, wait time.Duration, progress func(done, total int64)) *Store {
+// New returns the store of a device for one session. The lease held is nil if other processes do not know the device. A
+// push waits at most wait for a disconnected device (0: 30 seconds). The function progress, if not nil, receives the
+// bytes sent.
+func New(dev transport.Device, held *lease.Lease, sums Sums, wait time.Duration, progress func(done, total int64)) *Store {
 	return &Store{dev: dev, held: held, sums: sums, wait: wait, progress: progress}
 }
 
@@ -41,7 +39,7 @@ func (s *Store) Ensure(ctx context.Context, files map[string]File) (sums map[str
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		b, err := s.sums.read(ctx, files[p])
 		if err != nil {
-			return nil, fmt.Errorf("push %s: %w", p, err)
+			return nil, fmt.Errorf("cannot push %s: %w", p, err)
 		}
 		sums[p], blobs[b.sum] = b.sum, b
 	}
@@ -51,12 +49,12 @@ func (s *Store) Ensure(ctx context.Context, files map[string]File) (sums map[str
 	return sums, nil
 }
 
-// Folder puts files into a folder of the device, an absolute path, and replaces files of the same names. The files are
-// hard links to the store if both are on one file system. If a program writes to such a file, the next push sends its
-// content again.
+// Folder puts files into a folder of the device. The path of the folder is absolute. Folder replaces files with the
+// same names. The files are hard links to the store if both are on one file system. If a program changes such a file,
+// the next push sends its content again.
 func (s *Store) Folder(ctx context.Context, dir string, files map[string]File) (Pushed, error) {
 	if !path.IsAbs(dir) || strings.ContainsAny(dir, "\n\r\\") || strings.TrimSpace(dir) != dir {
-		return Pushed{}, fmt.Errorf("invalid device folder %q: give an absolute path", dir)
+		return Pushed{}, fmt.Errorf("invalid device folder %q; give an absolute path", dir)
 	}
 	if err := CheckPaths(slices.Collect(maps.Keys(files))...); err != nil {
 		return Pushed{}, err
@@ -72,26 +70,27 @@ func (s *Store) Folder(ctx context.Context, dir string, files map[string]File) (
 	return s.pushed, s.Place(ctx, dir, &p)
 }
 
-// Pushed returns what the store did so far.
+// Pushed returns a summary of the store's pushes so far.
 func (s *Store) Pushed() Pushed { return s.pushed }
 
-// CheckPaths refuses paths that the device's shell or hexmage could misunderstand.
+// CheckPaths rejects paths that the device's shell or hexmage could misunderstand.
 func CheckPaths(paths ...string) error {
 	for _, p := range paths {
 		if !fs.ValidPath(p) || p == "." || strings.ContainsAny(p, "\n\r") || strings.TrimSpace(p) != p {
-			return fmt.Errorf("invalid device path %q: give a relative slash path without outer spaces or line ends", p)
+			return fmt.Errorf("invalid device path %q; give a relative path with / and without line breaks or spaces "+
+				"at its ends", p)
 		}
 	}
 	return nil
 }
 
-// Placement lists the files of a folder, as placeScript reads them. The zero value is an empty list.
+// Placement lists files for a folder, in the format of placeScript. The zero value is an empty list.
 type Placement struct{ strings.Builder }
 
-// Folder makes the folder that contains the path.
+// Folder adds a folder to the list.
 func (p *Placement) Folder(of string) { fmt.Fprintf(p, "d - %s\n", of) }
 
-// File puts a content of the store at the path.
+// File adds a file with a stored content at the path.
 func (p *Placement) File(at, sum string, program bool) {
 	kind := "f"
 	if program {
@@ -100,5 +99,5 @@ func (p *Placement) File(at, sum string, program bool) {
 	fmt.Fprintf(p, "%s %s %s\n", kind, sum, at)
 }
 
-// Link puts a symbolic link at the path.
+// Link adds a symbolic link at the path.
 func (p *Placement) Link(at, target string) { fmt.Fprintf(p, "l - %s\n%s\n", at, target) }

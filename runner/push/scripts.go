@@ -3,8 +3,8 @@ package push
 import "github.com/hexmage/hexmage/runner/layout"
 
 // The scripts run in the device's own shell: mksh and toybox on phones, ash and busybox in the simulation. They read
-// lists from standard input, since command lines are short. Each may run twice, if the link breaks before its answer
-// arrives. A script of a broken link may still run: it writes the same bytes to the same places.
+// lists from standard input, because command lines are short. A script may run twice if the link breaks before its
+// answer arrives. A script of a broken link may still run; it writes the same bytes to the same places.
 const (
 	// sum prints the SHA-256 of a file; keep verifies and names a content.
 	functions = `sum() { { [ -n "$agent" ] && echo "$1" | "$agent" sum 2>/dev/null; } || sha256sum "$1"; }
@@ -20,8 +20,8 @@ keep() {
 }
 `
 
-	// Input: sums. Output: "free KILOBYTES", then "SIZE,TIME SUM"
-	// of each content that is there. It removes leftovers of crashed sessions after a day.
+	// Input: sums. Output: "free KILOBYTES", then "SIZE,TIME SUM" of each stored content among them. It removes
+	// leftovers of crashed sessions after a day.
 	missingScript = layout.Guard + `mkdir -p ` + layout.CAS + ` ` + layout.Parts + ` ` + layout.Used + ` ` + layout.Runs + ` && cd ` + layout.CAS + ` || exit 1
 find ` + layout.Runs + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
 find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
@@ -36,8 +36,8 @@ done
 show "$@"
 exit 0`
 
-	// Input: the agent's SHA-256. Output: "agent" if it is faster than sha256sum by more than the clock's hundredth of
-	// a second.
+	// Input: the agent's SHA-256. Output: "agent" if the agent is faster than sha256sum by more than the clock's
+	// resolution, a hundredth of a second.
 	raceScript = `cd ` + layout.CAS + ` && read -r a || exit 1
 now() { read -r t _ </proc/uptime && echo "${t%.*}${t#*.}"; }
 head -c 8388608 /dev/zero >.race
@@ -46,7 +46,7 @@ b=$(now) && s=$(sha256sum .race) && c=$(now) && m=$(echo .race | "./$a" sum) && 
 rm -f .race
 exit 0`
 
-	// Input: sums, an empty line, and a tar archive of these contents. Output: sums of damaged contents.
+	// Input: sums, an empty line, and a tar archive of these contents. Output: sums of corrupt contents.
 	togetherScript = functions + `cd ` + layout.CAS + ` || exit 1
 set --
 while read -r h && [ -n "$h" ]; do set -- "$@" "$h"; done
@@ -57,19 +57,19 @@ esac
 for h; do keep "$h" 2>/dev/null || echo "$h"; done
 exit 0`
 
-	// Input: a sum. Output: how many bytes of the content are there.
+	// Input: a sum. Output: the number of stored bytes of the content.
 	sizeScript = `cd ` + layout.CAS + ` && read -r h && { [ -f ".$h.part" ] || : >".$h.part"; } && stat -c %s ".$h.part"`
 
 	// Input: bytes of a content. Output: the size of its file. The words SUM and AT are replaced.
 	sendScript = `cd ` + layout.CAS + ` && dd of=.SUM.part bs=1048576 seek=AT conv=notrunc && stat -c %s .SUM.part`
 
-	// Input: a sum, a content that is there, then of which part, to which part and how many parts to copy. Output: the
-	// size of the file.
+	// Input: a sum, a stored content, the first part to copy from it, the first part to write, and the number of
+	// parts. Output: the size of the file.
 	copyScript = `cd ` + layout.CAS + ` && read -r h b from to n &&
 dd if="$b" of=".$h.part" bs=1048576 skip="$from" seek="$to" count="$n" conv=notrunc && stat -c %s ".$h.part"`
 
-	// Input: a sum, then the digests of the parts. Output: "ok" or "bad". The content is on the disk before it gets its
-	// name: else a device that loses power would keep a content of the right size with nothing in it.
+	// Input: a sum, then the digests of the parts. Output: "ok" or "bad". The content is synced before its rename:
+	// else a device that loses power would keep an empty content of the right size.
 	finishScript = functions + `cd ` + layout.CAS + ` && read -r h || exit 1
 { fsync ".$h.part" || sync ".$h.part"; } 2>/dev/null
 keep "$h" || { echo bad; exit 0; }
@@ -103,9 +103,10 @@ du -sk ` + layout.CAS + ` ` + layout.Runs + ` 2>/dev/null | { s=0; while read -r
 find ` + layout.Root + ` -type d -exec chmod u+w {} + 2>/dev/null
 rm -rf ` + layout.Root
 
-	// Input: the folder, then lines "f SUM FILE", "x SUM PROGRAM", "l - LINK" with the target on the next line, and
-	// "d - PATH" for the folder of a path alone. Output: what failed. Some devices forbid hard links: a data file then becomes a symbolic link, and a
-	// program, which may look for files beside itself, a copy.
+	// Input: the folder, then a line for each file. "f SUM FILE" is a data file, "x SUM PROGRAM" a program. "l -
+	// LINK" is a link with the target on the next line. "d - PATH" makes the folder of a path only. Output: failures.
+	// Some devices forbid hard links. A data file then becomes a symbolic link. A program becomes a copy, because it
+	// may look for files beside itself.
 	placeScript = `read -r dir && mkdir -p "$dir" && cd "$dir" || exit 1
 while read -r k h p; do
 	d=./$p d=${d%/*}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 const (
@@ -24,36 +24,36 @@ const (
 	spare       = 1 << 20 // that a push leaves free for the run
 )
 
-// blobTime is the modification time of every blob, in seconds since 1970. It tells blobs that a program wrote to: a
-// run's files are links to blobs, and file modes do not stop root.
+// blobTime is the modification time of every blob, in seconds since 1970. Another time shows that a program wrote to
+// the blob: a run's files are links to blobs, and file modes do not stop root.
 const blobTime = 1_000_000_000
 
-// blobStat is how the device describes an unchanged blob.
+// blobStat returns the line of missingScript for an unchanged blob.
 func blobStat(size int64) string { return fmt.Sprintf("%d,%d", size, blobTime) }
 
 // Pushed is a summary of a push. Sizes are in bytes.
 type Pushed struct {
-	Blobs   int   `json:"blobs"`             // distinct contents
-	Missing int   `json:"missing"`           // contents that the device lacked
-	Size    int64 `json:"size"`              // of all contents
-	Sent    int64 `json:"sent"`              // of contents, as far as the link took them; again if they were sent again
-	Reused  int64 `json:"reused,omitempty"`  // of missing contents, found on the device in others
-	Dropped int   `json:"dropped,omitempty"` // times that the link broke
-	Evicted int   `json:"evicted,omitempty"` // contents of earlier pushes that were removed to make room
+	Blobs   int   `json:"blobs"`             // number of distinct contents
+	Missing int   `json:"missing"`           // number of contents that the device lacked
+	Size    int64 `json:"size"`              // size of all contents
+	Sent    int64 `json:"sent"`              // bytes sent over the link, including repetitions
+	Reused  int64 `json:"reused,omitempty"`  // bytes of missing contents that the device copied from stored contents
+	Dropped int   `json:"dropped,omitempty"` // number of times that the link broke
+	Evicted int   `json:"evicted,omitempty"` // number of earlier contents removed to free space
 }
 
-// Notice returns a hint for people about a link that breaks, or "".
+// Notice returns a hint about an unreliable link, or "".
 func (p Pushed) Notice() string {
 	if p.Dropped < 2 {
 		return ""
 	}
-	const text = "the link broke %d times during the push; a phone on USB may have a better link over Wi-Fi"
+	const text = "the connection broke %d times during the push; if the phone is on USB, try Wi-Fi"
 	return fmt.Sprintf(text, p.Dropped)
 }
 
-// Store is the content-addressed store of a device. One session at a time uses it: see package lease.
+// Store is the content-addressed store of a device. Only one session at a time may use it: see package lease.
 type Store struct {
-	dev      link.Device
+	dev      transport.Device
 	held     *lease.Lease
 	sums     Sums
 	wait     time.Duration // for a device that went away
@@ -91,7 +91,7 @@ func (s *Store) missing(ctx context.Context, blobs map[string]blob) (sums []stri
 	sums = slices.Sorted(maps.Keys(blobs))
 	out, err := s.output(ctx, missingScript, strings.Join(sums, "\n")+"\n")
 	if err != nil {
-		return nil, 0, fmt.Errorf("list contents of the device: %w", err)
+		return nil, 0, fmt.Errorf("cannot list files on the device: %w", err)
 	}
 	have, free := parseMissing(out, blobs)
 	sums = slices.DeleteFunc(sums, func(sum string) bool { return have[sum] })
@@ -99,8 +99,7 @@ func (s *Store) missing(ctx context.Context, blobs map[string]blob) (sums []stri
 	return sums, free, nil
 }
 
-// parseMissing reads "free KILOBYTES" and "SIZE,TIME SUM" lines. free is negative if the device does not tell
-// it.
+// parseMissing reads "free KILOBYTES" and "SIZE,TIME SUM" lines. free is negative if it is unknown.
 func parseMissing(out string, blobs map[string]blob) (have map[string]bool, free int64) {
 	have, free = map[string]bool{}, -1
 	for line := range strings.Lines(out) {
@@ -109,26 +108,26 @@ func parseMissing(out string, blobs map[string]blob) (have map[string]bool, free
 		switch kb, err := strconv.ParseInt(sum, 10, 64); {
 		case said == "free" && err == nil && kb >= 0 && kb < maxSize>>10:
 			free = kb << 10
-		case ok && said == blobStat(b.size): // another size: it was cut short when the device lost power
+		case ok && said == blobStat(b.size): // another size: the device lost power while it wrote
 			have[sum] = true
 		}
 	}
 	return have, free
 }
 
-// script runs a script if this session still has the device.
+// script runs a script if this session still has the lease.
 func (s *Store) script(ctx context.Context, script string, in io.Reader) (string, error) {
 	if err := s.held.Check(ctx); err != nil {
 		return "", err
 	}
-	out, err := link.Script(ctx, s.dev, s.held.Fence()+"agent="+s.agent+"\n"+script, in)
+	out, err := transport.Script(ctx, s.dev, s.held.Fence()+"agent="+s.agent+"\n"+script, in)
 	return out, s.held.Noticed(err)
 }
 
-// output runs a script that may run twice, and repeats it if the link breaks.
+// output runs a script that may run twice. It repeats the script once if the link breaks.
 func (s *Store) output(ctx context.Context, script, input string) (string, error) {
 	out, err := s.script(ctx, script, strings.NewReader(input))
-	if link.Retryable(err) && ctx.Err() == nil && !errors.Is(err, lease.ErrLost) {
+	if transport.Retryable(err) && ctx.Err() == nil && !errors.Is(err, lease.ErrLost) {
 		if e := s.reconnect(ctx); e != nil {
 			return "", e
 		}
@@ -137,7 +136,7 @@ func (s *Store) output(ctx context.Context, script, input string) (string, error
 	return out, err
 }
 
-// reconnect sets up the link again, and waits until the device is back.
+// reconnect sets up the link again and waits until the device is back.
 func (s *Store) reconnect(ctx context.Context) error {
 	wait := s.wait
 	if wait <= 0 {
@@ -155,38 +154,37 @@ func (s *Store) reconnect(ctx context.Context) error {
 			err = s.held.Check(ctx)
 		}
 		switch {
-		case err == nil || !link.Retryable(err) || errors.Is(err, lease.ErrLost):
+		case err == nil || !transport.Retryable(err) || errors.Is(err, lease.ErrLost):
 			return err
 		case time.Since(began) > wait:
-			return fmt.Errorf("the device did not come back within %v: %w", wait, err)
+			return fmt.Errorf("the device did not reconnect within %v: %w", wait, err)
 		}
 	}
 }
 
-// Place makes the listed files in a folder.
+// Place puts the listed files into a folder.
 func (s *Store) Place(ctx context.Context, dir string, p *Placement) error {
 	out, err := s.output(ctx, placeScript, dir+"\n"+p.String())
 	if err != nil {
-		return fmt.Errorf("place the files: %w", err)
+		return fmt.Errorf("cannot place the files on the device: %w", err)
 	}
 	if out = strings.TrimSpace(out); out != "" {
-		return fmt.Errorf("place the files on the device: %s", out)
+		return fmt.Errorf("cannot place the files on the device: %s", out)
 	}
 	return nil
 }
 
-// evict frees space: it removes the least recently used contents, except for those to keep. If they are too small, it
+// evict frees space. It removes the least recently used contents, except those in keep. If that is not enough, it
 // removes nothing.
 func (s *Store) evict(ctx context.Context, keep map[string]blob, bytes int64) error {
 	out, err := s.output(ctx, listScript, "")
 	if err != nil {
-		return fmt.Errorf("list contents of the device: %w", err)
+		return fmt.Errorf("cannot list files on the device: %w", err)
 	}
 	victims, freed := choose(out, keep, bytes)
 	if freed < bytes {
-		return fmt.Errorf("no space left on device: the push needs %s more than is free, "+
-			"and contents of earlier pushes take up only %s: "+
-			"remove files from the device's disk (%s), or push less",
+		return fmt.Errorf("no space left on device: the push needs %s more, and removing files of earlier pushes "+
+			"would free only %s. Remove other files from %s, or push less",
 			bytesize.Decimal(bytes), bytesize.Decimal(freed), path.Dir(string(s.dev.Place().Folder)))
 	}
 	s.pushed.Evicted += len(victims)
@@ -194,7 +192,7 @@ func (s *Store) evict(ctx context.Context, keep map[string]blob, bytes int64) er
 	return err
 }
 
-// choose picks files from "SIZE NAME" lines, in their order, until it has enough bytes.
+// choose returns files from "SIZE NAME" lines, in their order, until they have enough bytes.
 func choose(out string, keep map[string]blob, bytes int64) (victims []string, freed int64) {
 	for line := range strings.Lines(out) {
 		size, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -204,7 +202,7 @@ func choose(out string, keep map[string]blob, bytes int64) (victims []string, fr
 		}
 		sum, half := strings.CutPrefix(name, ".") // .SUM.part
 		switch _, ok := keep[sum[:min(len(sum), 64)]]; {
-		case ok && half: // the push continues it, so it needs less
+		case ok && half: // the push continues the file, so it needs less
 			freed += n
 		case !ok && freed < bytes:
 			victims, freed = append(victims, name), freed+n
@@ -213,9 +211,9 @@ func choose(out string, keep map[string]blob, bytes int64) (victims []string, fr
 	return victims, freed
 }
 
-// Clear removes everything that hexmage put on a device, and returns its size in bytes as far as the device tells it.
-func Clear(ctx context.Context, dev link.Device) (int64, error) {
-	out, err := link.Script(ctx, dev, clearScript, nil)
+// Clear removes all of hexmage's files from a device. It returns their size in bytes if the device reports it.
+func Clear(ctx context.Context, dev transport.Device) (int64, error) {
+	out, err := transport.Script(ctx, dev, clearScript, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -15,21 +15,21 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// partSize is the unit that is reused, and resumed after. Small parts resend little after a change or a break; a
-// gigabyte has 1024 of them.
+// partSize is the unit of reuse and resume, in bytes. Small parts resend little after a change or a break. A gigabyte
+// has 1024 of them.
 const partSize = 1 << 20
 
-// blob is a file's content on its way to the device.
+// blob is the content of a file to push.
 type blob struct {
 	sum   string   // SHA-256, 64 hexadecimal digits
-	parts []string // for each part the start of its SHA-256: the device verifies the whole
+	parts []string // start of each part's SHA-256: the device verifies the whole
 	size  int64
 	open  func() (io.ReadCloser, error)
 }
 
-// Sums is a folder that remembers digests of named contents, so that a push does not read unchanged gigabytes. It has a
-// small file for each content, and may be removed at any time. The zero value remembers nothing. Safe for concurrent
-// use, also by several processes.
+// Sums caches digests of contents in a folder, so that a push does not read unchanged gigabytes. The folder has a small
+// file for each content, and may be removed at any time. The zero value caches nothing. Several processes may use Sums
+// at the same time.
 type Sums struct {
 	Dir string
 }
@@ -52,7 +52,7 @@ func (s Sums) read(ctx context.Context, f File) (blob, error) {
 	}
 	if at != "" {
 		if err := atomicfile.PlaceFile(at, []byte(b.sum+"\n"+strings.Join(b.parts, "\n")+"\n"), 0o644); err != nil {
-			return b, fmt.Errorf("remember a hash: %w", err)
+			return b, fmt.Errorf("cannot cache a hash: %w", err)
 		}
 	}
 	return b, nil
@@ -83,20 +83,22 @@ func (b *blob) hash(ctx context.Context) error {
 		return fmt.Errorf("hash: %w", err)
 	}
 	if size != b.size {
-		return fmt.Errorf("the file to push has %d bytes, expected %d: did it change just now?", size, b.size)
+		return fmt.Errorf("the file to push has %d bytes, expected %d; another program may have changed the file",
+			size, b.size)
 	}
 	b.sum = hex.EncodeToString(whole.Sum(nil))
 	return nil
 }
 
-// same fails if the content is not the one that was hashed.
+// same returns an error if the content changed since it was hashed.
 func (b blob) same(ctx context.Context) error {
 	now := blob{size: b.size, open: b.open}
 	if err := now.hash(ctx); err != nil {
 		return err
 	}
 	if now.sum != b.sum {
-		return fmt.Errorf("the file to push has the SHA-256 %s, expected %s: did it change just now?", now.sum, b.sum)
+		return fmt.Errorf("the file to push has SHA-256 %s, expected %s; another program may have changed the file",
+			now.sum, b.sum)
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (b blob) read(at, n int64) ([]byte, error) {
 		_, err = io.ReadFull(r, buf)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the file to push: %w", err)
+		return nil, fmt.Errorf("cannot read the file to push: %w", err)
 	}
 	return buf, nil
 }

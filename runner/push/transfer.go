@@ -16,14 +16,14 @@ import (
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 const (
-	maxAttempts = 5                // in a row without progress, and for contents that arrive damaged
-	maxSend     = 16 << 20         // that one command sends until the link breaks; afterwards it sends a part
+	maxAttempts = 5                // in a row without progress, and for corrupt contents
+	maxSend     = 16 << 20         // bytes in one command until the link breaks; afterwards partSize
 	sendWait    = 90 * time.Second // for one command: then its link counts as broken, and commands become smaller
-	agentFrom   = 64 << 20         // bytes of a push that is worth sending hexmage-agent
+	agentFrom   = 64 << 20         // minimum bytes of a push for which hexmage-agent is sent
 )
 
 // transfer is a push that may take several attempts.
@@ -33,8 +33,8 @@ type transfer struct {
 	left       []string // sums of blobs to send, small ones first
 	known      map[string]place
 	total      int64 // bytes to send
-	progressed bool  // something arrived since the link broke
-	damaged    int   // times that a content arrived damaged
+	progressed bool  // a content or part arrived since the link broke
+	damaged    int   // contents that arrived corrupt
 }
 
 // place is a part of a blob on the device.
@@ -43,10 +43,10 @@ type place struct {
 	part int
 }
 
-var errDamaged = errors.New("the content that arrived on the device differs from the content that was sent")
+var errDamaged = errors.New("a file on the device differs from the file that was sent")
 
-// most is the number of bytes that one command sends. A link that breaks loses the bytes on their way, so a command
-// then sends one part.
+// most is the maximum number of bytes in one command. A break loses the bytes on their way, so later commands send
+// one part.
 func (s *Store) most() int64 {
 	if s.pushed.Dropped > 0 {
 		return partSize
@@ -78,7 +78,7 @@ func (t *transfer) repeat(ctx context.Context) error {
 			return err
 		}
 		switch {
-		case link.Retryable(err):
+		case transport.Retryable(err):
 			t.pushed.Dropped++
 		case errors.Is(err, errDamaged) && t.damaged < maxAttempts:
 			t.damaged++
@@ -95,12 +95,12 @@ func (t *transfer) repeat(ctx context.Context) error {
 			failures = 0
 		}
 		if failures++; failures >= maxAttempts {
-			return fmt.Errorf("given up after %d attempts: %w", failures, err)
+			return fmt.Errorf("%d attempts failed: %w", failures, err)
 		}
 	}
 }
 
-// attempt sends the blobs that are left until the first error.
+// attempt sends the remaining blobs until the first error.
 func (t *transfer) attempt(ctx context.Context) error {
 	for len(t.left) > 0 {
 		n, size := 0, int64(0)
@@ -123,7 +123,7 @@ func (t *transfer) attempt(ctx context.Context) error {
 	return nil
 }
 
-// together sends small blobs as a tar archive. The device verifies and names them.
+// together sends small blobs as a tar archive. The device verifies and renames them.
 func (t *transfer) together(ctx context.Context, sums []string) error {
 	in := bytes.NewBufferString(strings.Join(sums, "\n") + "\n\n")
 	archive := tar.NewWriter(in)
@@ -149,13 +149,13 @@ func (t *transfer) together(ctx context.Context, sums []string) error {
 	return nil
 }
 
-// inParts makes the device build a large blob in one file, from front to back. The length of that file tells where to
-// continue after a break.
+// inParts makes the device write a large blob to one file, from front to back. After a break, the file's length is
+// the place to continue.
 func (t *transfer) inParts(ctx context.Context, b blob) error {
 	if t.known == nil {
 		out, err := t.output(ctx, partsScript, "")
 		if err != nil {
-			return fmt.Errorf("list parts of the device: %w", err)
+			return fmt.Errorf("cannot list partial files on the device: %w", err)
 		}
 		t.known = parseParts(out, t.blobs)
 	}
@@ -166,7 +166,7 @@ func (t *transfer) inParts(ctx context.Context, b blob) error {
 	for least := int64(0); ; t.progressed = true {
 		at, err := b.reached(out)
 		if err == nil && at < least {
-			err = fmt.Errorf("the device does not add to its file of %s", b.sum)
+			err = fmt.Errorf("the device cannot append to its file of %s", b.sum)
 		}
 		if err != nil {
 			return err
@@ -197,11 +197,11 @@ func (b blob) part(at int64) string {
 	return ""
 }
 
-// reached reads the size of a blob's file on the device, and returns where to continue.
+// reached parses the size of a blob's file on the device, and returns the offset to continue at.
 func (b blob) reached(out string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
 	if err != nil || n < 0 || n > maxSize {
-		return 0, fmt.Errorf("the device answers %.60q for the size of a file", out)
+		return 0, fmt.Errorf("invalid file size from the device: %.60q", out)
 	}
 	if n >= b.size {
 		return b.size, nil
@@ -209,7 +209,7 @@ func (b blob) reached(out string) (int64, error) {
 	return n - n%partSize, nil
 }
 
-// run returns how many bytes from the offset are on the device in one piece, or are not.
+// run returns the length of the sequence of parts from at that are together on the device, or that are all missing.
 func (t *transfer) run(b blob, at int64, from place) int64 {
 	end := at
 	for next := from; end < b.size && next == from; next = t.known[b.part(end)] {
@@ -221,7 +221,7 @@ func (t *transfer) run(b blob, at int64, from place) int64 {
 	return end - at
 }
 
-// send adds bytes to a blob's file, and returns the size of the file.
+// send appends bytes to a blob's file, and returns the output of the device: the size of the file.
 func (t *transfer) send(ctx context.Context, b blob, at, n int64) (string, error) {
 	data, err := b.read(at, n)
 	if err != nil {
@@ -231,10 +231,10 @@ func (t *transfer) send(ctx context.Context, b blob, at, n int64) (string, error
 	return t.timed(ctx, script, data, n)
 }
 
-// timed runs a script with contents for its input, and counts the bytes that the link took: at most those of the
-// contents, which have the size.
+// timed runs a script with data as its input. It adds the bytes that the link took to Sent, at most size: the rest is
+// not content.
 func (t *transfer) timed(ctx context.Context, script string, data []byte, size int64) (string, error) {
-	slow := fmt.Errorf("%w: sending %s took more than %v", link.ErrDropped, bytesize.Decimal(int64(len(data))), sendWait)
+	slow := fmt.Errorf("%w: sending %s took more than %v", transport.ErrDropped, bytesize.Decimal(int64(len(data))), sendWait)
 	ctx, cancel := context.WithTimeoutCause(ctx, sendWait, slow)
 	defer cancel()
 	in := &counted{data: data}
@@ -246,7 +246,7 @@ func (t *transfer) timed(ctx context.Context, script string, data []byte, size i
 	return out, err
 }
 
-// counted reads data, and counts it. The link may still read when its command is over.
+// counted is a reader that counts. Its count is atomic because the link may still read after its command.
 type counted struct {
 	data []byte
 	n    atomic.Int64
@@ -262,8 +262,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// copy makes the device copy bytes from another blob, and returns the size of the file. If the device cannot do that,
-// all other parts are sent.
+// copy makes the device copy bytes from another blob, and returns the size of the file. If the device cannot copy,
+// the transfer sends all other parts.
 func (t *transfer) copy(ctx context.Context, b blob, at, n int64, from place) (string, error) {
 	count := (n + partSize - 1) / partSize
 	in := fmt.Sprintf("%s %s %d %d %d\n", b.sum, from.blob, from.part, at/partSize, count)
@@ -272,14 +272,14 @@ func (t *transfer) copy(ctx context.Context, b blob, at, n int64, from place) (s
 		t.pushed.Reused += n
 		return out, nil
 	}
-	if link.Retryable(err) || ctx.Err() != nil {
+	if transport.Retryable(err) || ctx.Err() != nil {
 		return "", err
 	}
 	t.known = map[string]place{}
 	return t.script(ctx, sizeScript, strings.NewReader(b.sum+"\n"))
 }
 
-// finish lets the device verify the blob and name it.
+// finish makes the device verify the blob and rename it.
 func (t *transfer) finish(ctx context.Context, b blob) error {
 	out, err := t.script(ctx, finishScript, strings.NewReader(b.sum+"\n"+strings.Join(b.parts, "\n")+"\n"))
 	if err != nil {
@@ -294,12 +294,12 @@ func (t *transfer) finish(ctx context.Context, b blob) error {
 	if err := b.same(ctx); err != nil {
 		return err
 	}
-	t.known = map[string]place{} // a blob that was copied from may be damaged
+	t.known = map[string]place{} // the source of a copy may be corrupt
 	return fmt.Errorf("%w: SHA-256 %s, %s", errDamaged, b.sum, bytesize.Decimal(b.size))
 }
 
-// parseParts reads the digests of each blob's parts, after a line "blob SUM". Blobs that are pushed now do not count:
-// they are not what they were.
+// parseParts reads "blob SUM" lines, each followed by digests of parts. It skips blobs of this push, because their
+// stored copies are missing or corrupt.
 func parseParts(out string, pushed map[string]blob) map[string]place {
 	known, in, part := map[string]place{}, "", 0
 	for line := range strings.Lines(out) {
@@ -318,14 +318,14 @@ func parseParts(out string, pushed map[string]blob) map[string]place {
 	return known
 }
 
-// report tells how far the push is, with sent bytes of the blob under way.
+// report reports the progress, with sent bytes of the current blob.
 func (t *transfer) report(sent int64) {
 	if t.progress != nil && t.total > 0 {
 		t.progress(t.total-t.size(t.left)+sent, t.total)
 	}
 }
 
-// size adds up blobs.
+// size returns the total size of blobs.
 func (t *transfer) size(sums []string) (n int64) {
 	for _, sum := range sums {
 		n += t.blobs[sum].size

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
@@ -26,19 +26,19 @@ func contents(all ...string) map[string]blob {
 	return blobs
 }
 
-// TestAgentVerifies: the agent computes SHA-256 in place of the phone's sha256sum, which computes it if the agent fails.
+// TestAgentVerifies: the agent computes SHA-256 instead of the phone's sha256sum. If the agent fails, sha256sum does.
 func TestAgentVerifies(t *testing.T) {
 	t.Parallel()
 	dev := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	do := func(command string) string {
 		t.Helper()
-		out, err := link.Script(t.Context(), dev, command, nil)
+		out, err := transport.Script(t.Context(), dev, command, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.TrimSpace(out)
 	}
-	// Whichever is faster here: the race leaves only the agent.
+	// The agent may win or lose the race. Only the agent stays.
 	do("mkdir -p " + layout.CAS + " " + layout.Used)
 	racer := &Store{dev: dev}
 	racer.race(t.Context())
@@ -52,7 +52,7 @@ func TestAgentVerifies(t *testing.T) {
 	large := strings.Repeat("0123456789abcde\n", (maxSend+1<<20)/16)
 	for _, c := range []struct {
 		name, script string
-		asked        string // by how many pushed files
+		asked        string // number of pushed files
 	}{
 		{"the agent", "exec " + layout.Android.CAS() + "/" + program + ` "$@"`, "3"},
 		{"one that fails", "exit 1", "3"},
@@ -63,7 +63,7 @@ func TestAgentVerifies(t *testing.T) {
 		s.agent = "/data/local/tmp/agent"
 		blobs := contents("one", "two"+c.name, large+c.name)
 		for sum, b := range blobs {
-			if b.size > maxSend { // all of it is there, and nobody knows whether it is right
+			if b.size > maxSend { // complete, but not verified
 				do(fmt.Sprintf("cd %s; { yes 0123456789abcde | head -n %d; printf %%s '%s'; } >.%s.part", layout.CAS, len(large)/16, c.name, sum))
 			}
 		}

@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// Bounds of what a device may say.
+// Limits of the device's answers.
 const (
 	maxLine    = 16 << 10
 	maxColumns = 512
 	maxAbsent  = 512
 	maxLabel   = 64
-	maxCells   = 2 << 20 // of all rows; a longer series is thinned out
+	maxCells   = 2 << 20 // of all rows; longer series are thinned
 )
 
-// none stands for a value that was not read.
+// none marks a missing value.
 const none = math.MinInt64
 
-// Parser makes a Series of what Command prints. It is an io.Writer that never fails: if a device prints nonsense, the
-// note of the Series says it. Not for concurrent use.
+// Parser parses the output of Command into a Series. Its Write never fails: the note of the Series reports invalid
+// output. It is not safe for concurrent use.
 type Parser struct {
 	line    []byte
 	tooLong bool
 	lines   int
-	problem string // why nothing that follows is read
+	problem string // why the rest is ignored
 
 	interval time.Duration
 	hz       int64
@@ -35,7 +35,7 @@ type Parser struct {
 	absent   []Absent
 	begun    bool
 	rows     [][]int64 // time, then a value for each column
-	stride   int       // every so many rows one is kept
+	stride   int       // one of stride rows is kept
 	seen     int
 	damaged  int
 	ended    string
@@ -66,17 +66,17 @@ func (p *Parser) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Begun tells whether the header has been read: from here on rows come.
+// Begun reports whether the header, which precedes all rows, is complete.
 func (p *Parser) Begun() bool { return p.begun }
 
-// read takes one line.
+// read parses one line.
 func (p *Parser) read(line string) {
 	p.lines++
 	word, rest, _ := strings.Cut(line, " ")
 	switch {
 	case p.lines == 1:
 		if line != "hexmage-samples 1" {
-			p.problem = fmt.Sprintf("the device said %.200q and no samples", line)
+			p.problem = fmt.Sprintf("the device sent text instead of samples: %.200q", line)
 		}
 	case p.ended != "":
 	case p.begun && word == "end":
@@ -94,7 +94,7 @@ func (p *Parser) read(line string) {
 	}
 }
 
-// header reads a line of the header. It ignores words that it does not know.
+// header parses a line of the header. It ignores unknown words.
 func (p *Parser) header(word, rest string) {
 	f := strings.SplitN(rest, " ", 3)
 	switch word {
@@ -108,7 +108,7 @@ func (p *Parser) header(word, rest string) {
 		}
 	case "column":
 		if len(p.raw) == maxColumns {
-			p.problem = fmt.Sprintf("the device announced more than %d columns", maxColumns)
+			p.problem = fmt.Sprintf("the device sent more than %d columns", maxColumns)
 			return
 		}
 		c := rawColumn{name: clean(f[0])}
@@ -130,7 +130,7 @@ func (p *Parser) header(word, rest string) {
 	}
 }
 
-// row reads a line of numbers. One that was cut off, or goes back in time, is no row.
+// row parses a line of numbers. It drops a line that is incomplete or goes back in time.
 func (p *Parser) row(line string) {
 	fields := strings.Fields(line)
 	if len(fields) != 1+len(p.raw) {
@@ -157,7 +157,7 @@ func (p *Parser) row(line string) {
 		return
 	}
 	p.rows = append(p.rows, row)
-	if len(p.rows) > 1 && len(p.rows)*len(row) > maxCells { // every second one stays
+	if len(p.rows) > 1 && len(p.rows)*len(row) > maxCells { // keep every second row
 		kept := p.rows[:0]
 		for i := 0; i < len(p.rows); i += 2 {
 			kept = append(kept, p.rows[i])
@@ -168,7 +168,7 @@ func (p *Parser) row(line string) {
 	}
 }
 
-// clean makes a word of a device one that may stand in a file's heading.
+// clean makes a device's word safe for a file's heading.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -190,31 +190,33 @@ func printable(s string, most int) string {
 	return s[:min(len(s), most)]
 }
 
-// Series are samples over time.
+// Series is a series of samples over time.
 type Series struct {
-	Interval   time.Duration // between two rows, as asked for
-	Columns    []Column      // the first is the time since the first row, in s
-	Rows       [][]float64   // a value for each column; NaN where none was read
-	Absent     []Absent      // what this device does not let us read
-	Ended      string        // "gone" with the process, "closed" by us; empty: cut off, as by a link that broke
-	SamplerCPU time.Duration // what taking the samples cost, of one core
-	Note       string        // what is wrong with them; empty: nothing
+	Interval   time.Duration // requested interval between two rows
+	Columns    []Column      // the first column is the time since the first row, in s
+	Rows       [][]float64   // a value for each column; NaN if missing
+	Absent     []Absent      // values that the device does not provide
+	Ended      string        // "gone": the process ended; "closed": hexmage ended it; empty: the link broke
+	SamplerCPU time.Duration // processor time that the sampler used
+	Note       string        // problem with the samples, or empty
 }
 
-// Column says what the values of a column are.
+// Column describes the values of a column.
 type Column struct {
 	Name string `json:"name"` // "rss", "cpu0", "temperature_nsphvx-0"
-	Unit string `json:"unit"` // "s", "bytes", "percent" (of one core, or of the GPU), "MHz", "C", "mA", "V", "count", "bool", or "driver": the kernel does not say
+	// Unit is "s", "bytes", "percent" (of one core, or of the GPU), "MHz", "C", "mA", "V", "count" or "bool". "driver"
+	// means that the kernel does not report the unit.
+	Unit string `json:"unit"`
 }
 
-// Absent is something that could not be read.
+// Absent is a value that the device does not provide.
 type Absent struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
-	Errno int    `json:"errno"` // Linux's number of the error: 2 there is none, 13 not allowed; 0: nothing of the kind
+	Errno int    `json:"errno"` // Linux error number: 2 not found, 13 not allowed; 0: another reason
 }
 
-// conversion is how a unit of the stream becomes one of a Series.
+// conversion converts a unit of the stream to a unit of a Series.
 type conversion struct {
 	unit   string
 	factor float64
@@ -228,7 +230,7 @@ func convert(unit string) conversion {
 	case "kilobytes":
 		return conversion{"bytes", 1000, 1}
 	case "ticks":
-		return conversion{"percent", 1, 10} // and a difference
+		return conversion{"percent", 1, 10} // of a difference
 	case "kHz":
 		return conversion{"MHz", 1e-3, 1e3}
 	case "Hz":
@@ -243,12 +245,12 @@ func convert(unit string) conversion {
 	return conversion{unit, 1, 1}
 }
 
-// Series returns what was read so far.
+// Series returns the samples so far.
 func (p *Parser) Series() Series {
 	s := Series{
 		Interval: p.interval, Columns: p.columns(), Absent: p.absent, Ended: p.ended, SamplerCPU: p.cpu, Note: p.note(),
 	}
-	last := make([]int, len(p.raw)) // the row that had a count of ticks before
+	last := make([]int, len(p.raw)) // the last row with a count of ticks, by column
 	for i := range last {
 		last[i] = -1
 	}
@@ -276,8 +278,8 @@ func (p *Parser) Series() Series {
 	return s
 }
 
-// busy is the part of the time between two rows that was spent, in per cent of one core. Time that was given back, when a process of several
-// ended and took its own with it, is not known.
+// busy returns the busy time between two rows, in percent of one core. It returns NaN if the count of ticks fell: one
+// of several processes ended and took its ticks along.
 func (p *Parser) busy(name string, from, to []int64, column int) float64 {
 	hz := p.hz
 	if hz == 0 {
@@ -301,16 +303,16 @@ func (p *Parser) note() string {
 	case p.lines == 0:
 		return "the device sent no samples"
 	case len(p.rows) == 0:
-		return "the device sent a header and no samples"
+		return "the device sent a header without samples"
 	case p.damaged > 0:
-		return strconv.Itoa(p.damaged) + " lines of the device were damaged and are left out"
+		return strconv.Itoa(p.damaged) + " corrupt lines from the device were skipped"
 	case p.stride > 1:
-		return fmt.Sprintf("of so many samples only one in %d is kept", p.stride)
+		return fmt.Sprintf("too many samples; hexmage kept one in %d", p.stride)
 	}
 	return ""
 }
 
-// columns gives every column a name of its own.
+// columns gives each column a unique name.
 func (p *Parser) columns() []Column {
 	out := []Column{{"time", "s"}}
 	taken := map[string]bool{"time": true}
@@ -332,7 +334,7 @@ func (p *Parser) columns() []Column {
 	return out
 }
 
-// round drops digits that nobody measured.
+// round drops digits beyond the resolution of the sensors.
 func round(v, digits float64) float64 {
 	if math.IsNaN(v) || math.Abs(v) > 1e15 {
 		return v
@@ -340,7 +342,7 @@ func round(v, digits float64) float64 {
 	return math.Round(v*digits) / digits
 }
 
-// Column returns the values of a column, nil if there is no such column.
+// Column returns the values of a column, or nil if it is missing.
 func (s Series) Column(name string) []float64 {
 	for i, c := range s.Columns {
 		if c.Name == name {

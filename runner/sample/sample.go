@@ -1,8 +1,6 @@
-// Package sample reads what a device takes while a command runs: memory, processor time, clocks, temperatures and the
-// battery, as a time series.
-//
-// Command is a shell script that prints the samples on the device. Parser makes a Series of them. The package does not
-// know how the script gets to a device, nor what the numbers are compared with.
+// Package sample reads time series of a device's resources while a command runs: memory, processor time, clocks,
+// temperatures and the battery. Command returns the shell script that prints samples, and Parser parses them. The
+// package does not send the script to a device, and does not know the use of the samples.
 package sample
 
 import (
@@ -10,26 +8,26 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 //go:embed sampler.sh
 var script string
 
-// Bounds of the interval between two samples.
+// Limits of the interval between two samples.
 const (
 	MinInterval = 10 * time.Millisecond
 	MaxInterval = time.Minute
 )
 
-// Command is a command line for the shell of a device. It prints samples of the device, and of the process whose id
-// pidFile holds (a number and a line end) once the file is there, with the process's descendants, group and session.
-// It ends with the process or with standard input.
+// Command returns a command line for a device's shell. The command prints samples of the device and of a process,
+// including the process's descendants, group and session. The file pidFile contains the process id and a line end, and
+// may appear later. The command ends when the process or standard input ends.
 func Command(pidFile string, interval time.Duration) string { return command("", pidFile, interval) }
 
-// command is Command where /proc and /sys are in the folder root.
+// command is Command with /proc and /sys in the folder root.
 func command(root, pidFile string, interval time.Duration) string {
 	ms := interval.Milliseconds()
 	return fmt.Sprintf("root=%s pid_file=%s interval=%d.%03d interval_ms=%d\n%s",
-		link.Quote(root), link.Quote(pidFile), ms/1000, ms%1000, ms, script)
+		transport.Quote(root), transport.Quote(pidFile), ms/1000, ms%1000, ms, script)
 }

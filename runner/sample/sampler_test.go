@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// phone makes the files of a phone's kernel below a folder. The clock is the machine's own.
+// phone makes the files of a phone's kernel below a folder. The clock is this machine's.
 func phone(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -55,12 +55,12 @@ func phone(t *testing.T) string {
 	return root
 }
 
-// status is such a file of a process, with the lines before and after those that count.
+// status returns a process's file status with the relevant lines and others.
 func status(peak, rss int) string {
 	return fmt.Sprintf("Name:\tVmRSS: 7\nState:\tS\nVmHWM:\t%8d kB\nVmRSS:\t%8d kB\nRssAnon:\t 9 kB\n", peak, rss)
 }
 
-// begin makes the files of a command's processes: the process 100, a child, and a grandchild with a session of its own.
+// begin makes the files of a command's processes: process 100, a child, and a grandchild with its own session.
 func begin(t *testing.T, root string) {
 	t.Helper()
 	write(t, root, map[string]string{
@@ -99,14 +99,14 @@ func write(t *testing.T, root string, files map[string]string) {
 	}
 }
 
-// shells are what a board's and a phone's shells are like: dash or bash of this machine, and busybox.
+// shells are similar to the shells of boards and phones: dash or bash of this machine, and busybox.
 func shells(t *testing.T) map[string][]string {
 	t.Helper()
 	busybox := filepath.Join(toolchaintest.Root(t, "busybox"), "bin/busybox")
 	return map[string][]string{"sh": {"sh"}, "busybox": {busybox, "sh"}}
 }
 
-// sampling is a sampler that runs.
+// sampling is a running sampler.
 type sampling struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -133,7 +133,7 @@ func start(t *testing.T, shell []string, root, pidFile string, interval time.Dur
 	return s
 }
 
-// until reads until the series is as wanted, or the sampler has ended.
+// until reads until the series fulfills the condition, or the sampler has ended.
 func (s *sampling) until(t *testing.T, want func(Series) bool) Series {
 	t.Helper()
 	b := make([]byte, 4096)
@@ -159,7 +159,7 @@ func rows(n int) func(Series) bool {
 
 func ended(s Series) bool { return s.Ended != "" }
 
-// running is whether the last sample has the command's three processes.
+// running reports whether the last sample has the command's three processes.
 func running(s Series) bool {
 	n := s.Column("processes")
 	return len(n) > 0 && n[len(n)-1] == 3
@@ -186,7 +186,7 @@ func testSample(t *testing.T, shell []string) {
 	known := func(s Series, name string) bool {
 		return slices.ContainsFunc(s.Column(name), func(v float64) bool { return v >= 0 })
 	}
-	s.until(t, func(s Series) bool { return known(s, "cpu3") }) // rows that were there before the write may come after it
+	s.until(t, func(s Series) bool { return known(s, "cpu3") }) // rows before the write may arrive after it
 	s.stdin.Close()
 	got := s.until(t, ended)
 	if err := s.cmd.Wait(); err != nil || got.Ended != "closed" || got.Note != "" || got.Interval.Milliseconds() != 20 {
@@ -239,7 +239,7 @@ func TestSampleEndsWithTheProcess(t *testing.T) {
 			defer s.stdin.Close()
 			s.until(t, rows(1))
 			begin(t, root)
-			write(t, root, map[string]string{"pid": "10"}) // not all of it yet: there is no line end
+			write(t, root, map[string]string{"pid": "10"}) // incomplete: without a line end
 			time.Sleep(100 * time.Millisecond)
 			write(t, root, map[string]string{"pid": "100\n"})
 			s.until(t, running)
@@ -258,7 +258,7 @@ func TestSampleEndsWithTheProcess(t *testing.T) {
 	}
 }
 
-// TestSampleEndsWithItsInput has a sampler that waits for its next sample end at once.
+// TestSampleEndsWithItsInput: a sampler that waits for its next sample ends at once.
 func TestSampleEndsWithItsInput(t *testing.T) {
 	t.Parallel()
 	for name, shell := range shells(t) {
@@ -282,12 +282,12 @@ func TestSampleEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// TestHeldUp: a sensor that was held up once is read again as soon as the others, and all are read when the process
-// begins. A busy machine can hold up one read more, so one of three tries has to be fast; none is where the sampler
-// waits 20 times 100 ms, as often as it is held up.
+// TestHeldUp: a sensor that blocked once is read again as soon as the others, and all are read when the process
+// begins. A busy machine can block one read more, so one of three attempts must be fast. A sampler that waits longer
+// after each block, 20 times 100 ms, is never fast.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
-	// The first read only looks whether there is such a sensor.
+	// The first read only detects the sensor.
 	for name, held := range map[string]int{"before the process": 1, "beside it": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -303,7 +303,7 @@ func TestHeldUp(t *testing.T) {
 	}
 }
 
-// heldUp holds up the sensor's read number held for 100 ms and returns how long four values took after that.
+// heldUp blocks read number held of the sensor for 100 ms. It returns the time of the next four values.
 func heldUp(t *testing.T, held int) time.Duration {
 	t.Helper()
 	root := phone(t)
@@ -312,7 +312,7 @@ func heldUp(t *testing.T, held int) time.Duration {
 		t.Fatal(err)
 	}
 	began := make(chan struct{})
-	go func() { // until it is no more
+	go func() { // until the pipe is removed
 		for i := 0; ; i++ {
 			f, err := os.OpenFile(sensor, os.O_WRONLY, 0)
 			if err != nil {
@@ -324,10 +324,10 @@ func heldUp(t *testing.T, held int) time.Duration {
 			}
 			_, _ = f.WriteString("37 %\n")
 			f.Close()
-			time.Sleep(2 * time.Millisecond) // or the next one is written to the same reader
+			time.Sleep(2 * time.Millisecond) // else the same reader gets the next value
 		}
 	}()
-	t.Cleanup(func() { // and the goroutine with it
+	t.Cleanup(func() { // also ends the goroutine
 		f, err := os.OpenFile(sensor, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err == nil {
 			err = errors.Join(os.Remove(sensor), f.Close())
@@ -366,7 +366,7 @@ func heldUp(t *testing.T, held int) time.Duration {
 	return took
 }
 
-// A real process, on the kernel that runs the test.
+// A real process on the kernel of this machine.
 func TestSampleOfARealProcess(t *testing.T) {
 	t.Parallel()
 	child := exec.CommandContext(t.Context(), "sh", "-c", "read x; exit 0")

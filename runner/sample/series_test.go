@@ -51,7 +51,7 @@ func TestSeries(t *testing.T) {
 	for name, want := range map[string][]float64{
 		"time":                   {0, 0.1, 0.2, 0.3, 0.4},
 		"rss":                    {nan, 1024000, 4096000, 2048000, 1536000},
-		"process_cpu":            {nan, nan, 200, 300, nan}, // time that goes back is not known
+		"process_cpu":            {nan, nan, 200, 300, nan}, // unknown: the count fell
 		"cpu0":                   {nan, 100, 100, nan, 100}, // 20 ticks in 0.2 s
 		"temperature_skin_therm": {31, 31.5, nan, 40.25, 32},
 		"battery_current":        {nan, -250, 250, 250, 250},
@@ -79,7 +79,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// What was before the process began, and after its end, is not its power, but its memory is told from what there was before.
+// Power is of the process's lifetime. Available memory is compared with the samples before it.
 func TestSummaryIsOfTheProcess(t *testing.T) {
 	t.Parallel()
 	s := parse(`hexmage-samples 1
@@ -113,7 +113,7 @@ end gone 1
 	}
 }
 
-// TestFewSamples: a summary of two samples has peaks and no means. The kernel's own peak of a process counts.
+// TestFewSamples: a summary of two samples has peaks and no means. It uses the kernel's own peak of a process.
 func TestFewSamples(t *testing.T) {
 	t.Parallel()
 	s := parse(`hexmage-samples 1
@@ -179,17 +179,17 @@ func TestStreamsThatAreNone(t *testing.T) {
 		rows         int
 	}{
 		"nothing":           {"", "the device sent no samples", 0},
-		"a shell's error":   {"sh: syntax error: unexpected EOF\nmore\n", `the device said "sh: syntax error: unexpected EOF" and no samples`, 0},
-		"a later version":   {"hexmage-samples 2\nbegin\n1\n", `the device said "hexmage-samples 2" and no samples`, 0},
-		"a header":          {head + "begin\n", "the device sent a header and no samples", 0},
+		"a shell's error":   {"sh: syntax error: unexpected EOF\nmore\n", `the device sent text instead of samples: "sh: syntax error: unexpected EOF"`, 0},
+		"a later version":   {"hexmage-samples 2\nbegin\n1\n", `the device sent text instead of samples: "hexmage-samples 2"`, 0},
+		"a header":          {head + "begin\n", "the device sent a header without samples", 0},
 		"cut off":           {strings.TrimSuffix(head+"begin\n"+body, "0 32000 250000 4000000 1\nend gone 12345\n"), "", 4},
-		"short rows":        {head + "begin\n1 2\n" + body, "1 lines of the device were damaged and are left out", 5},
-		"time goes back":    {head + "begin\n1200000000 - - - - - - - - - -\n" + body, "3 lines of the device were damaged and are left out", 3},
-		"a long line":       {head + "begin\n" + strings.Repeat("1 ", 10000) + "\n" + body, "1 lines of the device were damaged and are left out", 5},
-		"numbers too large": {head + "begin\n1 99999999999999999999 - - - - - - - - -\n2 9000000000000000000 - - - - - - - - -\n" + body, "2 lines of the device were damaged and are left out", 5},
-		"too many columns":  {"hexmage-samples 1\n" + strings.Repeat("column x count\n", 513) + "begin\n", "the device announced more than 512 columns", 0},
+		"short rows":        {head + "begin\n1 2\n" + body, "1 corrupt lines from the device were skipped", 5},
+		"time goes back":    {head + "begin\n1200000000 - - - - - - - - - -\n" + body, "3 corrupt lines from the device were skipped", 3},
+		"a long line":       {head + "begin\n" + strings.Repeat("1 ", 10000) + "\n" + body, "1 corrupt lines from the device were skipped", 5},
+		"numbers too large": {head + "begin\n1 99999999999999999999 - - - - - - - - -\n2 9000000000000000000 - - - - - - - - -\n" + body, "2 corrupt lines from the device were skipped", 5},
+		"too many columns":  {"hexmage-samples 1\n" + strings.Repeat("column x count\n", 513) + "begin\n", "the device sent more than 512 columns", 0},
 	} {
-		for _, piece := range []int{len(c.stream) + 1, 7} { // however it arrives
+		for _, piece := range []int{len(c.stream) + 1, 7} { // in one piece or in many
 			var p sample.Parser
 			for b := []byte(c.stream); len(b) > 0; b = b[min(piece, len(b)):] {
 				_, _ = p.Write(b[:min(piece, len(b))])
@@ -201,7 +201,7 @@ func TestStreamsThatAreNone(t *testing.T) {
 	}
 }
 
-// A series that would be too long is thinned out, evenly.
+// A long series is thinned evenly.
 func TestLongSeries(t *testing.T) {
 	t.Parallel()
 	var p sample.Parser
@@ -211,7 +211,7 @@ func TestLongSeries(t *testing.T) {
 		fmt.Fprint(&p, (i+1)*100_000_000, values)
 	}
 	s := p.Series()
-	if len(s.Rows) < 2000 || len(s.Rows)*501 > 2<<20 || s.Rows[1][0] != 0.2 || s.Rows[len(s.Rows)-1][0] < 599 || !strings.Contains(s.Note, "only one in 2 is kept") {
+	if len(s.Rows) < 2000 || len(s.Rows)*501 > 2<<20 || s.Rows[1][0] != 0.2 || s.Rows[len(s.Rows)-1][0] < 599 || !strings.Contains(s.Note, "hexmage kept one in 2") {
 		t.Errorf("%d rows, the second at %v, the last at %v, %q", len(s.Rows), s.Rows[1][0], s.Rows[len(s.Rows)-1][0], s.Note)
 	}
 	for i, r := range s.Rows[1:] {

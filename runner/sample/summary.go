@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Names of columns that a summary is made of.
+// Names of columns for a summary.
 const (
 	processCPU = "process_cpu"
 	zonePrefix = "temperature_"
 )
 
-// MinSamples is the least number of samples that Summary makes a mean of.
+// MinSamples is the number of samples that a mean needs.
 const MinSamples = 3
 
-// SummaryNames are the names that a summary may have, in its order.
+// SummaryNames returns the possible names of a summary's values, in order.
 func SummaryNames() []string {
 	return []string{
 		"peak_rss", "peak_pss", "peak_dmabuf", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature",
@@ -34,19 +34,19 @@ type Value struct {
 	Unit  string  `json:"unit"`
 }
 
-// Summary is what people ask of a series first; what was not sampled is left out.
+// Summary returns the most important values of a series. It omits values that were not sampled.
 //
 // Means and energy need MinSamples samples.
 //
-//	peak_rss             MB      of the process and those that it started; of one process the kernel's own peak
-//	peak_pss             MB      of them, each with its part of shared pages
-//	peak_dmabuf          MB      of buffers that they shared with the NPU or GPU and held open; RSS does not have them
-//	mean_cpu             cores   that they kept busy
-//	mem_available_drop   MB      most by which the device's available memory fell, whoever took it
+//	peak_rss             MB      the process and its descendants. For a single process, the kernel's own peak.
+//	peak_pss             MB      the same processes, each with its part of shared pages.
+//	peak_dmabuf          MB      open buffers that they share with the NPU or GPU. They are not part of RSS.
+//	mean_cpu             cores   the same processes.
+//	mem_available_drop   MB      largest drop of the device's available memory, by any process.
 //	mean_gpu_busy        percent
-//	max_temperature      °C      of any sensor
-//	mean_power, energy   mW, J   of the whole device, at its battery; only while that is not charged
-//	samples                      taken while the process ran
+//	max_temperature      °C      any sensor.
+//	mean_power, energy   mW, J   whole device, at its battery; only if the battery was not charged.
+//	samples                      number of rows with the process
 func (s Series) Summary() []Value {
 	var out []Value
 	add := func(name string, v, digits float64, unit string) {
@@ -78,7 +78,7 @@ func (s Series) Summary() []Value {
 	return out
 }
 
-// whileItRan are the rows from the first to the last in which there was a process; all, if nobody counted processes.
+// whileItRan returns the rows from the first to the last with a process, or all rows if processes were not counted.
 func (s Series) whileItRan() [][]float64 {
 	var first, end int
 	counts := s.Column("processes")
@@ -97,7 +97,7 @@ func (s Series) whileItRan() [][]float64 {
 	return s.Rows[first:end]
 }
 
-// most is the largest value, NaN if there is none.
+// most returns the largest value, or NaN without values.
 func most(values []float64) float64 {
 	out := math.NaN()
 	for _, v := range values {
@@ -118,7 +118,7 @@ func mean(at, values []float64, least int) float64 {
 		known++
 		from := last
 		if last = at[i]; math.IsNaN(from) {
-			if i == 0 { // no time has gone by yet
+			if i == 0 { // no time has passed yet
 				continue
 			}
 			from = at[i-1]
@@ -132,7 +132,7 @@ func mean(at, values []float64, least int) float64 {
 	return sum / time
 }
 
-// drop is how far the values fell below the first.
+// drop returns the largest drop below the first value.
 func drop(values []float64) float64 {
 	first, least := math.NaN(), math.NaN()
 	for _, v := range values {
@@ -147,7 +147,8 @@ func drop(values []float64) float64 {
 	return first - least
 }
 
-// Hottest is the highest temperature of any sensor in each row, in °C, NaN where none was read. Sensors that are off say absurd things.
+// Hottest returns the highest temperature of any sensor in each row, in °C, or NaN. It ignores impossible values,
+// which disabled sensors report.
 func (s Series) Hottest() []float64 {
 	out := make([]float64, len(s.Rows))
 	for i := range out {
@@ -166,8 +167,8 @@ func (s Series) Hottest() []float64 {
 	return out
 }
 
-// power is what the battery gave, in mW; nil if that is not known of every row from the first to the last that has it. Which sign a
-// discharge has, phones do not agree on.
+// power returns the power from the battery in mW. It returns nil if the battery was charged in a row, or lacks a
+// column. Phones disagree on the sign of a discharge.
 func (s Series) power() []float64 {
 	i, u, discharging := s.Column("battery_current"), s.Column("battery_voltage"), s.Column("battery_discharging")
 	if i == nil || u == nil || discharging == nil {
@@ -183,7 +184,7 @@ func (s Series) power() []float64 {
 	return out
 }
 
-// WriteCSV writes a heading with units, such as "rss_bytes", and a row for each tick; what was not read is empty.
+// WriteCSV writes a header line with units, such as "rss_bytes", and a line for each row. Missing values are empty.
 func (s Series) WriteCSV(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i, c := range s.Columns {
@@ -209,10 +210,10 @@ func (s Series) WriteCSV(w io.Writer) error {
 		}
 		b.Write(append(buf, '\n'))
 	}
-	return b.Flush() // and all errors before it
+	return b.Flush() // Flush also returns earlier errors
 }
 
-// File is the form of samples.json.
+// File is the content of samples.json.
 type File struct {
 	Version      int              `json:"version"`
 	IntervalMS   int64            `json:"interval_ms"`
@@ -221,12 +222,12 @@ type File struct {
 	SamplerCPUMS int64            `json:"sampler_cpu_ms,omitempty"`
 	Summary      map[string]Value `json:"summary,omitempty"`
 	Absent       []Absent         `json:"absent,omitempty"`
-	Columns      []Column         `json:"columns"` // of samples.csv
+	Columns      []Column         `json:"columns"` // columns of samples.csv
 }
 
 const fileVersion = 2
 
-// WriteJSON writes a File: all but the samples themselves.
+// WriteJSON writes a File. It contains everything except the samples.
 func (s Series) WriteJSON(w io.Writer) error {
 	f := File{
 		Version: fileVersion, IntervalMS: s.Interval.Milliseconds(), Note: s.Note, Ended: s.Ended,
@@ -244,14 +245,14 @@ func (s Series) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// ReadJSON reads what WriteJSON wrote: the values of the summary, and the note.
+// ReadJSON returns the summary and the note of a File.
 func ReadJSON(b []byte) (summary []Value, note string, err error) {
 	var f File
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, "", fmt.Errorf("samples: %w", err)
 	}
 	if f.Version != fileVersion {
-		return nil, "", fmt.Errorf("samples: version %d; this hexmage knows %d", f.Version, fileVersion)
+		return nil, "", fmt.Errorf("samples: unknown version %d, expected %d", f.Version, fileVersion)
 	}
 	for _, name := range SummaryNames() {
 		if v, ok := f.Summary[name]; ok {

@@ -11,38 +11,38 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// DebugSocket is where a debug server listens, in the run's folder.
+// DebugSocket is the name of the debug server's socket in the run's folder.
 const DebugSocket = ".hexmage.debug"
 
-// serverStart is the time that a debug server has to listen, and serverPoll the interval between two looks.
+// serverStart is the time limit for a debug server to listen. hexmage polls every serverPoll.
 const (
 	serverStart = 30 * time.Second
 	serverPoll  = 50 * time.Millisecond
 )
 
-// Server starts a program that waits before its first instruction until a debugger connects to DebugSocket by GDB's
+// Server starts a program and stops it before its first instruction until a debugger connects to DebugSocket by GDB's
 // protocol.
 type Server struct {
-	Files map[string]push.File // beside the request's
-	Args  []string             // before the command; as Request.Args
-	Env   map[string]string    // beside the request's
+	Files map[string]push.File // files added to the request's files
+	Args  []string             // arguments before the command, as in Request.Args
+	Env   map[string]string    // variables added to the request's environment
 }
 
-// LLDBServer is the program lldb-server, started as AOSP's scripts start it.
+// LLDBServer returns lldb-server with the arguments of AOSP's scripts.
 func LLDBServer(program push.File) Server {
 	const name = ".hexmage.lldb-server"
 	program.Executable = true
 	return Server{Files: map[string]push.File{name: program}, Args: []string{"./" + name, "gdbserver", "unix://$HEXMAGE_ROOT/" + DebugSocket, "--"}}
 }
 
-// Debug pushes files as Run does, and starts the command under the debug server in the same folder, with the same
-// environment and input. When the server listens, Debug calls with: socket is a name for the adb server, and ended is
-// closed when the command ends. When with returns, Debug kills the command, removes its folder, and returns the error
-// of with. It pulls nothing.
+// Debug pushes files and starts the command like Run, but under the debug server. When the server listens, Debug calls
+// the function with. Its argument socket is a name for the adb server, and ended closes when the command ends. When the
+// function returns, Debug kills the command, removes its folder, and returns the function's error. Debug pulls no
+// files.
 func (s *Session) Debug(ctx context.Context, q Request, server Server, with func(ctx context.Context, socket string, ended <-chan struct{}) error) error {
 	if err := q.check(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Session) Debug(ctx context.Context, q Request, server Server, with func
 		defer close(ended)
 		res, err := s.command(running, dir, q)
 		if how = err; err == nil {
-			how = fmt.Errorf("it ended with exit code %d", res.ExitCode)
+			how = fmt.Errorf("exit code %d", res.ExitCode)
 		}
 	}()
 	socket := path.Join(dir, DebugSocket)
@@ -75,16 +75,16 @@ func (s *Session) Debug(ctx context.Context, q Request, server Server, with func
 		if errors.Is(err, errEnded) {
 			err = how
 		}
-		return fmt.Errorf("start %s under the debug server: %w", program, err)
+		return fmt.Errorf("cannot start %s under the debug server: %w", program, err)
 	}
 	return with(ctx, "localfilesystem:"+socket, ended)
 }
 
-// errEnded tells that the command ended before its server listened.
+// errEnded means that the command ended before its server listened.
 var errEnded = errors.New("it ended")
 
-// servedBy returns the request with its command started by the server. It takes no samples: the program stands most of
-// the time.
+// servedBy returns the request with its command started by the server. It takes no samples, because the program is
+// stopped most of the time.
 func (q Request) servedBy(server Server) Request {
 	program := q.Args[0]
 	files, env := map[string]push.File{}, map[string]string{}
@@ -104,12 +104,13 @@ func (q Request) servedBy(server Server) Request {
 	return q
 }
 
-// listens waits for the socket.
+// listens waits until the debug server listens at the socket.
 func (s *Session) listens(ctx context.Context, socket string, ended <-chan struct{}) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, serverStart, fmt.Errorf("nobody listens at %s after %v", socket, serverStart))
+	ctx, cancel := context.WithTimeoutCause(ctx, serverStart, fmt.Errorf("the debug server did not listen at %s "+
+		"within %v", socket, serverStart))
 	defer cancel()
 	for {
-		code, err := s.Device.Shell(ctx, "[ -S "+link.Quote(socket)+" ]", link.Streams{})
+		code, err := s.Device.Shell(ctx, "[ -S "+transport.Quote(socket)+" ]", transport.Streams{})
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

@@ -14,7 +14,7 @@ func FuzzSince(f *testing.F) {
 	})
 }
 
-// Only lines of the log since then stay, whatever the year; what is no line of the log stays too.
+// since keeps later lines across the end of a year, and lines without a time.
 func TestSince(t *testing.T) {
 	t.Parallel()
 	const dump = "tombstone /data/tombstones/tombstone_00\nsignal 11\n"

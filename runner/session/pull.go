@@ -10,18 +10,18 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// maxGrowth is the number of bytes above a file's size that a pull takes: a log may grow, and a file of /proc has no
-// size.
+// maxGrowth is the maximum number of bytes that a pull accepts above a file's size. A log may grow, and a file of
+// /proc has size 0.
 const maxGrowth = 64 << 20
 
 // pull copies the files of q.Pull that exist to q.PullDir.
 func (s *Session) pull(ctx context.Context, dir string, q Request) error {
 	p := puller{dev: s.Device, from: dir, to: q.PullDir, report: q.reporter("pull")}
 	for _, name := range q.Pull {
-		files, err := link.Find(ctx, s.Device, dir, name)
+		files, err := transport.Find(ctx, s.Device, dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -37,17 +37,17 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) error {
 
 // puller copies files of a device's folder into a folder of this machine, at the same paths.
 type puller struct {
-	dev      link.Device
+	dev      transport.Device
 	from, to string
 	report   func(done, total int64) // may be nil
 	done     int64
 }
 
-// copy copies files and folders that link.Find found.
-func (p *puller) copy(ctx context.Context, files []link.File) (err error) {
+// copy copies files and folders that transport.Find found.
+func (p *puller) copy(ctx context.Context, files []transport.File) (err error) {
 	for _, f := range files {
 		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-			return fmt.Errorf("%q is not a file name on this machine", f.Name)
+			return fmt.Errorf("this machine does not support the file name %q", f.Name)
 		}
 		if f.Mode&fs.ModeSymlink != 0 {
 			if f, err = p.follow(ctx, f.Name); err != nil {
@@ -69,20 +69,20 @@ func (p *puller) copy(ctx context.Context, files []link.File) (err error) {
 	return nil
 }
 
-// follow describes the file that a link leads to, with the name of the link.
-func (p *puller) follow(ctx context.Context, name string) (link.File, error) {
-	f, err := link.Stat(ctx, p.dev, path.Join(p.from, name))
+// follow describes the target of a link, with the name of the link.
+func (p *puller) follow(ctx context.Context, name string) (transport.File, error) {
+	f, err := transport.Stat(ctx, p.dev, path.Join(p.from, name))
 	if err == nil && f.Mode.IsDir() {
-		err = errors.New("it leads to a folder: have the program write a folder")
+		err = errors.New("the link leads to a folder; let the program write a folder instead")
 	}
 	if err != nil {
-		return f, fmt.Errorf("the link %s: %w", name, err)
+		return f, fmt.Errorf("link %s: %w", name, err)
 	}
 	f.Name = name
 	return f, nil
 }
 
-func (p *puller) file(ctx context.Context, file link.File) error {
+func (p *puller) file(ctx context.Context, file transport.File) error {
 	to := filepath.Join(p.to, filepath.FromSlash(file.Name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *puller) file(ctx context.Context, file link.File) error {
 	}
 	var got int64
 	w := &sized{w: f, left: file.Size + maxGrowth}
-	err = link.Pull(ctx, p.dev, path.Join(p.from, file.Name), w, func(n int64) {
+	err = transport.Pull(ctx, p.dev, path.Join(p.from, file.Name), w, func(n int64) {
 		got = n
 		if p.report != nil {
 			p.report(p.done+n, 0)
@@ -103,7 +103,7 @@ func (p *puller) file(ctx context.Context, file link.File) error {
 	return errors.Join(err, f.Close())
 }
 
-// sized takes a limited number of bytes, so that a device cannot fill this machine's disk.
+// sized is a writer with a limit, so that a device cannot fill this machine's disk.
 type sized struct {
 	w    io.Writer
 	left int64
@@ -112,22 +112,22 @@ type sized struct {
 // Write implements io.Writer.
 func (s *sized) Write(b []byte) (int, error) {
 	if int64(len(b)) > s.left {
-		return 0, errors.New("far more comes than the device said that the file has: does something still write it?")
+		return 0, errors.New("the file grew during the pull; a program may still be writing to the file")
 	}
 	n, err := s.w.Write(b)
 	s.left -= int64(n)
 	return n, err
 }
 
-// Pull copies a file or folder of the device into an existing, empty folder of this machine, and returns its name.
-// report, if not nil, receives bytes that moved.
-func Pull(ctx context.Context, dev link.Device, from, dir string, report func(done, total int64)) (string, error) {
+// Pull copies a file or folder of the device into an existing, empty folder of this machine, and returns its name. The
+// function report receives the number of bytes received, and may be nil.
+func Pull(ctx context.Context, dev transport.Device, from, dir string, report func(done, total int64)) (string, error) {
 	from = path.Clean(from)
 	if !path.IsAbs(from) || from == "/" {
-		return "", fmt.Errorf("invalid device path %q: give an absolute path of a file or folder", from)
+		return "", fmt.Errorf("invalid device path %q; give the absolute path of a file or folder", from)
 	}
 	name := path.Base(from)
-	f, err := link.Stat(ctx, dev, from)
+	f, err := transport.Stat(ctx, dev, from)
 	if err != nil {
 		return "", err
 	}
@@ -136,7 +136,7 @@ func Pull(ctx context.Context, dev link.Device, from, dir string, report func(do
 	if f.Mode.IsDir() { // from may be a link to the folder
 		p.from, p.to, at = from, filepath.Join(dir, name), "."
 	}
-	files, err := link.Find(ctx, dev, p.from, at)
+	files, err := transport.Find(ctx, dev, p.from, at)
 	if err != nil {
 		return "", err
 	}

@@ -12,27 +12,27 @@ import (
 
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/sample"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// PropertySampleMS is the interval of samples in milliseconds. An action with it has the outputs SamplesCSV and
-// SamplesJSON.
+// PropertySampleMS is the interval of samples in milliseconds. An action with this property has the outputs SamplesCSV
+// and SamplesJSON.
 const PropertySampleMS = "sample_ms"
 
-// Paths of the outputs with a sample.Series and its sample.File. Without samples they tell why.
+// Paths of the outputs for a sample.Series and its sample.File. The File's note explains missing samples.
 const (
 	SamplesCSV  = ".hexmage/samples.csv"
 	SamplesJSON = ".hexmage/samples.json"
 )
 
-// Waits for the sampler's first line, and for its last.
+// Time limits for the sampler's first line, and for its last.
 const (
 	samplerStart = 2 * time.Second
 	samplerEnd   = 2 * time.Second
 )
 
-// SampleEvery reads PropertySampleMS.
+// SampleEvery returns the interval in PropertySampleMS.
 func SampleEvery(p map[string]string) (time.Duration, error) {
 	v, ok := p[PropertySampleMS]
 	if !ok {
@@ -41,7 +41,7 @@ func SampleEvery(p map[string]string) (time.Duration, error) {
 	ms, err := strconv.Atoi(v)
 	every := time.Duration(ms) * time.Millisecond
 	if err != nil || every < sample.MinInterval || every > sample.MaxInterval {
-		return 0, fmt.Errorf("samples every %s ms: want a number from %d to %d", v,
+		return 0, fmt.Errorf("invalid sampling interval of %s ms; use a number from %d to %d", v,
 			sample.MinInterval.Milliseconds(), sample.MaxInterval.Milliseconds())
 	}
 	return every, nil
@@ -55,13 +55,13 @@ func (s *Session) sample(ctx context.Context, dir string, q Request) (end func()
 		return func() *sample.Series { return nil }
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stdin, hold := io.Pipe() // the sampler ends when it closes
+	stdin, hold := io.Pipe() // closing it ends the sampler
 	out := &sampleStream{begun: make(chan struct{})}
-	var errOut execute.Capped
+	var errOut execute.HeadTailBuffer
 	done := make(chan error, 1)
 	go func() {
 		command := sample.Command(dir+"/"+layout.PID, q.SampleEvery)
-		code, err := s.Device.Shell(ctx, command, link.Streams{Stdin: stdin, Stdout: out, Stderr: &errOut})
+		code, err := s.Device.Shell(ctx, command, transport.Streams{Stdin: stdin, Stdout: out, Stderr: &errOut})
 		if err == nil && code != 0 {
 			err = fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(string(errOut.Bytes())))
 		}
@@ -94,9 +94,9 @@ func (s *Session) sample(ctx context.Context, dir string, q Request) (end func()
 		}
 		if ended != nil {
 			if len(series.Rows) == 0 {
-				series.Note = fmt.Sprintf("no samples: the device's shell cannot take them: %v", ended)
+				series.Note = fmt.Sprintf("no samples: the device's shell cannot run the sampler: %v", ended)
 			} else {
-				series.Note = fmt.Sprintf("the samples are not complete: %v", ended)
+				series.Note = fmt.Sprintf("the samples are incomplete: %v", ended)
 			}
 		}
 		return &series
@@ -109,7 +109,7 @@ type sampleStream struct {
 
 	mu     sync.Mutex
 	parser sample.Parser
-	closed bool // begun is
+	closed bool // begun is closed
 }
 
 // Write implements io.Writer.

@@ -1,8 +1,6 @@
-// Package session runs a command on a leased device: it pushes missing files, makes a folder for the run, streams the
-// output, samples the device, pulls results, and removes the folder.
-//
-// Session.Run is the entry point. The package does not know how the device was chosen, what the command computes, or
-// who reads its outputs.
+// Package session runs a command on a leased device. It pushes missing files, makes a folder for the run, streams the
+// output, samples the device, pulls outputs, and removes the folder. Session.Run is the entry point. The package does
+// not choose the device or know the purpose of the command.
 package session
 
 import (
@@ -25,34 +23,34 @@ import (
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/thermal"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 // Request is a command to run on a device. Paths are slash paths in the run's folder, where the command starts.
 type Request struct {
 	Files   map[string]push.File
-	Links   map[string]string             // symbolic links: path to target
-	Args    []string                      // Args[0] may be a path in the folder or a command of the device
+	Links   map[string]string             // maps a symbolic link's path to its target
+	Args    []string                      // Args[0] is a path in the folder or a command of the device
 	Env     map[string]string             // added to the shell's; "$HEXMAGE_ROOT" in a value is the run's folder
 	Stdin   func() (io.ReadCloser, error) // opened for each run; nil: empty
-	Stdout  io.Writer                     // live; nil: discarded
+	Stdout  io.Writer                     // receives output as it arrives; nil: discarded
 	Stderr  io.Writer
 	Pull    []string                           // files and folders that the command may write
-	PullDir string                             // an existing folder of this machine for Pull, at the same paths
-	Report  func(done, total int64, op string) // receives bytes that moved, from one goroutine; may be nil
+	PullDir string                             // existing folder of this machine that receives Pull at the same paths
+	Report  func(done, total int64, op string) // receives transferred bytes, from one goroutine; may be nil
 
 	Prepare func(context.Context) error // called after the push, before the first run; may be nil
-	Warmup  int                         // runs before the measured one, each in a folder of its own
-	Thermal bool                        // read temperatures before and after the run
+	Warmup  int                         // number of runs before the measured run, each in its own folder
+	Thermal bool                        // whether to read temperatures before and after the run
 	Log     LogWanted                   // when to read the device's log
 
 	SampleEvery time.Duration // interval of samples of the measured run; 0: none
 }
 
-// LogWanted tells when to read the device's log.
+// LogWanted selects when to read the device's log.
 type LogWanted int
 
 // When to read the device's log.
@@ -62,29 +60,30 @@ const (
 	LogAlways
 )
 
-// Result is the result of a command that ran.
+// Result describes a command that ran.
 type Result struct {
 	ExitCode int
 	Pushed   push.Pushed   // summary of the push
-	Duration time.Duration // of the command, with one round trip
+	Duration time.Duration // duration of the command, including one round trip
 	Started  time.Time
-	Warmups  []time.Duration   // of the warm-up runs; without Started the last one failed
-	Before   []thermal.Reading // temperatures that the device tells
+	Warmups  []time.Duration   // results of the warm-up runs; if Started is zero, the last one failed
+	Before   []thermal.Reading // temperatures of the device
 	After    []thermal.Reading
-	Log      []byte         // of a command that failed
+	Log      []byte         // the device's log, for a failed command
 	Samples  *sample.Series // nil: no samples
 }
 
-// Session is a device in use. Run may be called by one goroutine at a time.
+// Session is a device in use. It is not safe for concurrent use.
 type Session struct {
-	Device link.Device
-	Lease  *lease.Lease // nil: no other process knows the device
+	Device transport.Device
+	Lease  *lease.Lease // nil if other processes do not know the device
 	Sums   push.Sums
-	Wait   time.Duration // for a device that goes away during a push; 0: half a minute
+	Wait   time.Duration // time to wait for a device that disconnects during a push; 0: 30 seconds
 }
 
 // Run pushes missing files, runs the command, pulls its outputs, and removes the run's folder. The pushed contents stay
-// on the device. A command that fails is a result; an error is about the device, the push or the pull.
+// on the device. If the command fails, Run returns a Result, not an error. Errors are about the device, the push or the
+// pull.
 func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	if err := q.check(); err != nil {
 		return Result{}, err
@@ -101,12 +100,12 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	}
 	var warmups []time.Duration
 	for range q.Warmup {
-		var out, errOut execute.Capped
+		var out, errOut execute.HeadTailBuffer
 		w := q
 		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
 		res, err := s.runOnce(ctx, st, w, sums, false)
 		if err != nil {
-			return res, fmt.Errorf("warm up: %w", err)
+			return res, fmt.Errorf("warm-up run failed: %w", err)
 		}
 		if warmups = append(warmups, res.Duration); res.ExitCode != 0 {
 			res.Warmups, res.Started, res.Pushed = warmups, time.Time{}, st.Pushed()
@@ -126,7 +125,7 @@ func giveTo(w io.Writer, b []byte) error {
 	return err
 }
 
-// runOnce runs the command in a folder of its own, and pulls outputs of the measured run.
+// runOnce runs the command in its own folder, and pulls the outputs of the measured run.
 func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
 	dir := s.Device.Place().Folder.Runs() + "/" + layout.NewID()
 	defer s.after(ctx, cleanScript, dir)
@@ -141,7 +140,7 @@ func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums m
 		if q.Log != NoLog && errors.As(context.Cause(ctx), new(*execute.TimeoutError)) {
 			res.Log = s.logOf(ctx, dir)
 		}
-		return res, fmt.Errorf("run %s: %w", q.Args[0], err)
+		return res, fmt.Errorf("cannot run %s: %w", q.Args[0], err)
 	}
 	if q.Thermal {
 		res.Before = before
@@ -165,7 +164,7 @@ func (q Request) reporter(op string) func(done, total int64) {
 	return func(done, total int64) { q.Report(done, total, op) }
 }
 
-// check refuses names that the device's shell or hexmage could misunderstand.
+// check rejects names that the device's shell or hexmage could misunderstand.
 func (q Request) check() error {
 	if len(q.Args) == 0 || q.Args[0] == "" {
 		return errors.New("no command to run")
@@ -201,7 +200,7 @@ func (q Request) placement(sums map[string]string) *push.Placement {
 	return p
 }
 
-// stdin is the input of a command. The link may still read it when the command has ended.
+// stdin is the input of a command. It is locked because the link may still read after the command ended.
 type stdin struct {
 	mu sync.Mutex
 	in io.ReadCloser // nil: closed
@@ -233,7 +232,7 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	if err := s.Lease.Check(ctx); err != nil {
 		return Result{}, err
 	}
-	streams := link.Streams{Stdout: q.Stdout, Stderr: q.Stderr}
+	streams := transport.Streams{Stdout: q.Stdout, Stderr: q.Stderr}
 	if q.Stdin != nil {
 		in, err := q.Stdin()
 		if err != nil {
@@ -252,8 +251,8 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 		return Result{}, errors.Join(err, s.after(ctx, killScript, dir))
 	}
 	if code == notFound {
-		if absent, err := s.Device.Shell(ctx, q.settings(dir)+"command -v "+q.argument(dir, 0), link.Streams{}); err == nil && absent != 0 {
-			return Result{}, fmt.Errorf("the device has no program %s", q.Args[0])
+		if absent, err := s.Device.Shell(ctx, q.settings(dir)+"command -v "+q.argument(dir, 0), transport.Streams{}); err == nil && absent != 0 {
+			return Result{}, fmt.Errorf("program %s not found on the device", q.Args[0])
 		}
 	}
 	return Result{ExitCode: code, Started: start, Duration: took, Samples: series}, nil
@@ -275,9 +274,9 @@ func (q Request) settings(dir string) string {
 		env[name] = strings.ReplaceAll(value, "$HEXMAGE_ROOT", dir)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cd %s || exit 126\n", link.Quote(dir))
+	fmt.Fprintf(&b, "cd %s || exit 126\n", transport.Quote(dir))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		fmt.Fprintf(&b, "export %s=%s\n", name, link.Quote(env[name]))
+		fmt.Fprintf(&b, "export %s=%s\n", name, transport.Quote(env[name]))
 	}
 	return b.String()
 }
@@ -290,15 +289,16 @@ func (q Request) argument(dir string, i int) string {
 			arg = "./" + arg
 		}
 	}
-	return link.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir))
+	return transport.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir))
 }
 
 // commandLine returns a script that sets the environment and becomes the command, which returns its exit code.
 func (q Request) commandLine(dir string) (string, error) {
 	var b strings.Builder
 	b.WriteString(q.settings(dir))
-	// cleanScript renames the folder before it reads the file: either it sees the id, or this command sees no folder.
-	fmt.Fprintf(&b, "echo $$ >%s && [ -d %s ] || exit 126\n", layout.PID, link.Quote(dir))
+	// cleanScript renames the folder before it reads the file. So it sees the id, or this command does not find its
+	// folder.
+	fmt.Fprintf(&b, "echo $$ >%s && [ -d %s ] || exit 126\n", layout.PID, transport.Quote(dir))
 	if q.Log != NoLog {
 		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
 	}
@@ -306,21 +306,22 @@ func (q Request) commandLine(dir string) (string, error) {
 	for i := range q.Args {
 		b.WriteString(" " + q.argument(dir, i))
 	}
-	const most = 60000 // adb takes 65535 bytes, a device's kernel more
+	const most = 60000 // adb accepts 65535 bytes, a device's kernel more
 	if b.Len() > most {
-		return "", fmt.Errorf("the command line and environment have %d bytes, a device takes %d: pass long input by stdin or a file", b.Len(), most)
+		return "", fmt.Errorf("command line and environment have %d bytes, more than the limit of %d; pass long "+
+			"input through stdin or a file", b.Len(), most)
 	}
 	return b.String(), nil
 }
 
-// after runs a script even if the caller's context has ended. If the device is gone, a later session cleans up.
+// after runs a script even if ctx has ended. If the device is gone, a later session cleans up.
 func (s *Session) after(ctx context.Context, script, dir string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
-	_, err := link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
-	if link.Retryable(err) {
+	_, err := transport.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
+	if transport.Retryable(err) {
 		if err = s.Device.Reconnect(ctx); err == nil {
-			_, err = link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
+			_, err = transport.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
 		}
 	}
 	return err
@@ -328,29 +329,31 @@ func (s *Session) after(ctx context.Context, script, dir string) error {
 
 const afterWait = 20 * time.Second
 
-// Push puts files into a folder of the device: see push.Store.Folder. report, if not nil, receives bytes that moved.
+// Push puts files into a folder of the device: see push.Store.Folder. The function report receives the number of bytes
+// sent, and may be nil.
 func (s *Session) Push(ctx context.Context, dir string, files map[string]push.File, report func(done, total int64)) (push.Pushed, error) {
 	return push.New(s.Device, s.Lease, s.Sums, s.Wait, report).Folder(ctx, dir, files)
 }
 
-// Record describes one run: its device, temperatures, warm-up runs and cool-down. It is an output of the run's action.
+// Record describes one run: its device, temperatures, warm-up runs and cool-down. The run's action writes the record as
+// an output.
 type Record struct {
-	Started    string            `json:"started"` // of the measured command, by this machine's clock: RFC 3339, UTC
+	Started    string            `json:"started"` // start of the command, by this machine's clock: RFC 3339, UTC
 	Serial     string            `json:"serial"`
-	Name       string            `json:"name,omitempty"` // in devices.hcl, or "simulated phone 2"
+	Name       string            `json:"name,omitempty"` // name in devices.hcl, or "simulated phone 2"
 	Model      string            `json:"model,omitempty"`
 	SoC        string            `json:"soc"`
 	Simulated  bool              `json:"simulated,omitempty"`
 	ExitCode   int               `json:"exit_code"`
-	DurationUS int64             `json:"duration_us"` // of the command, with one round trip
+	DurationUS int64             `json:"duration_us"` // duration of the command, including one round trip
 	WarmupsUS  []int64           `json:"warmups_us,omitempty"`
 	Cooldown   *thermal.Cooled   `json:"cooldown,omitempty"`
-	Before     []thermal.Reading `json:"thermal_before,omitempty"` // right before the measured command
-	After      []thermal.Reading `json:"thermal_after,omitempty"`  // right after it
-	SentBytes  int64             `json:"sent_bytes"`               // by the push
+	Before     []thermal.Reading `json:"thermal_before,omitempty"` // temperatures right before the measured command
+	After      []thermal.Reading `json:"thermal_after,omitempty"`  // temperatures right after the command
+	SentBytes  int64             `json:"sent_bytes"`               // bytes sent by the push
 }
 
-// Phone returns the phone's name for people.
+// Phone returns the phone's name for messages.
 func (r Record) Phone() string {
 	if r.Name != "" {
 		return r.Name
@@ -358,7 +361,7 @@ func (r Record) Phone() string {
 	return r.Serial
 }
 
-// RecordOf makes the record of a run.
+// RecordOf returns the record of a run.
 func RecordOf(i devinfo.Info, res Result, cooled *thermal.Cooled) Record {
 	r := Record{
 		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Name: i.Name, Model: i.Model, SoC: i.SoC, Simulated: i.Simulated,
@@ -379,11 +382,11 @@ func (r Record) Write(dir, name string) error {
 	return WriteBelow(dir, name, append(b, '\n'))
 }
 
-// PhoneJSON is the path of the output with a Phone.
+// PhoneJSON is the path of the output for a Phone.
 const PhoneJSON = ".hexmage/phone.json"
 
-// Phone has the facts of a phone that matter for its numbers. Unlike a Record it is equal for all runs, so actions that
-// read it stay cached.
+// Phone holds the properties of a phone that affect measurements. A Phone is equal for all runs, unlike a Record, so
+// actions that read a Phone stay cached.
 type Phone struct {
 	SoC       string `json:"soc"`
 	Simulated bool   `json:"simulated"`
@@ -401,7 +404,7 @@ func (p Phone) Write(dir string) error {
 // WriteBelow writes a file at the slash path below dir.
 func WriteBelow(dir, name string, content []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("the path %s leads out of the run's folder", name)
+		return fmt.Errorf("path %s is outside the run's folder", name)
 	}
 	to := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -410,18 +413,18 @@ func WriteBelow(dir, name string, content []byte) error {
 	return os.WriteFile(to, content, 0o644)
 }
 
-// LogWords is a regular expression for grep -iE and for Go: it matches lines of a device's log about the NPU and
-// crashed programs.
+// LogWords is a regular expression for grep -iE and for Go. It matches the lines of a device's log about the NPU or
+// about crashed programs.
 const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
 
-// Limits of the log and of a tombstone that go with a failure, in lines.
+// Maximum number of lines of the log and of a tombstone for a failure.
 const (
 	maxLogged    = "300"
 	maxTombstone = "60"
 )
 
-// logScript prints lines of the log with LogWords, and the start of the newest crash dump, since the command began.
-// Input: the run's folder. Some devices ignore logcat's -T.
+// logScript prints log lines since the start of the command that match LogWords, and the start of the newest crash
+// dump since then. Input: the run's folder. Some devices ignore logcat's -T.
 const logScript = `read -r dir && cd "$dir" && read -r at <` + startedFile + ` || exit 0
 echo "since $at"
 logcat -d -v threadtime -b main,system,crash -T "${at%.*}.000" 2>/dev/null | grep -iE '` + LogWords + `' | tail -n ` + maxLogged + `
@@ -433,15 +436,15 @@ exit 0`
 func (s *Session) logOf(ctx context.Context, dir string) []byte {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
-	out, err := link.Script(ctx, s.Device, logScript, strings.NewReader(dir+"\n"))
+	out, err := transport.Script(ctx, s.Device, logScript, strings.NewReader(dir+"\n"))
 	if err != nil {
 		return nil
 	}
 	return since(out)
 }
 
-// since drops lines of the log that are older than the time in the first line. Some devices' date has no fractions of a
-// second.
+// since drops log lines older than the time in the first line. The date command of some devices does not print
+// fractions of a second.
 func since(out string) []byte {
 	first, rest, _ := strings.Cut(out, "\n")
 	at, ok := strings.CutPrefix(first, "since ")
@@ -467,9 +470,9 @@ const (
 	killScript = `read -r dir && read -r p <"$dir/` + layout.PID + `" && kill -9 "-$p" 2>/dev/null
 exit 0`
 
-	// Input: the run's folder. It kills processes that the command left, and waits a second for them: they would
-	// disturb the next measurement. A command that is about to start finds its folder renamed, and ends. Files of the
-	// folder are links to the store, so only folders become writable.
+	// Input: the run's folder. The script kills processes that the command left, and waits up to a second for their
+	// end: they would disturb the next measurement. A command that starts now does not find its folder, which is
+	// renamed. Files of the folder are links to the store, so only folders become writable.
 	cleanScript = layout.Guard + `read -r dir || exit 1
 case $dir in ` + layout.Runs + `/*/* | *..*) exit 1 ;; ` + layout.Runs + `/?*) ;; *) exit 1 ;; esac
 mv "$dir" "$dir.gone" 2>/dev/null

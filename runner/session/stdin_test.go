@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// used counts what is done with it, by whom is not looked after: the race detector is.
+// used counts calls without a lock, so that the race detector finds concurrent ones.
 type used struct{ reads, closed int }
 
 func (u *used) Read(b []byte) (int, error) {
@@ -22,7 +22,7 @@ func (u *used) Close() error {
 	return nil
 }
 
-// A command ends while its standard input is still being read.
+// A command ends while the link still reads its standard input.
 func TestStdinIsClosed(t *testing.T) {
 	u := &used{}
 	in := &stdin{in: u}

@@ -12,20 +12,20 @@ import (
 	"sync"
 
 	"github.com/hexmage/hexmage/runner/layout"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// folder is hexmage's folder on a board, in the user's home.
+// folder is the name of hexmage's folder in the user's home on a board.
 const folder = ".hexmage-device"
 
-// Board is a link.Device that is reached over ssh.
+// Board is a transport.Device that connects through ssh.
 type Board struct {
 	options Options
 	serial  string
 	folder  layout.Folder
 }
 
-// Dial returns the board at an address, "ssh://USER@HOST:PORT". ctx bounds that, and not later commands.
+// Dial returns the board at an address "ssh://USER@HOST:PORT". The end of ctx does not affect later commands.
 func Dial(ctx context.Context, serial string, o Options) (*Board, error) {
 	if err := Check(serial); err != nil {
 		return nil, err
@@ -39,20 +39,20 @@ func Dial(ctx context.Context, serial string, o Options) (*Board, error) {
 	return b, err
 }
 
-// Place implements link.Device.
-func (b *Board) Place() link.Place { return link.Place{Serial: b.serial, Folder: b.folder} }
+// Place implements transport.Device.
+func (b *Board) Place() transport.Place { return transport.Place{Serial: b.serial, Folder: b.folder} }
 
-// Reconnect implements link.Device: each command makes a connection if there is none.
+// Reconnect implements transport.Device. Each command opens a connection if necessary.
 func (b *Board) Reconnect(ctx context.Context) error {
-	_, err := link.Output(ctx, b, "true", nil)
+	_, err := transport.Output(ctx, b, "true", nil)
 	return err
 }
 
-// home asks for the user's home folder, and checks that the login shell passes commands and output on unchanged.
+// home returns hexmage's folder. It checks that the login shell passes commands and output on unchanged.
 func (b *Board) home(ctx context.Context) (layout.Folder, error) {
 	const marker = "hexmage's home, \\\\ ! and \"$HOME\":\n"
-	out, err := link.Output(ctx, b, "printf %s "+link.Quote(marker)+" && cd && pwd -P", nil)
-	if exit, ok := errors.AsType[*link.ExitError](err); ok {
+	out, err := transport.Output(ctx, b, "printf %s "+transport.Quote(marker)+" && cd && pwd -P", nil)
+	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
 		return "", fmt.Errorf("%s: the user has no home folder (exit code %d): %s", b.serial, exit.Code, exit.Said)
 	}
 	if err != nil {
@@ -61,33 +61,35 @@ func (b *Board) home(ctx context.Context) (layout.Folder, error) {
 	said, home, ok := strings.Cut(strings.TrimSuffix(out, "\n"), marker)
 	switch {
 	case !ok && strings.HasPrefix(out, "hexmage's home"):
-		return "", fmt.Errorf("%s: the login shell does not read quotes as a POSIX shell does: run chsh -s /bin/sh there",
+		return "", fmt.Errorf("%s: the login shell is not a POSIX shell; run `chsh -s /bin/sh` on the board",
 			b.serial)
 	case said != "" || !ok:
-		return "", fmt.Errorf("%s: the login shell prints %.80q before a command's output: see ~/.bashrc there", b.serial,
+		return "", fmt.Errorf("%s: the login shell prints %.80q before a command's output; correct ~/.bashrc on the "+
+			"board", b.serial,
 			said)
 	case !path.IsAbs(home) || strings.Trim(home,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-/") != "":
-		return "", fmt.Errorf("%s: unusable home folder %.80q: its path may have letters, digits and ._+-/", b.serial, home)
+		return "", fmt.Errorf("%s: unsupported home folder %.80q; use a path of letters, digits and ._+-/",
+			b.serial, home)
 	}
 	return layout.Folder(path.Join(home, folder)), nil
 }
 
 // wrapper runs a command, $2, as the leader of a process group. It prints the mark, $1, before the command, and the
-// mark with the exit code after it. Without the second mark the link broke: ssh itself ends with 255 then, as a
-// command may. What a shell says of a command that a signal ended goes to the wrapper's own standard error, and so
-// nowhere.
+// mark with the exit code after it. Without the second mark the link broke; ssh's exit code 255 is ambiguous, because
+// commands use it too. The wrapper discards its own standard error, where a shell reports commands that a signal
+// ended.
 const wrapper = `exec 3>&2 2>/dev/null; printf %srun "$1" >&3; (setsid /bin/sh -c "$2" 2>&3 3>&-); ` +
 	`printf %s%03d "$1" $? >&3`
 
-// Shell implements link.Device. The command is run by /bin/sh, whatever the login shell is.
-func (b *Board) Shell(ctx context.Context, command string, s link.Streams) (int, error) {
+// Shell implements transport.Device. /bin/sh runs the command, even if the user has another login shell.
+func (b *Board) Shell(ctx context.Context, command string, s transport.Streams) (int, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
 	errOut := &marked{mark: "hexmage-" + layout.NewID() + "-", to: output{&mu, s.Stderr, stop}}
 	cmd := b.options.command(ctx, b.serial, []string{"-o", "ClearAllForwardings=yes"},
-		"exec /bin/sh -c "+link.Quote(wrapper)+" sh "+errOut.mark+" "+link.Quote(command))
+		"exec /bin/sh -c "+transport.Quote(wrapper)+" sh "+errOut.mark+" "+transport.Quote(command))
 	cmd.Stdout, cmd.Stderr = output{&mu, s.Stdout, stop}, errOut
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -97,9 +99,9 @@ func (b *Board) Shell(ctx context.Context, command string, s link.Streams) (int,
 		return 0, fmt.Errorf("%s: %w; install OpenSSH's client", b.serial, err)
 	}
 	go feed(in, s.Stdin, stop)
-	_ = cmd.Wait() // the marks tell what came of the command
+	_ = cmd.Wait() // the marks have the exit code
 	errOut.end()
-	if cause := context.Cause(ctx); cause != nil { // also a local reader's or writer's
+	if cause := context.Cause(ctx); cause != nil { // also an error of a local reader or writer
 		return 0, fmt.Errorf("%s: %w", b.serial, cause)
 	}
 	if errOut.ended {
@@ -108,26 +110,27 @@ func (b *Board) Shell(ctx context.Context, command string, s link.Streams) (int,
 	return 0, failure(b.serial, errOut.began, cmd.ProcessState.ExitCode(), errOut.said.String())
 }
 
-// feed gives a command its input. If the reader fails, it stops the command, which else sees a regular end of input.
+// feed copies a command's input. If the reader fails, feed stops the command: else the command would see a regular
+// end of input.
 func feed(to io.WriteCloser, from io.Reader, failed func(error)) {
 	buf := make([]byte, 64<<10)
 	for from != nil {
 		n, err := from.Read(buf)
 		if _, e := to.Write(buf[:n]); e != nil || err == io.EOF {
-			break // the command or its link has ended, or the input
+			break // the command, its link or the input has ended
 		}
 		if err != nil {
 			failed(fmt.Errorf("standard input: %w", err))
 			return
 		}
 	}
-	_ = to.Close() // fails only after the command
+	_ = to.Close() // fails only after the command ended
 }
 
-// output is written by one goroutine at a time. An error stops the command.
+// output is a writer with a lock. An error stops the command.
 type output struct {
 	mu     *sync.Mutex
-	to     io.Writer // nil: nothing is kept
+	to     io.Writer // nil: discard
 	failed func(error)
 }
 
@@ -145,7 +148,7 @@ func (o output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// marked reads the standard error of a wrapper: what ssh says, a mark, what the command says, a mark, the exit code.
+// marked parses the standard error of a wrapper: ssh's messages, a mark, the command's output, a mark, the exit code.
 type marked struct {
 	mark         string
 	to           io.Writer
@@ -155,7 +158,7 @@ type marked struct {
 	code         int
 }
 
-// word is what follows a mark: "run", or an exit code.
+// word is the length of the text after a mark: "run", or an exit code.
 const word = 3
 
 // Write implements io.Writer.
@@ -187,7 +190,7 @@ func (m *marked) Write(p []byte) (int, error) {
 	return len(p), m.pass(text[:len(text)-hold])
 }
 
-// maxSaid bounds what of ssh's words is kept.
+// maxSaid limits ssh's messages, in bytes.
 const maxSaid = 16 << 10
 
 func (m *marked) pass(text []byte) error {
@@ -199,7 +202,7 @@ func (m *marked) pass(text []byte) error {
 	return err
 }
 
-// end passes on what was held back.
+// end passes on the held bytes.
 func (m *marked) end() {
 	_ = m.pass(m.held) // an error stopped the command
 	m.held = nil

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/runner/link/linktest"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/ssh/sshtest"
+	"github.com/hexmage/hexmage/runner/transport"
+	"github.com/hexmage/hexmage/runner/transport/transporttest"
 )
 
 func dial(t *testing.T, address string, o ssh.Options) *ssh.Board {
@@ -28,7 +28,7 @@ func dial(t *testing.T, address string, o ssh.Options) *ssh.Board {
 	return b
 }
 
-// TestBoard holds a board, a real sshd, to what package link promises of devices: with a shared connection, and without.
+// TestBoard runs the tests of package transporttest on a real sshd, with and without a shared connection.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"shared connection", "connection for each command"} {
@@ -43,7 +43,7 @@ func TestBoard(t *testing.T) {
 			if got, want := string(b.Place().Folder), filepath.Join(s.Home, ".hexmage-device"); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
-			linktest.Run(t, "ssh.Board", b, c.Cut)
+			transporttest.Run(t, "ssh.Board", b, c.Cut)
 			if n := strings.Count(s.Log(), "Accepted publickey"); o.Dir != "" && n > 3 || o.Dir == "" && n < 20 {
 				t.Errorf("%d connections", n)
 			}
@@ -51,14 +51,14 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// refused dials in vain, and returns the error's text.
+// refused returns the error text of a Dial that must fail.
 func refused(t *testing.T, address string, o ssh.Options) string {
 	t.Helper()
 	_, err := ssh.Dial(t.Context(), address, o)
 	if err == nil {
 		t.Fatal("it was taken")
 	}
-	if link.Retryable(err) {
+	if transport.Retryable(err) {
 		t.Errorf("it would be tried again: %v", err)
 	}
 	return err.Error()
@@ -73,7 +73,7 @@ func says(t *testing.T, said string, want ...string) {
 	}
 }
 
-// TestRefused leaves trust to ssh: an unknown host, a host with another key, and a user without a key are refused at once.
+// TestRefused: ssh refuses an unknown host, a host with another key, and a user without a key at once.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s, other := sshtest.Start(t, sshtest.Options{}), sshtest.Start(t, sshtest.Options{})
@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestStrangeShells refuses a board whose shell says more than what it is asked for.
+// TestStrangeShells: Dial refuses a board whose shell prints extra output.
 func TestStrangeShells(t *testing.T) {
 	t.Parallel()
 	noisy := filepath.Join(t.TempDir(), "noisy")
@@ -104,12 +104,12 @@ func TestStrangeShells(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = sshtest.Start(t, sshtest.Options{Shell: other})
-	says(t, refused(t, s.Address(), s.Options(t)), "does not read quotes as a POSIX shell does", "chsh")
+	says(t, refused(t, s.Address(), s.Options(t)), "the login shell is not a POSIX shell", "chsh")
 	s = sshtest.Start(t, sshtest.Options{Shell: "/bin/false"})
-	says(t, refused(t, s.Address(), s.Options(t)), "the login shell runs no command (exit code 1)")
+	says(t, refused(t, s.Address(), s.Options(t)), "the login shell does not run commands (exit code 1)")
 }
 
-// TestUnreachable says of a board that is not there that it may come back.
+// TestUnreachable: the error for a missing board is retryable.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -118,7 +118,7 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := ln.Addr().String()
-	go func() { // no ssh, but an answer
+	go func() { // answers without ssh
 		for {
 			nc, err := ln.Accept()
 			if err != nil {
@@ -130,7 +130,7 @@ func TestUnreachable(t *testing.T) {
 	}()
 	for _, want := range []string{"kex_exchange_identification", "Connection refused"} {
 		_, err = ssh.Dial(t.Context(), "ssh://board@"+at, s.Options(t))
-		if err == nil || !errors.Is(err, link.ErrDropped) {
+		if err == nil || !errors.Is(err, transport.ErrDropped) {
 			t.Errorf("%v", err)
 		} else {
 			says(t, err.Error(), want)
@@ -139,19 +139,19 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestSilence ends a command whose link carries nothing any more, and none that only takes its time. The next has a new link.
+// TestSilence: a command on a dead link ends, and a slow command does not. The next command has a new link.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
 	c := s.Cable(t)
 	b := dial(t, c.Address(), s.Options(t, "-o", "ServerAliveInterval=1"))
 	var out bytes.Buffer
-	if code, err := b.Shell(t.Context(), "sleep 5; echo slow", link.Streams{Stdout: &out}); err != nil || code != 0 || out.String() != "slow\n" {
+	if code, err := b.Shell(t.Context(), "sleep 5; echo slow", transport.Streams{Stdout: &out}); err != nil || code != 0 || out.String() != "slow\n" {
 		t.Fatalf("a slow command: %d, %v, %q", code, err, out.String())
 	}
 	time.AfterFunc(500*time.Millisecond, c.Freeze)
 	begun := time.Now()
-	if _, err := b.Shell(t.Context(), "sleep 60", link.Streams{}); !errors.Is(err, link.ErrDropped) || time.Since(begun) > 30*time.Second {
+	if _, err := b.Shell(t.Context(), "sleep 60", transport.Streams{}); !errors.Is(err, transport.ErrDropped) || time.Since(begun) > 30*time.Second {
 		t.Errorf("after %v: %v", time.Since(begun), err)
 	}
 	if err := b.Reconnect(t.Context()); err != nil {
@@ -159,7 +159,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSessions runs more commands at the same time than sshd lets one connection have.
+// TestSessions runs more commands at the same time than sshd allows for one connection.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -168,7 +168,7 @@ func TestSessions(t *testing.T) {
 	const most = 15
 	for range most {
 		go func() {
-			code, err := b.Shell(t.Context(), "sleep 0.5; exit 7", link.Streams{})
+			code, err := b.Shell(t.Context(), "sleep 0.5; exit 7", transport.Streams{})
 			if err == nil && code != 7 {
 				err = fmt.Errorf("exit code %d", code)
 			}
@@ -182,7 +182,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestMarks has a command print what looks like the start of a mark, and leave a process behind that holds its output.
+// TestMarks runs a command that prints the start of a mark, and leaves a process behind that keeps its output open.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
@@ -196,7 +196,7 @@ func TestMarks(t *testing.T) {
 		{"sleep 1 & exit 3", "", 3},
 	} {
 		var errOut bytes.Buffer
-		if code, err := b.Shell(t.Context(), c.command, link.Streams{Stderr: &errOut}); err != nil || code != c.code || errOut.String() != c.errOut {
+		if code, err := b.Shell(t.Context(), c.command, transport.Streams{Stderr: &errOut}); err != nil || code != c.code || errOut.String() != c.errOut {
 			t.Errorf("%s: %d, %v, %q", c.command, code, err, errOut.String())
 		}
 	}

@@ -1,6 +1,5 @@
-// Package thermal reads a device's temperatures and waits until it is cool enough to measure.
-//
-// It knows the names of phones' sensors. It does not know what is measured.
+// Package thermal reads a device's temperatures and waits until the device is cool enough to measure. It knows the
+// names of phones' sensors. It does not know the measurement.
 package thermal
 
 import (
@@ -15,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 // Reading is the value of a sensor.
@@ -29,13 +28,13 @@ const maxListed = 500
 
 // Cooldown is the temperature that a measurement waits for.
 type Cooldown struct {
-	Celsius  float64  `arg:"celsius" default:"40" json:"celsius"`  // upper bound of the hottest chosen sensor
-	Timeout  Duration `arg:"timeout" default:"10m" json:"timeout"` // 0: one look
-	Zones    []string `arg:"zones" json:"zones,omitempty"`         // names or patterns such as "cpu-*"; none: see Sensible
-	Required bool     `arg:"required" json:"required,omitempty"`   // a hot device is a failure, not a warning
+	Celsius  float64  `arg:"celsius" default:"40" json:"celsius"`  // maximum temperature of the hottest chosen sensor
+	Timeout  Duration `arg:"timeout" default:"10m" json:"timeout"` // 0: read the temperature once
+	Zones    []string `arg:"zones" json:"zones,omitempty"`         // names or patterns: "cpu-*"; none: see Sensible
+	Required bool     `arg:"required" json:"required,omitempty"`   // a hot device is an error, not a warning
 }
 
-// Duration is a time.Duration that is "10m0s" in JSON.
+// Duration is a time.Duration that JSON shows as "10m0s".
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -72,21 +71,21 @@ func ParseCooldown(s string) (Cooldown, error) {
 // Check validates temperature, timeout and patterns.
 func (c Cooldown) Check() error {
 	if c.Celsius < 10 || c.Celsius > 100 {
-		return fmt.Errorf("a phone is not cooled down to %v °C: give a temperature between 10 and 100", c.Celsius)
+		return fmt.Errorf("invalid temperature %v °C; use a temperature from 10 to 100", c.Celsius)
 	}
 	if c.Timeout < 0 || time.Duration(c.Timeout) > 24*time.Hour {
-		return fmt.Errorf("a cool-down of %v: give a time of up to a day", time.Duration(c.Timeout))
+		return fmt.Errorf("invalid timeout %v; use at most one day", time.Duration(c.Timeout))
 	}
 	for _, z := range c.Zones {
 		if _, err := path.Match(z, ""); err != nil || z == "" {
-			return fmt.Errorf("%q is no name or pattern of a thermal zone", z)
+			return fmt.Errorf("invalid name or pattern %q of a thermal zone", z)
 		}
 	}
 	return nil
 }
 
-// Sensible tells whether a thermal zone is of the processors, their memory or the skin. Batteries, chargers, modems and
-// cameras heat for other reasons.
+// Sensible reports whether a thermal zone belongs to the processors, their memory or the skin. Batteries, chargers,
+// modems and cameras become hot for other reasons.
 func Sensible(zone string) bool {
 	for _, p := range []string{"cpu", "gpu", "nsp", "npu", "cdsp", "hvx", "ddr", "aoss", "soc", "skin"} {
 		if strings.HasPrefix(strings.ToLower(zone), p) {
@@ -110,7 +109,7 @@ func (c Cooldown) chosen(all []Reading) []Reading {
 	return out
 }
 
-// Hottest returns the highest reading of the chip's sensors, or of all sensors of a device without these.
+// Hottest returns the highest reading of the chip's sensors, or of all sensors if it has none.
 func Hottest(all []Reading) (Reading, bool) {
 	if counted := (Cooldown{}).chosen(all); len(counted) > 0 {
 		return hottest(counted), true
@@ -130,12 +129,12 @@ type Cooled struct {
 	Below    float64  `json:"below_celsius"`
 	Reached  bool     `json:"reached"`
 	WaitedUS int64    `json:"waited_us"`
-	From     *Reading `json:"from,omitempty"` // the hottest sensor at first; nil: not readable
-	To       *Reading `json:"to,omitempty"`   // and at last
+	From     *Reading `json:"from,omitempty"` // the hottest sensor at the start; nil: no sensor is readable
+	To       *Reading `json:"to,omitempty"`   // the hottest sensor at the end
 	Warning  string   `json:"warning,omitempty"`
 }
 
-// CooldownError tells that a device stayed hot.
+// CooldownError means that a device did not become cool enough.
 type CooldownError struct{ Text string }
 
 // Error returns the message.
@@ -144,15 +143,15 @@ func (e *CooldownError) Error() string { return e.Text }
 // coolPoll is the interval of readings: each one warms the device.
 const coolPoll = 2 * time.Second
 
-// CoolDown waits until the device is cool, and reports progress. A device that stays hot or hides its temperature is a
-// warning in the result, or a CooldownError if c requires it.
-func CoolDown(ctx context.Context, dev link.Device, c Cooldown, report func(string)) (Cooled, error) {
+// CoolDown waits until the device is cool, and reports progress. If the device stays hot or hides its temperature, the
+// result has a warning. If c requires cooling, CoolDown returns a CooldownError instead.
+func CoolDown(ctx context.Context, dev transport.Device, c Cooldown, report func(string)) (Cooled, error) {
 	start := time.Now()
 	out := Cooled{Below: c.Celsius}
 	for {
 		all, err := Read(ctx, dev)
 		if err != nil {
-			return out, fmt.Errorf("read the device's temperature: %w", err)
+			return out, fmt.Errorf("cannot read the device's temperature: %w", err)
 		}
 		out.WaitedUS = time.Since(start).Microseconds()
 		counted := c.chosen(all)
@@ -170,9 +169,10 @@ func CoolDown(ctx context.Context, dev link.Device, c Cooldown, report func(stri
 		}
 		left := time.Duration(c.Timeout) - time.Since(start)
 		if left <= 0 {
-			return out, c.give(&out, fmt.Sprintf("the device did not cool down below %g °C within %v: %s has %.1f °C", c.Celsius, time.Duration(c.Timeout), now.Zone, now.Celsius))
+			return out, c.give(&out, fmt.Sprintf("the device did not cool below %g °C within %v: sensor %s has %.1f "+
+				"°C", c.Celsius, time.Duration(c.Timeout), now.Zone, now.Celsius))
 		}
-		report(fmt.Sprintf("cooling down: %s has %.1f °C, to be below %g °C", now.Zone, now.Celsius, c.Celsius))
+		report(fmt.Sprintf("cooling down: sensor %s has %.1f °C, target below %g °C", now.Zone, now.Celsius, c.Celsius))
 		select {
 		case <-ctx.Done():
 			return out, context.Cause(ctx)
@@ -185,7 +185,7 @@ func (c Cooldown) give(out *Cooled, text string) error {
 	if c.Required {
 		return &CooldownError{text}
 	}
-	out.Warning = text + "; it was measured all the same"
+	out.Warning = text + "; hexmage measured anyway"
 	return nil
 }
 
@@ -196,16 +196,17 @@ func nothingToRead(c Cooldown, all []Reading) string {
 	}
 	switch {
 	case len(all) == 0:
-		return "the device lets nobody read its temperature"
+		return "the device does not report its temperature"
 	case len(c.Zones) > 0:
-		return fmt.Sprintf("the device has no thermal zone %s; it has %s", strings.Join(c.Zones, ", "), strings.Join(have, ", "))
+		return fmt.Sprintf("the device has no thermal zone %s. Available: %s",
+			strings.Join(c.Zones, ", "), strings.Join(have, ", "))
 	}
-	return "of none of the device's thermal zones it is known that it is the chip's: choose by `zones` among " + strings.Join(have, ", ")
+	return "hexmage knows none of the device's thermal zones; set `zones` to some of " + strings.Join(have, ", ")
 }
 
-// Read asks a device for its sensors. Those that are off, which give impossible values, are left out.
-func Read(ctx context.Context, dev link.Device) ([]Reading, error) {
-	out, err := link.Output(ctx, dev, script, nil)
+// Read returns a device's sensors. It omits impossible values, which disabled sensors report.
+func Read(ctx context.Context, dev transport.Device) ([]Reading, error) {
+	out, err := transport.Output(ctx, dev, script, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +216,8 @@ func Read(ctx context.Context, dev link.Device) ([]Reading, error) {
 const script = `for z in /sys/class/thermal/thermal_zone*; do read -r t <$z/temp && read -r n <$z/type && echo "$t $n"; done 2>/dev/null
 exit 0`
 
-// parse reads lines of a value and a zone. Values are thousandths of a degree; some kernels give tenths or whole ones,
-// which no working sensor would mean as thousandths.
+// parse reads lines of a value and a zone. Values are thousandths of a degree. Some kernels print tenths or whole
+// degrees, which are impossible values in thousandths.
 func parse(out string) []Reading {
 	var all []Reading
 	for line := range strings.Lines(out) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Kernels tell thousandths of a degree, tenths or whole ones; what no working sensor has is left out.
+// Kernels print thousandths of a degree, tenths or whole degrees. Impossible values are omitted.
 func TestParseThermal(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -25,7 +25,7 @@ func TestParseThermal(t *testing.T) {
 	}
 }
 
-// The chip's sensors count; a battery, a charger, or what has an unknown name does not, unless somebody says so.
+// By default the chip's sensors count. Batteries, chargers and unknown sensors count only if zones names them.
 func TestZonesThatCount(t *testing.T) {
 	t.Parallel()
 	all := parse("38000 battery\n99000 pm8550_tz\n45000 cpu-1-0\n47000 nspss-0\n98000 modem0\n44000 ddr\n97000 usb-therm\n96000 zork\n")
@@ -41,7 +41,7 @@ func TestZonesThatCount(t *testing.T) {
 	if _, ok := Hottest(nil); ok {
 		t.Error("the hottest of none")
 	}
-	for in, want := range map[string]string{"": "lets nobody read", "38000 battery": "choose by `zones` among battery"} {
+	for in, want := range map[string]string{"": "the device does not report its temperature", "38000 battery": "set `zones` to some of battery"} {
 		if got := nothingToRead(Cooldown{}, parse(in)); !strings.Contains(got, want) {
 			t.Errorf("%q: %s", in, got)
 		}

@@ -11,17 +11,17 @@ import (
 	"github.com/hexmage/hexmage/toolchains/binfmt"
 )
 
-// What qemu starts on the device.
+// Programs that qemu runs on the device.
 var (
 	aarch64Programs = binfmt.Program{Class: 2, Machine: 183}
 	hexagonPrograms = binfmt.Program{Class: 1, Machine: 164}
 )
 
-// machines is where the machine itself has binfmt_misc.
+// machines is the folder of this machine's binfmt_misc.
 const machines = "/proc/sys/fs/binfmt_misc"
 
-// registerInterpreters makes AArch64 and Hexagon programs run by their names in this user namespace, and only in it. Where the kernel has one register for all,
-// it must have them.
+// registerInterpreters registers qemu for AArch64 and Hexagon programs in this user namespace only. If the kernel has
+// one register for all namespaces, that register must have them.
 func registerInterpreters(s setup) error {
 	dir := filepath.Join(s.Root, "proc/sys/fs/binfmt_misc")
 	if err := mount("binfmt_misc", dir, "binfmt_misc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
@@ -33,7 +33,8 @@ func registerInterpreters(s setup) error {
 		}
 		return &UnsupportedError{err.Error(), "binfmt_misc in a user namespace needs Linux 6.7 or newer; this is " + kernelRelease() + ". Before, the machine must have qemu for AArch64 and Hexagon programs: apt-get install qemu-user-static"}
 	}
-	// The interpreters are named relative to their folder: a path may hold ':', which would end the field, or be too long for the line.
+	// The interpreters are named relative to their folder. A path may hold ':', which would end the field, or be too
+	// long for the line.
 	if err := os.Chdir(filepath.Join(s.Image, hiddenDir)); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// parentArg makes the test binary start a device, say where it is, and wait to be killed.
+// parentArg makes the test binary start a device, print its address, and wait to be killed.
 const parentArg = "phone-parent"
 
 func TestMain(m *testing.M) {
@@ -73,12 +73,12 @@ func TestDeviceDiesWithItsParent(t *testing.T) {
 	}
 }
 
-// official returns a function that runs the official client on a server, in a folder.
+// official returns a function that runs the official client with a server, in a folder.
 func official(t *testing.T, s *adb.Server, o adb.Options, dir string) func(args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return func(args ...string) (stdout, stderr string, code int) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // a daemon that answers wrongly makes adb wait for ever
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // a wrong answer of the daemon makes adb wait forever
 		defer cancel()
 		cmd := exec.CommandContext(ctx, o.Path, append([]string{"-L", "localfilesystem:" + s.Address()}, args...)...)
 		cmd.Env = []string{"LD_LIBRARY_PATH=" + o.LibraryPath, "HOME=" + o.Dir}
@@ -96,7 +96,7 @@ func official(t *testing.T, s *adb.Server, o adb.Options, dir string) func(args 
 	}
 }
 
-// TestOfficialClient uses the commands that people type.
+// TestOfficialClient runs the commands of the official client.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
 	e, s := phonetest.Start(t, phonetest.Image(t, nil), nil), phonetest.Server(t)
@@ -120,7 +120,7 @@ func TestOfficialClient(t *testing.T) {
 	write("big", strings.Repeat("0123456789abcdef", 1<<17))
 	for _, c := range []struct {
 		args string
-		want string // what stdout and stderr have between them
+		want string // part of the output
 		code int
 	}{
 		{"connect " + e.Addr(), "connected to " + e.Addr(), 0},

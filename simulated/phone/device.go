@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// Options say which device to start and how.
+// Options configure a device.
 type Options struct {
-	// Self is a program and its arguments that call Init: this binary with a hidden command.
+	// Self is the command line of a program that calls Init: this binary with a hidden command.
 	Self  []string
-	Image string    // folder made by RunTool
-	Dir   string    // an existing private folder, which the device's root is mounted on; nobody else sees the mount
-	Data  string    // existing host folder that is the device's /data, kept between runs; empty: in memory
-	Log   io.Writer // what the device prints: its daemon and its DSP; nil discards it
-	// Port of 127.0.0.1 is where its adb daemon listens, which asks for no key. 0: a free one.
+	Image string    // folder written by RunTool
+	Dir   string    // an existing private folder for the device's root, which other processes cannot see
+	Data  string    // existing host folder for the device's /data, kept between runs; empty: in memory
+	Log   io.Writer // output of the device's daemon and DSP; nil discards it
+	// Port is the adb daemon's port on 127.0.0.1. The daemon needs no key. 0 selects a free port.
 	Port     int
-	Serialno string // its property ro.serialno; empty: one made of the port
+	Serialno string // property ro.serialno; empty: derived from the port
 	Faults
 }
 
-// UnsupportedError says that this machine cannot run the simulated phone as it is.
+// UnsupportedError means that this machine cannot run the simulated phone.
 type UnsupportedError struct {
-	What   string // what was tried and what came of it
-	Remedy string // what the user can do
+	What   string // the failed operation and its error
+	Remedy string // the next step
 }
 
-// Lacks returns what is lacking and what to do.
+// Lacks returns the problem and the next step.
 func (e *UnsupportedError) Lacks() (what, remedy string) { return e.What, e.Remedy }
 
 func (e *UnsupportedError) Error() string {
 	return "simulated phone: " + e.What + "; " + strings.TrimSuffix(e.Remedy, ".")
 }
 
-// setup is what the parent tells the child on its standard input, as one line of JSON.
+// setup is the parent's first line of JSON on the child's standard input.
 type setup struct {
 	Image    string `json:"image"`
 	Root     string `json:"root"`
@@ -46,50 +46,50 @@ type setup struct {
 	Faults   Faults `json:"faults"`
 }
 
-// DebugStub returns variables with which a program for AArch64 waits at its first instruction for a debugger at the
-// socket, a path in the folder where it starts. They are qemu's own, which passes on neither of them.
+// DebugStub returns environment variables for qemu. With them, an AArch64 program waits at its start until a debugger
+// connects to socket, a path in the working directory. qemu hides the variables from the program's children.
 func DebugStub(socket string) map[string]string {
 	return map[string]string{"QEMU_GDB": socket, "QEMU_UNSET_ENV": "QEMU_GDB,QEMU_UNSET_ENV"}
 }
 
-// order is what the parent tells the child later, each as one line of JSON.
+// order is a later line of JSON from the parent.
 type order struct {
-	Unplug time.Duration `json:"unplug,omitempty"` // cut all links and take none for so long
+	Unplug time.Duration `json:"unplug,omitempty"` // cut all links and refuse new ones for this time
 	Reboot bool          `json:"reboot,omitempty"`
 }
 
-// answer is what the child says on its standard output once, as one line of JSON.
+// answer is the child's only line of JSON on its standard output.
 type answer struct {
 	Error  string `json:"error,omitempty"`
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Device is a phone that runs.
+// Device is a running phone.
 type Device struct {
 	addr     string
 	serialno string
 	cmd      *exec.Cmd
 	lifeline io.WriteCloser // the device ends when this closes: by Close, or by the kernel when this process dies
-	ordering sync.Mutex     // guards writing to it
+	ordering sync.Mutex     // guards writing to lifeline
 	done     chan struct{}
 	closing  sync.Once
 }
 
-// Addr returns where the device's adb daemon listens, "127.0.0.1:PORT", which is its serial once an adb server is connected to it.
+// Addr returns the address of the device's adb daemon, "127.0.0.1:PORT". It is the device's serial in an adb server.
 func (e *Device) Addr() string { return e.addr }
 
 // Serialno returns the device's property ro.serialno.
 func (e *Device) Serialno() string { return e.serialno }
 
-// Done is closed when the device has ended, by Close or by itself.
+// Done returns a channel that is closed when the device ends, by Close or by itself.
 func (e *Device) Done() <-chan struct{} { return e.done }
 
-// Unplug cuts the device's links, as pulling its cable does, and lets nobody connect for so long.
+// Unplug cuts the device's links, like an unplugged cable, and refuses connections for d.
 func (e *Device) Unplug(d time.Duration) error {
 	return e.order(order{Unplug: d})
 }
 
-// Reboot reboots the device, as `adb reboot` does. It does not wait for that.
+// Reboot starts a reboot, as `adb reboot` does. It does not wait until the reboot ends.
 func (e *Device) Reboot() error { return e.order(order{Reboot: true}) }
 
 func (e *Device) order(o order) error {
@@ -101,11 +101,11 @@ func (e *Device) order(o order) error {
 	return nil
 }
 
-// Close ends the device and everything that runs on it.
+// Close ends the device and all its processes.
 func (e *Device) Close() error {
 	e.closing.Do(func() {
 		e.lifeline.Close()
-		_ = e.cmd.Process.Kill() // it is the init of its pid namespace: the kernel kills all the others with it
+		_ = e.cmd.Process.Kill() // it is the init of its pid namespace: the kernel kills the other processes with it
 	})
 	<-e.done
 	return nil

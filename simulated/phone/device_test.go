@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
@@ -44,7 +44,7 @@ void run(int *sp);
 __asm__(".globl _start\n_start: { r0 = r29 ; r29 = and(r29, #-16) }\n { call run }\n");
 `
 
-// hexagonDSP answers each byte by the byte plus one, until the end of input; first it says its argument.
+// hexagonDSP prints its argument, and then answers each byte by the byte plus one, until the end of input.
 const hexagonDSP = hexagonCalls + `
 void run(int *sp) {
 	char *arch = (char *)sp[2];
@@ -90,7 +90,7 @@ func TestDeviceIsAPhone(t *testing.T) {
 		{"no DSP", "ls /dev/fastrpc-cdsp 2>/dev/null; echo $?", "1\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := link.Output(t.Context(), d, c.command, nil)
+			got, err := transport.Output(t.Context(), d, c.command, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestDeviceIsAPhone(t *testing.T) {
 func TestNothingOfTheHostShows(t *testing.T) {
 	t.Parallel()
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	mounts, err := link.Output(t.Context(), d, "cat /proc/mounts", nil)
+	mounts, err := transport.Output(t.Context(), d, "cat /proc/mounts", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestNothingOfTheHostShows(t *testing.T) {
 			t.Errorf("mounted on the device: %s", line)
 		}
 	}
-	home, err := link.Output(t.Context(), d, "ls -d /home /root /usr /tmp /etc/passwd /.simulated phone 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
+	home, err := transport.Output(t.Context(), d, "ls -d /home /root /usr /tmp /etc/passwd /.simulated phone 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestForeignProgramsRun(t *testing.T) {
 			}
 			push(t, d, "/data/local/tmp/"+c.machine, program)
 			var out bytes.Buffer
-			code, err := d.Shell(t.Context(), "cd /data/local/tmp && ./"+c.machine+" a b c", link.Streams{Stdout: &out, Stderr: &out})
+			code, err := d.Shell(t.Context(), "cd /data/local/tmp && ./"+c.machine+" a b c", transport.Streams{Stdout: &out, Stderr: &out})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,8 +159,8 @@ func TestDSPSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	push(t, d, "/data/local/tmp/client", client)
-	for range 3 { // each connection has a protection domain of its own
-		out, err := link.Output(t.Context(), d, "/data/local/tmp/client", strings.NewReader("ABC"))
+	for range 3 { // each connection has its own protection domain
+		out, err := transport.Output(t.Context(), d, "/data/local/tmp/client", strings.NewReader("ABC"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,9 +168,9 @@ func TestDSPSocket(t *testing.T) {
 			t.Errorf("the DSP answered %q, want its arch and every byte plus one: %q", out, "v79BCD")
 		}
 	}
-	// Orphans and protection domains are gone, and nothing is left as a zombie.
+	// Orphans and protection domains are gone, without zombies.
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		out, err := link.Output(t.Context(), d, "ps -o comm,stat | grep -E 'qemu|Z' | grep -v grep; true", nil)
+		out, err := transport.Output(t.Context(), d, "ps -o comm,stat | grep -E 'qemu|Z' | grep -v grep; true", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestDSPSocket(t *testing.T) {
 	}
 }
 
-// TestProtectionDomain reaches the real program of the DSP, which says what is wrong with a library that is not there.
+// TestProtectionDomain starts the real program of the DSP, which reports a missing library.
 func TestProtectionDomain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -205,7 +205,7 @@ func TestProtectionDomain(t *testing.T) {
 	const path = "/data/local/tmp/none.so"
 	open := binary.LittleEndian.AppendUint32([]byte("FRP1\x01\x00\x00\x00\x07\x00\x00\x00"), uint32(4+len(path)))
 	open = append(binary.LittleEndian.AppendUint32(open, uint32(len(path))), path...)
-	out, err := link.Output(t.Context(), d, "/data/local/tmp/client", bytes.NewReader(open))
+	out, err := transport.Output(t.Context(), d, "/data/local/tmp/client", bytes.NewReader(open))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestProtectionDomain(t *testing.T) {
 	}
 }
 
-// TestJunkOnTheLink sends what no adb server would: only that link may end.
+// TestJunkOnTheLink sends invalid messages. Only that link may end.
 func TestJunkOnTheLink(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
@@ -252,7 +252,7 @@ func TestJunkOnTheLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		out, err := link.Output(t.Context(), s.Device(e.Addr()), "ps -o comm,stat | grep -cE '^(cat|sh) |Z'; true", nil)
+		out, err := transport.Output(t.Context(), s.Device(e.Addr()), "ps -o comm,stat | grep -cE '^(cat|sh) |Z'; true", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,14 +272,14 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		d := phonetest.Device(t, image, func(o *phone.Options) { o.DropAfterBytes = 1 << 20 })
 		data := bytes.Repeat([]byte("hexagon "), 1<<18) // 2 MiB
-		_, err := link.Output(t.Context(), d, "cat >/data/local/tmp/x", bytes.NewReader(data))
-		if !link.Retryable(err) {
+		_, err := transport.Output(t.Context(), d, "cat >/data/local/tmp/x", bytes.NewReader(data))
+		if !transport.Retryable(err) {
 			t.Fatalf("push over a link that breaks: got %v, want an error that says it is worth another try", err)
 		}
 		if err := d.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		push(t, d, "/data/local/tmp/y", data) // adbd may still have to remove what it has of x, by its name
+		push(t, d, "/data/local/tmp/y", data) // adbd may still have to remove the partial x
 	})
 	t.Run("disk", func(t *testing.T) {
 		t.Parallel()
@@ -295,7 +295,7 @@ func TestFaults(t *testing.T) {
 		if code == 0 || !strings.Contains(strings.ToLower(out+errs), "no space left on device") {
 			t.Fatalf("push to a full device: exit code %d, %s%s", code, out, errs)
 		}
-		if out, err := link.Output(t.Context(), s.Device(e.Addr()), "ls /data/local/tmp", nil); err != nil || out != "" {
+		if out, err := transport.Output(t.Context(), s.Device(e.Addr()), "ls /data/local/tmp", nil); err != nil || out != "" {
 			t.Errorf("half a file was left on the device: %q, %v", out, err)
 		}
 	})
@@ -315,7 +315,7 @@ func TestDataIsKept(t *testing.T) {
 	image, data := phonetest.Image(t, nil), t.TempDir()
 	keep := func(o *phone.Options) { o.Data = data }
 	push(t, phonetest.Device(t, image, keep), "/data/local/tmp/x", []byte("kept"))
-	got, err := link.Output(t.Context(), phonetest.Device(t, image, keep), "cat /data/local/tmp/x", nil)
+	got, err := transport.Output(t.Context(), phonetest.Device(t, image, keep), "cat /data/local/tmp/x", nil)
 	if err != nil || got != "kept" {
 		t.Errorf("after a restart: %q, %v", got, err)
 	}
@@ -351,8 +351,8 @@ func TestStartIsRefused(t *testing.T) {
 
 func push(t *testing.T, d *adb.Device, path string, content []byte) {
 	t.Helper()
-	at := link.Quote(path)
-	_, err := link.Output(t.Context(), d, "cat >"+at+" && chmod 755 "+at+" && touch -d @1 "+at, bytes.NewReader(content))
+	at := transport.Quote(path)
+	_, err := transport.Output(t.Context(), d, "cat >"+at+" && chmod 755 "+at+" && touch -d @1 "+at, bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}

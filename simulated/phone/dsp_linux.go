@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dspSocket is where programs on the device reach the DSP.
+// dspSocket is the socket of the DSP on the device.
 const dspSocket = "/dev/fastrpc-cdsp"
 
-// hangUpGrace is how long a protection domain may go on after its client is gone.
+// hangUpGrace is the time limit for a protection domain after its client has gone.
 const hangUpGrace = 2 * time.Second
 
 // listenDSP listens for clients of the DSP, if the image has a program for it.
@@ -45,7 +45,7 @@ func (d *device) serveDSP() {
 	}
 }
 
-// client serves a client as the DSP's state allows.
+// client serves a client according to the DSP's state.
 func (d *device) client(c *net.UnixConn) error {
 	if d.killAtDSP.CompareAndSwap(true, false) {
 		defer c.Close()
@@ -67,11 +67,11 @@ func (d *device) protectionDomain(c *net.UnixConn) error {
 	}
 	defer f.Close()
 	fd := int(f.Fd())
-	if err := unix.SetNonblock(fd, false); err != nil { // the program knows only reads that wait
+	if err := unix.SetNonblock(fd, false); err != nil { // the program needs blocking reads
 		return err
 	}
-	// qemu is not in the device's file system: it is run by the descriptor that was opened before. Its only CPU is v67, and it must be
-	// told so, since it refuses files that are marked for a newer one.
+	// The device's file system does not have qemu, so it is run by its open descriptor. Its only CPU is v67. Without
+	// -cpu it rejects files that are marked for a newer one.
 	qemu := fmt.Sprintf("/proc/self/fd/%d", d.qemu.Fd())
 	cmd := exec.Command(qemu, "-cpu", "v67", "/"+shellPath, d.soc.Arch)
 	cmd.Dir = "/"
@@ -92,7 +92,7 @@ func (d *device) protectionDomain(c *net.UnixConn) error {
 	return nil
 }
 
-// killWhenHungUp ends a protection domain whose client is gone and that does not notice.
+// killWhenHungUp ends a protection domain that runs on after its client has gone.
 func killWhenHungUp(fd int, p *os.Process, over <-chan struct{}) {
 	for {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}

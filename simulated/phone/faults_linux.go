@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// link is where the device's adb daemon gets its connections. They misbehave as told.
+// link is the listener of the device's adb daemon. Its connections have the faults.
 type link struct {
 	net.Listener
 	faults  Faults
@@ -19,9 +19,9 @@ type link struct {
 
 	mu   sync.Mutex
 	open map[*conn]bool
-	offs int // how many want nobody to connect
+	offs int // number of callers of off; connections are refused while it is not 0
 
-	load   float64 // bytes from the host that the link has not let pass yet, as of loaded
+	load   float64 // bytes from the host that the link still carries, at time loaded
 	loaded time.Time
 }
 
@@ -44,7 +44,7 @@ func newLink(l net.Listener, f Faults) *link {
 func (k *link) Accept() (net.Conn, error) {
 	for {
 		nc, err := k.Listener.Accept()
-		if errors.Is(err, unix.EINVAL) { // it does not listen now, and will again
+		if errors.Is(err, unix.EINVAL) { // the socket does not listen between off and on
 			time.Sleep(acceptPoll)
 			continue
 		}
@@ -56,7 +56,7 @@ func (k *link) Accept() (net.Conn, error) {
 		k.open[c] = true
 		away := k.offs > 0
 		k.mu.Unlock()
-		if away { // it came at the last moment
+		if away { // connected just before off
 			c.Close()
 			continue
 		}
@@ -69,7 +69,7 @@ const (
 	backlog    = 128
 )
 
-// overloaded counts bytes from the host, and tells whether they are too many at once.
+// overloaded counts bytes from the host, and reports whether they are too many at once.
 func (k *link) overloaded(n int) bool {
 	most := float64(k.faults.DropAboveBytes)
 	if most <= 0 {
@@ -87,12 +87,12 @@ func (k *link) overloaded(n int) bool {
 	return true
 }
 
-// off has connections refused until on. Those that are there stay.
+// off refuses connections until on. Existing ones stay.
 func (k *link) off() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.offs++; k.offs == 1 {
-		// A socket that does not listen keeps its port, if it was bound to that very one, as Start does.
+		// A socket that does not listen keeps its port only if it was bound to that port explicitly, as in Start.
 		k.control(func(fd int) error { return unix.Shutdown(fd, unix.SHUT_RD) })
 	}
 }
@@ -111,7 +111,7 @@ func (k *link) control(do func(fd int) error) {
 		return
 	}
 	if raw, err := l.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { _ = do(int(fd)) }) // neither fails for a socket that is bound
+		_ = raw.Control(func(fd uintptr) { _ = do(int(fd)) }) // both cannot fail for a bound socket
 	}
 }
 
@@ -176,7 +176,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// portion is what goes through in about a twentieth of a second.
+// portion returns the bytes that pass in about a twentieth of a second.
 func (c *conn) portion(p []byte) []byte {
 	if rate := c.k.faults.SlowBytesPerSecond; rate > 0 {
 		return p[:min(int64(len(p)), max(rate/20, 1))]

@@ -19,27 +19,27 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/linux"
 )
 
-// Tool is the name of the tool that puts the image of a simulated phone together, and its behavior version.
+// Tool is the name and behavior version of the tool that writes the image of a simulated phone.
 const Tool tool.Name[Image] = "phone-image/6"
 
-// Image says what a device consists of. Paths are of the host.
+// Image describes a device. Paths are on the host.
 type Image struct {
 	SoC          SoCProps `json:"soc"`
-	Busybox      string   `json:"busybox"`         // static, of the host's machine: the phone's shell and tools
+	Busybox      string   `json:"busybox"`         // static busybox for the host's machine: the phone's shell and tools
 	Qemu         string   `json:"qemu"`            // folder with qemu-aarch64-static and qemu-hexagon-static
-	FastRPCShell string   `json:"dsp"`             // static, serves one DSP connection; empty: no DSP
+	FastRPCShell string   `json:"dsp"`             // static program that serves one DSP connection; empty: no DSP
 	Linux        *Linux   `json:"linux,omitempty"` // nil: the device runs only static programs for AArch64
-	Out          string   `json:"out"`             // folder to write
+	Out          string   `json:"out"`             // output folder
 }
 
-// Linux is what a device has for programs of arm64 Linux.
+// Linux holds the device's files for arm64 Linux programs.
 type Linux struct {
-	Root    string `json:"root"`    // tree of the distribution's libraries
-	Cdsprpc string `json:"cdsprpc"` // libcdsprpc.so, by which such programs reach the DSP
-	Load    string `json:"load"`    // qnn-load
+	Root    string `json:"root"`    // tree with the distribution's libraries
+	Cdsprpc string `json:"cdsprpc"` // path of libcdsprpc.so, which connects arm64 Linux programs to the DSP
+	Load    string `json:"load"`    // path of qnn-load
 }
 
-// SoCProps is what the device says it is.
+// SoCProps are the SoC properties of the device.
 type SoCProps struct {
 	Model    string `arg:"soc" json:"model"`           // "SM8750"
 	SoCModel int    `arg:"soc_model" json:"soc_model"` // QNN's number: 69
@@ -48,22 +48,22 @@ type SoCProps struct {
 	VTCMMB   int    `arg:"vtcm_mb" json:"vtcm_mb"`     // 8
 }
 
-// Paths of an image folder. What is below hiddenDir is the simulated phone's own and not part of the device.
+// Paths of an image folder. Files below hiddenDir belong to the simulated phone and are hidden from the device.
 const (
 	hiddenDir   = ".simulated"
 	imageFile   = hiddenDir + "/image.json"
 	qemuAArch64 = "qemu-aarch64-static"
 	qemuHexagon = "qemu-hexagon-static"
 	shellPath   = "dsp/fastrpc_shell_3"
-	rpcFolder   = "odm" // has libcdsprpc.so alone, so that it can be hidden
+	rpcFolder   = "odm" // has only libcdsprpc.so, so that it can be hidden
 )
 
-// scripts are those of the device that busybox does not have.
+// scripts are the device's commands that busybox does not have.
 //
 //go:embed files
 var scripts embed.FS
 
-// RunTool writes an image. The same Image gives the same files.
+// RunTool writes an image. Equal Images give equal files.
 func RunTool(ctx context.Context, m Image, _ tool.Env) error {
 	if err := m.build(ctx); err != nil {
 		return fmt.Errorf("phone image %s: %w", m.Out, err)
@@ -112,7 +112,7 @@ func (m Image) build(ctx context.Context) error {
 	return b.err
 }
 
-// ReadSoC returns what the device of an image folder will say it is.
+// ReadSoC returns the SoC properties of an image folder.
 func ReadSoC(dir string) (SoCProps, error) {
 	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(imageFile)))
 	if err != nil {
@@ -130,12 +130,12 @@ func (s SoCProps) check() error {
 		return fmt.Errorf("soc %q, arch %q: want for example SM8750 and v79", s.Model, s.Arch)
 	}
 	if strings.ContainsAny(s.Model, "\n=;") {
-		return fmt.Errorf("soc %q: a model has no line ends, '=' or ';'", s.Model)
+		return fmt.Errorf("invalid soc %q: remove line ends, '=' and ';'", s.Model)
 	}
 	return nil
 }
 
-// builder writes files and remembers the first error.
+// builder writes files and keeps the first error.
 type builder struct {
 	dir string
 	err error
@@ -159,7 +159,7 @@ func (b *builder) write(name, content string, mode os.FileMode) {
 	}
 }
 
-// link makes a symbolic link, unless there is a file already.
+// link makes a symbolic link, unless the file exists.
 func (b *builder) link(name, target string) {
 	p := b.path(name)
 	if b.err == nil {
@@ -178,7 +178,7 @@ func (b *builder) copy(name, from string, mode os.FileMode) {
 	b.write(name, string(content), mode)
 }
 
-// linux adds what programs of arm64 Linux need.
+// linux adds the files for programs of arm64 Linux.
 func (b *builder) linux(l *Linux) {
 	if l == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// listing describes everything in a folder.
+// listing describes all files of a folder.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var b bytes.Buffer

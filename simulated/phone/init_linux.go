@@ -21,10 +21,9 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/adbd"
 )
 
-// Init is the device's first process: what Options.Self is to call, with its standard input, standard output and file descriptor 3.
-// It makes the root file system of this process's mount namespace the device's, serves adb until stdin ends, and then ends the process:
-// it returns only with an error.
-// It must not be called by a process that Start did not start.
+// Init is the device's first process. Options.Self must call Init with standard input, standard output and file
+// descriptor 3. Init replaces the root file system of its mount namespace by the device's. It serves adb until stdin
+// ends, and then ends the process. Init returns only with an error.
 func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 	in := bufio.NewReader(stdin)
 	d, err := boot(in, listener)
@@ -36,14 +35,15 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 		}
 	}
 	if e := json.NewEncoder(stdout).Encode(a); e != nil && err == nil {
-		err = fmt.Errorf("simulated phone: tell that the device is ready: %w", e)
+		err = fmt.Errorf("simulated phone: report that the device is ready: %w", e)
 	}
 	if err != nil {
 		return err
 	}
 	d.obey()
 	go func() {
-		// Whoever started us holds the other end: when it is gone, however that happened, so are we, and with us the whole device.
+		// The parent holds the other end. When the parent ends in any way, stdin ends, and with this process the
+		// whole device.
 		for line, err := in.ReadBytes('\n'); err == nil; line, err = in.ReadBytes('\n') {
 			d.take(line)
 		}
@@ -56,20 +56,20 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 	return d.serve()
 }
 
-// device is what Init runs.
+// device is the state of Init.
 type device struct {
-	soc      SoCProps // of the image: what the properties say
+	soc      SoCProps // of the image; source of the properties
 	serialno string
 	faults   Faults
-	out      *os.File      // what the user reads
+	out      *os.File      // log for the user
 	off      chan struct{} // closed when the device is switched off
 	log      *log.Logger
-	main     *os.File // what logcat reads
+	main     *os.File // log for logcat
 	state    *state
 	procs    *processes
 	link     *link
 	dsp      *net.UnixListener // nil: no DSP
-	qemu     *os.File          // qemu-hexagon, which is not in the device's file system
+	qemu     *os.File          // qemu-hexagon, which the device's file system does not have
 
 	dspState  atomic.Int32
 	killAtDSP atomic.Bool
@@ -132,7 +132,8 @@ func (d *device) serve() error {
 	if d.dsp != nil {
 		go d.serveDSP()
 	}
-	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the simulated "+d.soc.Model+" has started")) // a phone's log is never empty
+	// A phone's log is never empty.
+	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the simulated "+d.soc.Model+" has started"))
 	go d.coolDown()
 	return adbd.Serve(d.link, adbd.Config{
 		Banner: map[string]string{
@@ -148,7 +149,7 @@ func (d *device) serve() error {
 	})
 }
 
-// environ is what a phone's adb shell has.
+// environ returns the environment of a phone's adb shell.
 func (d *device) environ() []string {
 	return []string{
 		"ANDROID_DATA=/data",
@@ -166,7 +167,7 @@ func (d *device) environ() []string {
 
 func (d *device) shellCommand(line string) *exec.Cmd {
 	if d.faults.Skew != 0 && line != "" {
-		// Programs that ask the kernel see the host's clock: it cannot be set in a namespace.
+		// Programs that ask the kernel see the host's clock, because a namespace cannot set it.
 		const date = "date() { /system/bin/date -d \"@$(($(/system/bin/date +%%s) + %.0f))\" \"$@\"; }\n"
 		line = fmt.Sprintf(date, d.faults.Skew.Seconds()) + line
 	}
@@ -179,7 +180,7 @@ func (d *device) shellCommand(line string) *exec.Cmd {
 	return cmd
 }
 
-// loopbackUp brings up the only network that the device has.
+// loopbackUp sets up the device's only network.
 func loopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

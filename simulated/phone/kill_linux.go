@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kill kills a process, which qemu runs, and logs that in the words of Android's low memory killer.
+// kill kills a process in qemu, and logs that in the words of Android's low memory killer.
 func (d *device) kill(pid int) {
 	name := "?"
 	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {

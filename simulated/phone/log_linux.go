@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// logFolder has the log that logcat reads. It is a small file system of its own: "/" is read-only, and a log must not fill the memory.
+// logFolder has logcat's log. It is a small file system of its own, because "/" is read-only and a log must not fill
+// the memory.
 const (
 	logFolder = "/dev/log"
 	logSize   = 4 << 20
 )
 
-// logger takes what the device's parts print: as it is for the simulated phone's own log, and with time and process for logcat.
+// logger writes the output of the device's parts to the user's log, and with time and process to logcat's log.
 type logger struct {
 	tag  string
 	skew time.Duration
 	out  *os.File
 
 	mu   sync.Mutex
-	main *os.File // nil: none
-	line []byte   // the start of one that is not complete
+	main *os.File // nil: not for logcat
+	line []byte   // an incomplete line
 }
 
-// openLog makes the log for logcat, on a root that can still be written to.
+// openLog makes logcat's log. The root must still be writable.
 func openLog() (*os.File, error) {
 	if err := os.Mkdir(logFolder, 0o755); err != nil {
 		return nil, err
@@ -40,19 +41,19 @@ func (d *device) logger(tag string) *logger {
 	return &logger{tag: tag, skew: d.faults.Skew, out: d.out, main: d.main}
 }
 
-// say writes a line of a part of the system that is no program here.
+// say logs a line of a system component that the simulation does not run as a program.
 func (d *device) say(tag string, priority byte, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	_, _ = fmt.Fprintf(d.out, "%s: %s\n", tag, text)
 	_, _ = d.main.WriteString(logLine(tag, priority, d.faults.Skew, text))
 }
 
-// logLine is a line as logcat -v threadtime has them.
+// logLine returns a line in the format of logcat -v threadtime.
 func logLine(tag string, priority byte, skew time.Duration, text string) string {
 	return fmt.Sprintf("%s %5d %5d %c %-8s: %s\n", time.Now().Add(skew).UTC().Format("01-02 15:04:05.000"), 1, 1, priority, tag, text)
 }
 
-// Write never fails: a device goes on when its log is full.
+// Write never fails: a full log must not stop the device.
 func (l *logger) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

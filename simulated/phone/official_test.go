@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// TestOfficialClientSeesFaults shows what people see who use adb itself: every fault, on a phone of its own at one server.
+// TestOfficialClientSeesFaults shows each fault to the official client, on separate phones at one server.
 func TestOfficialClientSeesFaults(t *testing.T) {
 	t.Parallel()
 	shell := phonetest.Compile(t, "hexagon", hexagonDSP)
@@ -39,12 +39,12 @@ func TestOfficialClientSeesFaults(t *testing.T) {
 	)
 	type step struct {
 		args string
-		want string // in what it prints
+		want string // part of the output
 		code int
 	}
 	for _, c := range []struct {
 		fault string
-		least time.Duration // that all of it takes
+		least time.Duration // minimum time of the command
 		steps []step
 	}{
 		{fault: "drop-after=1MB", steps: []step{{push, "", 1}, {"CONNECT", "connected to", 0}, {push, "1 file pushed", 0}}},
@@ -80,7 +80,7 @@ func TestOfficialClientSeesFaults(t *testing.T) {
 				var out, errs string
 				code := 0
 				if s.args == "CONNECT" || s.args == "REFUSED" {
-					for try := 0; ; try++ { // adb says "already connected" of one that is gone, until it has seen that
+					for try := 0; ; try++ { // adb says "already connected" until it notices the dead link
 						adb("disconnect", e.Addr())
 						out, errs, _ = adb("connect", e.Addr())
 						state, _, _ := adb("-s", e.Addr(), "get-state")
@@ -89,7 +89,7 @@ func TestOfficialClientSeesFaults(t *testing.T) {
 						}
 						time.Sleep(50 * time.Millisecond)
 					}
-					code = s.code // older and newer clients have other ones
+					code = s.code // exit codes differ between versions of the client
 				} else {
 					out, errs, code = adb(args...)
 				}

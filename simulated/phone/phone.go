@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// properties are those of the image; what differs from start to start comes on top of them.
+// properties returns the image's properties. A boot adds properties to them.
 func (s SoCProps) properties() []string {
 	return []string{
 		"ro.build.fingerprint=hexmage/hexmage_simulated_phone/hexmage_simulated_phone:15/HEXMAGE/" + s.Model + ":userdebug/test-keys",
@@ -26,7 +26,7 @@ func (s SoCProps) properties() []string {
 
 func (s SoCProps) productModel() string { return "hexmage simulated phone " + s.Model + " " + s.Arch }
 
-// openSoC is the file by which the simulation's programs know what their device is.
+// openSoC returns the file by which the simulation's programs recognize the device.
 func (s SoCProps) openSoC() string {
 	return fmt.Sprintf("arch=%s\nsoc=%s\nsoc_model=%d\nsoc_id=%d\nvtcm_mb=%d\n", s.Arch, s.Model, s.SoCModel, s.SoCID, s.VTCMMB)
 }
@@ -39,9 +39,9 @@ func zones() []string {
 	return []string{"cpu-0-0-0", "cpu-1-0-0", "gpuss-0", "nsphvx-0", "nsphmx-0", "ddr", "skin-msm-therm", "battery"}
 }
 
-// vendorLibraries returns the QNN libraries that the phone's maker has put on it, by their paths on the device. They
-// are ELF files that say what they are, and nothing else. Their build id is made up, so that what is pushed never
-// agrees with it by chance, as it seldom does on a phone.
+// vendorLibraries returns the QNN libraries of the phone's maker, by their paths on the device. They are ELF files
+// that name themselves and do nothing. Their build id is made up, so that it differs from the id of pushed libraries,
+// as on most phones.
 func vendorLibraries(arch string) map[string][]byte {
 	number := strings.TrimPrefix(arch, "v")
 	phone := elffile.Library{Class: elf.ELFCLASS64, Machine: elf.EM_AARCH64, Page: 0x4000}

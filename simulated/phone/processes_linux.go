@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// processes starts and reaps the processes of a device. Its process is pid 1 there, so it inherits every orphan, and has to reap those
-// without taking away the exit codes of the processes that somebody waits for.
+// processes starts and reaps the processes of a device. This process is pid 1 on the device, so it inherits every
+// orphan and must reap it. It must leave the exit codes of own processes to Wait.
 type processes struct {
 	mu  sync.Mutex
 	own map[int]bool
@@ -29,7 +29,7 @@ func newProcesses() *processes {
 	return p
 }
 
-// Start starts cmd, whose caller must call Wait.
+// Start starts cmd. The caller must call Wait.
 func (p *processes) Start(cmd *exec.Cmd) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,14 +40,14 @@ func (p *processes) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// idle reports whether nothing runs that Start started.
+// idle reports whether all processes of Start have ended.
 func (p *processes) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.own) == 0
 }
 
-// Wait waits for a process that Start started.
+// Wait waits for a process of Start.
 func (p *processes) Wait(cmd *exec.Cmd) error {
 	err := cmd.Wait()
 	p.mu.Lock()
@@ -56,7 +56,7 @@ func (p *processes) Wait(cmd *exec.Cmd) error {
 	return err
 }
 
-// reap takes every orphan that has ended.
+// reap reaps every orphan that has ended.
 func (p *processes) reap() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (p *processes) reap() {
 	}
 }
 
-// isOrphanZombie reads "PID (NAME) STATE PPID …"; a name may hold anything, even a bracket.
+// isOrphanZombie reads "PID (NAME) STATE PPID …". A name may contain any character, even a bracket.
 func isOrphanZombie(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// bootTime is how long a reboot takes at least. A phone takes half a minute; nobody needs to wait so long here.
+// bootTime is the minimum time of a reboot. It is shorter than a phone's half minute, to save time.
 const bootTime = 700 * time.Millisecond
 
-// obey does what the device's own `reboot` asks its first process for.
+// obey handles the signals that the device's own `reboot` sends to its first process.
 func (d *device) obey() {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT)
@@ -31,11 +31,11 @@ func (d *device) obey() {
 	}()
 }
 
-// take does what the process that started the device orders.
+// take executes an order of the process that started the device.
 func (d *device) take(line []byte) {
 	var o order
 	if err := json.Unmarshal(line, &o); err != nil {
-		d.log.Printf("an order that is none: %v", err)
+		d.log.Printf("invalid order: %v", err)
 		return
 	}
 	if o.Unplug > 0 {
@@ -48,7 +48,7 @@ func (d *device) take(line []byte) {
 	}
 }
 
-// reboot ends every link and process, and everything that is only in memory: the log, and what is wrong with the DSP. /data stays.
+// reboot ends all links and processes, and resets the state in memory: the log, and failures of the DSP. /data stays.
 func (d *device) reboot(reason string) {
 	if !d.rebooting.TryLock() {
 		return
@@ -58,9 +58,9 @@ func (d *device) reboot(reason string) {
 	d.link.off()
 	defer d.link.on()
 	d.link.hangUp()
-	// What is being started while the others die is killed in the next round.
+	// A process that is started during the kill dies in the next round.
 	for range 100 {
-		_ = syscall.Kill(-1, syscall.SIGKILL) // all but this process, and nothing outside of its namespace
+		_ = syscall.Kill(-1, syscall.SIGKILL) // all processes of the namespace but this one
 		if d.procs.idle() && len(pids()) == 1 {
 			break
 		}

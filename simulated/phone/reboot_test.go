@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
@@ -37,11 +37,11 @@ func dspPhone(t *testing.T, change func(*phone.Options)) (*phone.Device, *adb.Se
 // openFrame asks the DSP for a library.
 const openFrame = "FRP1\x01\x00\x00\x00\x07\x00\x00\x00\x06\x00\x00\x00\x02\x00\x00\x00/x"
 
-// callDSP sends to the DSP and returns what it says.
+// callDSP sends bytes to the DSP and returns the answer.
 func callDSP(t *testing.T, d *adb.Device, command, frame string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
-	code, err := d.Shell(t.Context(), command, link.Streams{Stdin: strings.NewReader(frame), Stdout: &out, Stderr: &out})
+	code, err := d.Shell(t.Context(), command, transport.Streams{Stdin: strings.NewReader(frame), Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +50,14 @@ func callDSP(t *testing.T, d *adb.Device, command, frame string) (string, int) {
 
 func output(t *testing.T, d *adb.Device, command string) string {
 	t.Helper()
-	out, err := link.Output(t.Context(), d, command, nil)
+	out, err := transport.Output(t.Context(), d, command, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}
 	return strings.TrimSpace(out)
 }
 
-// comeBack waits until a device takes connections again.
+// comeBack waits until a device accepts connections again.
 func comeBack(t *testing.T, d *adb.Device) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -92,8 +92,8 @@ func TestReboot(t *testing.T) {
 	}
 	output(t, d, "echo stays >/data/local/tmp/x; sleep 77 >/dev/null 2>&1 &")
 
-	// By the device's own command, to our client.
-	if _, err := link.Output(t.Context(), d, "reboot; sleep 30", nil); !link.Retryable(err) {
+	// By the device's own command, through package adb.
+	if _, err := transport.Output(t.Context(), d, "reboot; sleep 30", nil); !transport.Retryable(err) {
 		t.Fatalf("reboot: got %v, want a link that breaks", err)
 	}
 	comeBack(t, d)
@@ -105,12 +105,12 @@ func TestReboot(t *testing.T) {
 		t.Errorf("after the reboot the DSP answered %q", out)
 	}
 
-	// By who started it.
+	// By the process that started the device.
 	if err := e.Reboot(); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if id, err := link.Output(t.Context(), d, bootID, nil); err == nil && !seen[strings.TrimSpace(id)] {
+		if id, err := transport.Output(t.Context(), d, bootID, nil); err == nil && !seen[strings.TrimSpace(id)] {
 			seen[strings.TrimSpace(id)] = true
 			break
 		}
@@ -125,7 +125,7 @@ func TestReboot(t *testing.T) {
 		t.Fatalf("adb reboot: %d %s%s", code, out, errs)
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		adbCommand("disconnect", e.Addr()) // the server would try by itself, every ten seconds
+		adbCommand("disconnect", e.Addr()) // the server would reconnect by itself, every ten seconds
 		out, _, _ := adbCommand("connect", e.Addr())
 		if state, _, _ := adbCommand("get-state"); strings.TrimSpace(state) == "device" {
 			break
@@ -140,7 +140,7 @@ func TestReboot(t *testing.T) {
 		t.Errorf("boot ids: %v %s", seen, errs)
 	}
 
-	if _, err := link.Output(t.Context(), d, "poweroff; sleep 30", nil); !link.Retryable(err) {
+	if _, err := transport.Output(t.Context(), d, "poweroff; sleep 30", nil); !transport.Retryable(err) {
 		t.Fatalf("poweroff: got %v, want a link that breaks", err)
 	}
 	select {
@@ -188,8 +188,8 @@ func TestLinkStaysAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := s.Device(e.Addr())
-	_, err := link.Output(t.Context(), d, "cat >/data/local/tmp/x", bytes.NewReader(bytes.Repeat([]byte("hexagon "), 1<<18)))
-	if !link.Retryable(err) {
+	_, err := transport.Output(t.Context(), d, "cat >/data/local/tmp/x", bytes.NewReader(bytes.Repeat([]byte("hexagon "), 1<<18)))
+	if !transport.Retryable(err) {
 		t.Fatalf("push over a link that breaks: %v", err)
 	}
 	start := time.Now()
@@ -199,14 +199,14 @@ func TestLinkStaysAway(t *testing.T) {
 	}
 	push(t, d, "/data/local/tmp/x", []byte("well"))
 
-	// Its cable is pulled while a command runs.
+	// The cable is pulled while a command runs.
 	pulled := time.Now()
 	time.AfterFunc(100*time.Millisecond, func() {
 		if err := e.Unplug(500 * time.Millisecond); err != nil {
 			t.Error(err)
 		}
 	})
-	if _, err := link.Output(t.Context(), d, "sleep 30", nil); !link.Retryable(err) {
+	if _, err := transport.Output(t.Context(), d, "sleep 30", nil); !transport.Retryable(err) {
 		t.Fatalf("a command on a device that is unplugged: %v", err)
 	}
 	comeBack(t, d)
@@ -237,7 +237,7 @@ func TestSerialno(t *testing.T) {
 	}
 }
 
-// TestClock has a device of the year 2006, as one that lost its clock.
+// TestClock has a device in the year 2006, like a phone that lost its clock.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	const skew = -20 * 365 * 24 * time.Hour

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enterRoot makes the image the root of this mount namespace and leaves the host's file system behind.
+// enterRoot makes the image the root of this mount namespace and detaches the host's file system.
 func (d *device) enterRoot(s setup) (*state, error) {
-	// Nothing that is mounted from here on may show outside.
+	// Later mounts must not show outside.
 	if err := mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (d *device) enterRoot(s setup) (*state, error) {
 	return st, st.hide()
 }
 
-// bindImage shows the image's folders, read-only, below root.
+// bindImage binds the image's folders read-only below root.
 func bindImage(image, root string) error {
 	entries, err := os.ReadDir(image)
 	if err != nil {
@@ -73,13 +73,14 @@ func bindImage(image, root string) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("image %s: %s is neither a folder nor a link: only those may be at the top", image, e.Name())
+			return fmt.Errorf("image %s: %s is neither a folder nor a link", image, e.Name())
 		}
 	}
 	return nil
 }
 
-// bindReadOnly binds a folder. The second mount must repeat the flags of the file system that it is on: in a user namespace they are locked.
+// bindReadOnly binds a folder. The second mount must repeat the flags of the file system below it, because a user
+// namespace locks them.
 func bindReadOnly(from, to string) error {
 	if err := mount(from, to, "", unix.MS_BIND, ""); err != nil {
 		return err
@@ -89,13 +90,13 @@ func bindReadOnly(from, to string) error {
 		return fmt.Errorf("statfs %s: %w", to, err)
 	}
 	if st.Flags&unix.ST_NOEXEC != 0 {
-		return &UnsupportedError{from + " is on a file system mounted with noexec, so nothing of the device's image can run", "put the cache folder on a file system without noexec"}
+		return &UnsupportedError{from + " is on a file system mounted with noexec, so the device's programs cannot run", "put the cache folder on a file system without noexec"}
 	}
 	keep := uintptr(st.Flags) & (unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME | unix.MS_NODIRATIME | unix.MS_RELATIME)
 	return mount("none", to, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|keep, "")
 }
 
-// mountData makes /data: the only part that programs on the device may write.
+// mountData makes /data, the only folder that programs on the device may write.
 func mountData(s setup) error {
 	data := filepath.Join(s.Root, "data")
 	if err := os.Mkdir(data, 0o755); err != nil {
@@ -129,7 +130,7 @@ func mountProc(root string) error {
 	return err
 }
 
-// makeDev makes a /dev with the nodes that programs cannot do without. No new nodes can be made in a user namespace: the host's are bound.
+// makeDev makes a /dev with the necessary nodes. A user namespace cannot make new nodes, so the host's are bound.
 func makeDev(root string) error {
 	dev := filepath.Join(root, "dev")
 	if err := os.Mkdir(dev, 0o755); err != nil {
@@ -154,12 +155,13 @@ func makeDev(root string) error {
 	return nil
 }
 
-// pivot makes root "/" and lets go of what was there.
+// pivot makes root "/" and detaches the old root.
 func pivot(root string) error {
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
-	// With both the same, the old root is stacked on the new one and can be taken off without a folder to hold it.
+	// With equal arguments, the kernel stacks the old root on the new one. Then it can be unmounted without a folder
+	// to hold it.
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("pivot_root to %s: %w", root, err)
 	}
@@ -169,7 +171,7 @@ func pivot(root string) error {
 	return os.Chdir("/")
 }
 
-// lockRoot makes "/" read-only, as a phone's is; /data stays writable, and sockets in /dev stay usable.
+// lockRoot makes "/" read-only, as on a phone. /data stays writable, and sockets in /dev stay usable.
 func lockRoot() error {
 	return mount("none", "/", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID, "")
 }

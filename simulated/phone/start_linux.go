@@ -28,7 +28,7 @@ func Start(ctx context.Context, o Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer l.Close() // the child has its own
+	defer l.Close() // the child has its own copy
 	if s.Serialno == "" {
 		s.Serialno = fmt.Sprintf("EMU%05d", l.Addr().(*net.TCPAddr).Port)
 	}
@@ -44,7 +44,7 @@ func Start(ctx context.Context, o Options) (*Device, error) {
 	return e, nil
 }
 
-// listen listens for adb's server, at this machine alone.
+// listen listens for adb's server on 127.0.0.1.
 func listen(port int) (*net.TCPListener, error) {
 	addr := net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
 	for {
@@ -52,7 +52,7 @@ func listen(port int) (*net.TCPListener, error) {
 		switch {
 		case err == nil && addr.Port != 0:
 			return l, nil
-		case err == nil: // a socket that stops to listen for a while keeps its port only if it asked for that one
+		case err == nil: // only an explicitly bound socket keeps its port while it does not listen
 			addr.Port = l.Addr().(*net.TCPAddr).Port
 			l.Close()
 		case port == 0 && errors.Is(err, syscall.EADDRINUSE): // another process was faster
@@ -69,7 +69,7 @@ func (o Options) setup() (setup, error) {
 		return s, fmt.Errorf("simulated phone: %w", err)
 	}
 	if strings.ContainsAny(o.Serialno, "\n=") {
-		return s, fmt.Errorf("simulated phone: serial number %q: it has no line ends or '='", o.Serialno)
+		return s, fmt.Errorf("simulated phone: invalid serial number %q: remove line ends and '='", o.Serialno)
 	}
 	for to, from := range map[*string]string{&s.Image: o.Image, &s.Root: o.Dir, &s.Data: o.Data} {
 		if from == "" {
@@ -89,16 +89,16 @@ func (e *Device) start(ctx context.Context, o Options, s setup, listener *os.Fil
 		log = io.Discard
 	}
 	e.cmd = exec.Command(o.Self[0], o.Self[1:]...)
-	e.cmd.Env = []string{} // nothing of ours belongs to a phone
+	e.cmd.Env = []string{} // a phone inherits no variables
 	e.cmd.Stderr = log
 	e.cmd.ExtraFiles = []*os.File{listener}
 	e.cmd.WaitDelay = 2 * time.Second
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
-		// One user, the root of the device, is all that a user without privileges may map.
+		// Without privileges, a user may map one id only: the device's root.
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
-		Setsid:      true, // a terminal's Ctrl-C is for us to handle
+		Setsid:      true, // this process handles a terminal's Ctrl-C
 	}
 	stdin, err := e.cmd.StdinPipe()
 	if err != nil {
@@ -123,7 +123,7 @@ func (e *Device) start(ctx context.Context, o Options, s setup, listener *os.Fil
 	}
 	go func() {
 		defer close(e.done)
-		_ = e.cmd.Wait() // it ends by a kill, or has told why in its answer or log
+		_ = e.cmd.Wait() // it was killed, or has reported the reason
 	}()
 	if err != nil {
 		e.Close()
@@ -131,7 +131,7 @@ func (e *Device) start(ctx context.Context, o Options, s setup, listener *os.Fil
 	return err
 }
 
-// handshake tells the child what to do and hears what came of it.
+// handshake sends the setup to the child and returns the error in its answer.
 func handshake(stdin io.Writer, stdout io.Reader, s setup) error {
 	err := json.NewEncoder(stdin).Encode(s)
 	var line []byte
@@ -154,14 +154,14 @@ func handshake(stdin io.Writer, stdout io.Reader, s setup) error {
 	return nil
 }
 
-// explainClone says why the kernel gave us no namespaces, as far as it can be known.
+// explainClone explains why the kernel refused namespaces, if the reason can be found.
 func explainClone(self string, err error) error {
 	read := func(name string) string {
 		b, _ := os.ReadFile("/proc/sys/" + name)
 		return strings.TrimSpace(string(b))
 	}
 	what := fmt.Sprintf("start %s in namespaces of its own: %v", self, err)
-	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
+	if errors.Is(err, syscall.ENOSPC) { // not about disks
 		what = "start a process in namespaces of its own: the limit user.max_user_namespaces is reached"
 	}
 	switch {

@@ -9,10 +9,10 @@ import (
 	"runtime"
 )
 
-// Start says that there is no simulated phone here.
+// Start returns an UnsupportedError.
 func Start(context.Context, Options) (*Device, error) { return nil, unsupported() }
 
-// Init says that there is no simulated phone here.
+// Init returns an UnsupportedError.
 func Init(io.Reader, io.Writer, *os.File) error { return unsupported() }
 
 func unsupported() error {

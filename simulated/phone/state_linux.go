@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// state is a small file system with what the device tells of itself and what changes while it runs. The device sees parts of it, and
-// may only read them.
+// state is a small file system for facts about the device and values that change while it runs. The device sees parts
+// of it, read-only.
 type state struct {
 	root *os.Root
-	at   string // where it is until hide
+	at   string // its path until hide
 }
 
 const (
 	stateFolder = ".state"
 	stateSize   = 4 << 20
-	properties  = "/dev/__properties__" // folder that getprop reads; its name is Android's
+	properties  = "/dev/__properties__" // folder that getprop reads, with Android's name
 	bootIDFile  = "/proc/sys/kernel/random/boot_id"
 )
 
@@ -42,7 +42,7 @@ func newState(root string) (*state, error) {
 	return st, err
 }
 
-// put writes a file for readers at any time: they see what was before or what is now.
+// put writes a file by a rename, so that readers at any time see the old or the new content.
 func (st *state) put(name, content string) error {
 	if err := st.root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -63,10 +63,10 @@ func (st *state) putAll(files map[string]string) error {
 	return nil
 }
 
-// show lets the device see a file or folder of the state in the place of what is there.
+// show binds a file or folder of the state over a path of the device.
 func (st *state) show(name, to string) error { return bindReadOnly(filepath.Join(st.at, name), to) }
 
-// hide takes the state itself out of sight, once the root is the device's. What is shown of it stays, and so does the way to write to it.
+// hide unmounts the state from the device's root. Shown parts stay visible, and st.root stays writable.
 func (st *state) hide() error {
 	st.at = "/" + stateFolder
 	if err := unix.Unmount(st.at, unix.MNT_DETACH); err != nil {
@@ -75,7 +75,7 @@ func (st *state) hide() error {
 	return os.Remove(st.at)
 }
 
-// fill makes what a phone of the SoC shows, below root. It is called before the root is the device's.
+// fill makes the files of a phone of the SoC below root. Call it before root becomes the device's.
 func (st *state) fill(root string, s setup, soc SoCProps) error {
 	if err := st.putAll(sysfs(soc)); err != nil {
 		return err
@@ -106,13 +106,13 @@ func (st *state) fill(root string, s setup, soc SoCProps) error {
 	return st.show("boot_id", filepath.Join(root, bootIDFile))
 }
 
-// boot writes what is new after each boot.
+// boot writes the files that change at each boot.
 func (st *state) boot(soc SoCProps, serialno, reason string) error {
-	id, err := os.ReadFile("/proc/sys/kernel/random/uuid") // another one each time
+	id, err := os.ReadFile("/proc/sys/kernel/random/uuid") // a new one for each read
 	if err != nil {
 		return err
 	}
-	// The file is seen by itself, not in its folder, so it must stay the same one. All ids are equally long.
+	// The device sees a bind mount of this file alone, so a rename would not show. All ids have the same length.
 	if err := st.root.WriteFile("boot_id", id, 0o444); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (st *state) boot(soc SoCProps, serialno, reason string) error {
 	return st.put("properties/all", strings.Join(all, "\n")+"\n")
 }
 
-// sysfs is what does not change below /sys.
+// sysfs returns the constant files below /sys.
 func sysfs(soc SoCProps) map[string]string {
 	files := map[string]string{
 		"sys/devices/soc0/machine":                    soc.Model,
@@ -128,13 +128,13 @@ func sysfs(soc SoCProps) map[string]string {
 		"sys/class/kgsl/kgsl-3d0/gpuclk":              "0",
 		"sys/class/power_supply/battery/type":         "Battery",
 		"sys/class/power_supply/battery/capacity":     "80",
-		// It is on its cable, so the battery's current is no measure of power.
+		// The phone is on its cable, so the battery's current does not measure power.
 		"sys/class/power_supply/battery/status":      "Charging",
 		"sys/class/power_supply/battery/voltage_now": "4000000",
 		"sys/class/power_supply/battery/current_now": "1250000",
 		"sys/devices/system/cpu/present":             fmt.Sprintf("0-%d", runtime.NumCPU()-1),
 	}
-	if soc.SoCID != 0 { // not every SoC's is known
+	if soc.SoCID != 0 { // unknown for some SoCs
 		files["sys/devices/soc0/soc_id"] = fmt.Sprint(soc.SoCID)
 	}
 	for n := range runtime.NumCPU() {
@@ -149,8 +149,8 @@ func sysfs(soc SoCProps) map[string]string {
 	return files
 }
 
-// cpuinfo is what the kernel of an AArch64 machine tells of its cores: programs that read the host's stumble over its form. The cores are qemu's, of no
-// maker's model.
+// cpuinfo returns /proc/cpuinfo of an AArch64 kernel, because programs cannot parse the host's. The cores are qemu's,
+// without a maker's model.
 func cpuinfo() string {
 	var b strings.Builder
 	for n := range runtime.NumCPU() {
@@ -172,11 +172,11 @@ func (st *state) heat(celsius float64) error {
 }
 
 const (
-	heatTick = 250 * time.Millisecond // period of the temperatures
+	heatTick = 250 * time.Millisecond // interval of temperature changes
 	coolTime = 8 * time.Second        // in which the distance to the surroundings falls by the factor e
 )
 
-// coolDown lowers the device's temperature until it is that of its surroundings.
+// coolDown lowers the device's temperature to the temperature of its surroundings.
 func (d *device) coolDown() {
 	start := time.Now()
 	for celsius := d.faults.Celsius; celsius > ambient+0.05; time.Sleep(heatTick) {

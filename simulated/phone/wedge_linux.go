@@ -16,16 +16,16 @@ const (
 // frame is the head of a request or an answer at the DSP's socket: cdsp/README.md.
 type frame struct{ Magic, Kind, Sequence, Size uint32 }
 
-// unableToLoad is what a DSP answers after a crash.
+// unableToLoad is a DSP's answer after a crash.
 const unableToLoad = 0x80000406
 
-// wedge serves a client of a DSP that crashes or has crashed, for as long as the client is there.
+// wedge serves a client of a DSP that crashes or has crashed, until the client closes the connection.
 func (d *device) wedge(c *net.UnixConn) error {
 	defer c.Close()
 	for {
 		var f frame
 		if err := binary.Read(c, binary.LittleEndian, &f); err != nil {
-			return nil // it has gone
+			return nil // the client has gone
 		}
 		if d.dspState.CompareAndSwap(dspCrashes, dspRefuses) {
 			d.say("remoteproc-cdsp", 'E', "fatal error received: the protection domain of a client has gone")

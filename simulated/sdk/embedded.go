@@ -10,14 +10,13 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Embedded hands the releases to a catalog of toolchains: it is what toolchains.Embedded asks for, which this package
-// does not know.
+// Embedded implements toolchains.Embedded. It provides the simulated releases to a catalog of toolchains.
 type Embedded struct {
-	// World returns what is true of Qualcomm's releases: the shipped facts, since archives are pinned.
+	// World returns the facts about Qualcomm's releases. These must be the shipped facts, because archives are pinned.
 	World func() (*qnn.Facts, error)
 }
 
-// Versions are those of the releases of that name, the default one first.
+// Versions returns the versions of the named SDK's releases, the default version first.
 func (Embedded) Versions(name string) []string {
 	var all []string
 	for _, r := range Releases() {
@@ -28,7 +27,7 @@ func (Embedded) Versions(name string) []string {
 	return all
 }
 
-// Root is Prefix and BuildID of a release.
+// Root returns the Prefix and BuildID of a release.
 func (Embedded) Root(name, version string) (prefix, buildID string, err error) {
 	r, err := Find(name, version)
 	return r.Prefix, r.BuildID, err
@@ -41,8 +40,8 @@ type entry struct {
 	mode fs.FileMode
 }
 
-// Archive writes the archive of a release, a zip file without compression, to w. The bytes depend on the sources of
-// this package, and on what is true of Qualcomm's release. version "" means the default release of that name.
+// Archive writes the archive of a release to w: a zip file without compression. The bytes depend on this package's
+// sources and on the facts about Qualcomm's release. The version "" is the default.
 func (e Embedded) Archive(w io.Writer, name, version string) error {
 	world, err := e.World()
 	if err != nil {
@@ -61,7 +60,7 @@ func (e Embedded) Archive(w io.Writer, name, version string) error {
 		h := &zip.FileHeader{Name: e.path, CRC32: crc32.ChecksumIEEE(e.data),
 			CompressedSize64: uint64(len(e.data)), UncompressedSize64: uint64(len(e.data))}
 		h.SetMode(e.mode)
-		f, err := z.CreateRaw(h) // so that no time and no data descriptor is written
+		f, err := z.CreateRaw(h) // writes neither a time nor a data descriptor
 		if err == nil {
 			_, err = f.Write(e.data)
 		}

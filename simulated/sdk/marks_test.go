@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
-// TestMarks: every file of a simulation says that it is one; so does what is looked at to see which SDK it is.
+// TestMarks: each file of the simulation has the mark, as has the file that identifies the SDK.
 func TestMarks(t *testing.T) {
 	for _, r := range sdk.Releases() {
 		var b bytes.Buffer

@@ -14,15 +14,15 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// ErrUnknown is the error for a name or version that is not among Releases.
+// ErrUnknown means that Releases has no release with a name or version.
 var ErrUnknown = errors.New("not a release of the simulation")
 
-// A Release is one archive of the simulation.
+// Release is one archive of the simulation.
 type Release struct {
 	Name    string // "qairt", "hexagon", "ndk", "mllm"
-	Version string // as Qualcomm spells it, so that pipelines need not know that it is the simulation
-	Prefix  string // the folder inside the archive that is the SDK's root: no slash at the end
-	BuildID string // QNN_SDK_BUILD_ID; only of qairt
+	Version string // Qualcomm's version, so that pipelines work with the simulation unchanged
+	Prefix  string // the SDK's root folder inside the archive, without a slash at the end
+	BuildID string // QNN_SDK_BUILD_ID, for qairt only
 
 	coreAPI  string // QNN core API, "2.31.0"; only of qairt
 	htpAPI   string // HTP backend API; only of qairt
@@ -32,14 +32,14 @@ type Release struct {
 
 // Releases returns all releases, the default one of each name first.
 //
-// The QNN API numbers between published pairs are interpolated; the build ids' time and number are zero, so that none can
-// be taken for Qualcomm's.
+// If the QNN API numbers of a release are not published, Releases interpolates them between published pairs. Time and
+// number in the build ids are zero, which distinguishes them from Qualcomm's build ids.
 func Releases() []Release {
 	return []Release{
 		qairt("2.41.0.251128", "2.31.0", "5.41.0"),
-		qairt("2.42.0.251225", "2.32.0", "5.41.0"), // the first that knows v81
+		qairt("2.42.0.251225", "2.32.0", "5.41.0"), // the first with SM8850
 		qairt("2.31.0.250130", "2.22.0", "5.31.0"),
-		qairt("2.37.0.250724", "2.27.0", "5.37.0"), // the reproduction's of llm.npu
+		qairt("2.37.0.250724", "2.27.0", "5.37.0"), // of the reproduction of llm.npu
 		{Name: "hexagon", Version: "6.4.0.2", Prefix: "Hexagon_SDK/6.4.0.2", tools: "19.0.04"},
 		{Name: "hexagon", Version: "6.3.0.0", Prefix: "Hexagon_SDK/6.3.0.0", tools: "8.8.06"},
 		{Name: "ndk", Version: "r28b", Prefix: "android-ndk-r28b", revision: "28.1.13356709"},
@@ -54,7 +54,7 @@ func qairt(version, core, htp string) Release {
 	}
 }
 
-// Find returns the release of that name and version; version "" is the default one.
+// Find returns the release with that name and version ("" for the default).
 func Find(name, version string) (Release, error) {
 	var have []string
 	for _, r := range Releases() {
@@ -63,10 +63,11 @@ func Find(name, version string) (Release, error) {
 		}
 		have = append(have, r.Name+" "+r.Version)
 	}
-	return Release{}, fmt.Errorf("%s %s: %w; there are %s", name, version, ErrUnknown, strings.Join(have, ", "))
+	return Release{}, fmt.Errorf("%s %s: %w; the releases are %s", name, version, ErrUnknown, strings.Join(have, ", "))
 }
 
-// arches are the numbers of the Hexagon archs that the simulation has libraries and folders for: those that Qualcomm's release has.
+// arches returns the numbers of the Hexagon archs of Qualcomm's release, for which the simulation has libraries and
+// folders.
 func (r Release) arches(world *qnn.Facts) []string {
 	known := world.Since("qairt", r.Version)
 	if r.tools != "" {
@@ -79,10 +80,10 @@ func (r Release) arches(world *qnn.Facts) []string {
 	return out
 }
 
-// libraries are the shared libraries of a QAIRT tree, by path. Each says what it stands for, and its functions return
-// 1, an error to every caller.
+// libraries returns the shared libraries of a QAIRT tree, by path. Each has a text that names it, and its functions
+// return 1, an error to every caller.
 func (r Release) libraries(world *qnn.Facts) map[string][]byte {
-	// The code was made with LLVM's assembler. Page sizes are the largest that the target's system uses.
+	// LLVM's assembler made the code. Page sizes are the largest of the target's system.
 	android := elffile.Library{Class: elf.ELFCLASS64, Machine: elf.EM_AARCH64, Page: 0x4000,
 		Code: "\x20\x00\x80\x52\xc0\x03\x5f\xd6"} // mov w0, #1; ret
 	host := elffile.Library{Class: elf.ELFCLASS64, Machine: elf.EM_X86_64, Page: 0x1000,
@@ -116,16 +117,16 @@ func (r Release) libraries(world *qnn.Facts) map[string][]byte {
 		dsp.Flags = qnn.HexagonFlags(a)
 		add("hexagon-v"+a+"/unsigned", dsp, "libQnnHtpV"+a+"Skel.so", "libQnnHtpV"+a+".so", "libCalculator_skel.so")
 	}
-	add("x86_64-linux-clang", host, "libQnnHtp.so", "libHtpPrepare.so", "libQnnSystem.so")
+	add("x86_64-linux-clang", host, "libQnnHtp.so", "libHtpPrepare.so", "libQnnSystem.so", "libQnnModelDlc.so",
+		"libQnnHtpNetRunExtensions.so")
 	return libs
 }
 
-// knows are the SoCs and the options of a device's configuration that a release's backend takes, by QNN's numbers. The
-// compiler and the runner of the simulation look for them in the library that they are given, so an older library on a
-// newer phone fails as Qualcomm's does.
+// knows returns the SoCs and device options that a release's backend accepts, by QNN's numbers. The simulated
+// compiler and runner look for them in their library. So an older library on a newer phone fails as Qualcomm's does.
 func (r Release) knows(world *qnn.Facts) []string {
 	var socs []string
-	for _, s := range world.SoCs { // if no first release is known for a SoC, its arch decides
+	for _, s := range world.SoCs { // without a first release, the SoC's arch decides
 		if version.Older(r.Version, s.MinSDK) || s.MinSDK == "" && !slices.Contains(world.Since("qairt", r.Version), s.Arch) {
 			continue
 		}
@@ -138,5 +139,5 @@ func (r Release) knows(world *qnn.Facts) []string {
 	return []string{"open_socs=" + strings.Join(socs, ",") + ";", "open_device_options=" + options + ";"}
 }
 
-// old tells whether a release has the tensor API's older names too, and knows no signed protection domains.
+// old reports whether a release also has the tensor API's older names, and lacks signed protection domains.
 func (r Release) old() bool { return version.Older(r.Version, "2.34") }

@@ -19,7 +19,7 @@ func TestScripts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		why, dir, script string
-		want             string // a part of what is printed; with "!" in front, the script must fail and say it
+		want             string // part of the output; with "!" in front, the script must fail
 	}{
 		{"sourced in the SDK's folder", roots["qairt"], `. ./bin/envsetup.sh && echo "$QAIRT_SDK_ROOT $QNN_SDK_ROOT"`, roots["qairt"] + " " + roots["qairt"]},
 		{"sourced twice", roots["qairt"], `. ./bin/envsetup.sh && . ./bin/envsetup.sh && echo "<$LD_LIBRARY_PATH>"`, "<" + roots["qairt"] + "/lib/x86_64-linux-clang>"},

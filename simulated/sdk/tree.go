@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 )
 
-// sources holds the files of the trees, each once; a layout says where each goes.
+// sources has the files of the trees, each once. A layout places each file.
 //
 //go:embed all:files
 var sources embed.FS
@@ -52,7 +52,7 @@ func (r Release) entries(world *qnn.Facts) ([]entry, error) {
 	return t.entries, nil
 }
 
-// shortVersion is the first three fields: "2.41.0" of "2.41.0.251128".
+// shortVersion returns the first three fields: "2.41.0" of "2.41.0.251128".
 func shortVersion(v string) string {
 	f := strings.SplitN(v, ".", 4)
 	return strings.Join(f[:min(3, len(f))], ".")
@@ -76,16 +76,16 @@ func (t *tree) add(name string, data []byte, mode fs.FileMode) {
 	t.entries = append(t.entries, entry{name, data, mode})
 }
 
-// link adds a symbolic link; target is relative to the link's folder.
+// link adds a symbolic link. target is relative to the link's folder.
 func (t *tree) link(name, target string) { t.add(name, []byte(target), fs.ModeSymlink|0o777) }
 
 // copy adds a source file or all files of a source folder, below sdk/, with values filled in. A file that starts with
-// "#!" becomes executable: embedding keeps no modes.
+// "#!" becomes executable, because embedding keeps no modes.
 func (t *tree) copy(to, from string, edits ...func(name, text string) string) {
 	t.copyFrom(sources, path.Join("files", from), to, edits...)
 }
 
-// copyFrom does what copy does, with the files below root of any file system.
+// copyFrom is copy with the files below root of any file system.
 func (t *tree) copyFrom(files fs.FS, root, to string, edits ...func(name, text string) string) {
 	err := fs.WalkDir(files, root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -124,7 +124,7 @@ func (t *tree) qairt(r Release) {
 	}
 }
 
-// tensorNames are the members of Tensor that had a twin with a get_ in front before SDK 2.34.
+// tensorNames matches members of Tensor that had a second name with get_ in front before SDK 2.34.
 var tensorNames = lazyregexp.New(`(?m)^(.*)\b((?:interface_scale|interface_offset)\b.*)$`)
 
 func (t *tree) hexagon(r Release) {
@@ -163,7 +163,8 @@ func (t *tree) mllm() {
 	t.copyFrom(cdsp.Sources(), cdsp.Wire, "src/runner/"+cdsp.Wire, mark)
 }
 
-// emptyArchive is an ar file without members. What says whose it is stands in its table of long names, which linkers pass over.
+// emptyArchive returns an ar file without members. The simulation's mark is in its table of long names, which linkers
+// ignore.
 func emptyArchive() []byte {
 	names := qnn.Simulated + "/\n\n" // members have an even length
 	return fmt.Appendf(nil, "!<arch>\n%-48s%-10d`\n%s", "//", len(names), names)

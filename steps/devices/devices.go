@@ -1,6 +1,6 @@
-// Package devices reads devices.hcl, the list of the phones and boards that pipelines may use.
+// Package devices reads devices.hcl, the list of phones and boards that pipelines may use. Parse is the entry point.
 //
-// Parse is the entry point. The package does not know where the file is, and asks no device.
+// The package does not know the file's path, and connects to no device.
 package devices
 
 import (
@@ -20,14 +20,14 @@ import (
 
 // File is the content of a devices.hcl.
 type File struct {
-	Devices   []pool.Device // in the file's order; names and phones are distinct
-	Simulated int           // simulated phones of an image that may run at the same time; 0: the default
+	Devices   []pool.Device // in the file's order, with distinct names and phones
+	Simulated int           // maximum number of simulated phones that run at the same time; 0: the default
 }
 
-// maxSimulated is far more phones than a machine can emulate.
+// maxSimulated is far above the number of phones that a machine can emulate.
 const maxSimulated = 256
 
-// content is what the language has of a file.
+// content is the HCL schema of a file.
 type content struct {
 	Devices []struct {
 		Name     string    `hcl:"name,label"`
@@ -44,7 +44,7 @@ type content struct {
 	} `hcl:"simulated,block"`
 }
 
-// Parse reads a file; name is for diagnostics. With errors the File is incomplete.
+// Parse reads a file. Diagnostics contain name. If there are errors, the File is incomplete.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	var f File
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
@@ -63,20 +63,21 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 		d := pool.Device{Name: b.Name, Serial: b.Serial, SoC: b.SoC}
 		unusable := func(r rune) bool { return r <= ' ' || r == 0x7f }
 		if b.Name == "" || b.Serial == "" || strings.ContainsFunc(b.Name+b.Serial+b.Server+b.SoC, unusable) {
-			fail(b.At, "Unusable device", "device %q with serial %q: write a name and a serial, and no spaces.",
+			fail(b.At, "Invalid device", "device %q with serial %q: write a name and a serial without spaces.",
 				b.Name, b.Serial)
 		}
 		if b.Server != "" {
 			var err error
 			if d.Server, err = ParseServer(b.Server); err != nil {
-				fail(b.ServerAt, "Unusable server", "%v.", err)
+				fail(b.ServerAt, "Invalid server", "%v.", err)
 			}
 		}
 		if ssh.Is(d.Serial) {
 			if err := ssh.Check(d.Serial); err != nil {
-				fail(b.SerialAt, "Unusable serial", "%v.", err)
+				fail(b.SerialAt, "Invalid serial", "%v.", err)
 			} else if b.Server != "" {
-				fail(b.ServerAt, "A board has no adb server", "Leave server out: %s is reached over ssh.",
+				fail(b.ServerAt, "Server of a board", "server: %s is a board, which needs no adb server. Remove "+
+					"server.",
 					ssh.Shown(d.Serial))
 			}
 		}
@@ -84,33 +85,34 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 			at := c.Devices[i].At
 			switch {
 			case d.Name == other.Name:
-				fail(b.At, "Declared twice", "device %q is declared here and at %s:%d. Rename or remove one of them.",
+				fail(b.At, "Duplicate device", "device %q is declared here and at %s:%d. Rename or remove one of them.",
 					d.Name, name, at.Start.Line)
 			case d.Serial == other.Serial && d.Server == other.Server:
-				fail(b.At, "Declared twice", "The device with serial %s is declared here and at %s:%d. Remove one of "+
+				fail(b.At, "Duplicate device", "The device with serial %s is declared here and at %s:%d. Remove one "+
+					"of "+
 					"them.",
 					d.Serial, name, at.Start.Line)
-			case d.Name == other.Serial || d.Serial == other.Name: // --serial takes either
-				fail(b.At, "A name that is a serial", "The devices %q and %q: the name of one is the serial of the "+
-					"other. Choose another name.", d.Name, other.Name)
+			case d.Name == other.Serial || d.Serial == other.Name: // --serial accepts either
+				fail(b.At, "Name equal to a serial", "devices %q and %q: the name of one device is the serial of the "+
+					"other device. Choose another name.", d.Name, other.Name)
 			}
 		}
 		f.Devices = append(f.Devices, d)
 	}
 	if s := c.Simulated; s != nil {
 		if f.Simulated = s.Phones; f.Simulated < 1 || f.Simulated > maxSimulated {
-			fail(s.At, "Unusable number of phones", "phones is %d; it is a whole number from 1 to %d.",
+			fail(s.At, "Invalid number of phones", "phones: invalid value %d. Write a whole number from 1 to %d.",
 				s.Phones, maxSimulated)
 		}
 	}
 	return f, diags
 }
 
-// adbPort is where adb servers usually listen.
+// adbPort is the default port of adb servers.
 const adbPort = "5037"
 
-// ParseServer reads the address of an adb server: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" for the server of
-// another computer, with "/PORT" or "/PATH" if it does not listen at the usual port.
+// ParseServer reads the address of an adb server: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" for a server on
+// another computer. "/PORT" or "/PATH" follows if the server does not listen at the default port.
 func ParseServer(s string) (pool.Server, error) {
 	if rest, ok := strings.CutPrefix(s, ssh.Scheme); ok {
 		host, at, _ := strings.Cut(rest, "/")
@@ -125,14 +127,14 @@ func ParseServer(s string) (pool.Server, error) {
 	}
 	if path, ok := strings.CutPrefix(s, "unix:"); ok {
 		if !filepath.IsAbs(path) {
-			return pool.Server{}, fmt.Errorf("server %q: the path of a socket is absolute: "+
+			return pool.Server{}, fmt.Errorf("server %q: use an absolute path for the socket, such as "+
 				"\"unix:/run/user/1000/adb.sock\"", s)
 		}
 		return pool.Server{Network: "unix", Address: path}, nil
 	}
 	host, port, err := net.SplitHostPort(s)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" {
-		return pool.Server{}, fmt.Errorf("server %q: want \"HOST:PORT\", usually with port 5037, \"unix:PATH\", or "+
+		return pool.Server{}, fmt.Errorf("server %q: use \"HOST:PORT\" (usually port 5037), \"unix:PATH\" or "+
 			"\"ssh://USER@HOST\"", s)
 	}
 	return pool.Server{Network: "tcp", Address: s}, nil

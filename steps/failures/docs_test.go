@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of docs/diagnosis.md anew")
 
-// The tables of docs/diagnosis.md are made from the catalogue: go test ./steps/failures -run Docs -update.
+// The tables of docs/diagnosis.md are made from the catalog: go test ./steps/failures -run Docs -update.
 func TestDocsAreFresh(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- failures: generated, do not edit -->", "<!-- end of failures -->"
@@ -32,20 +32,21 @@ func TestDocsAreFresh(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s is not what the catalogue says: run go test ./steps/failures -run Docs -update", path)
+		t.Fatalf("%s is not what the catalog says: run go test ./steps/failures -run Docs -update", path)
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func tables(c *diagnose.Catalogue) string {
+func tables(c *diagnose.Catalog) string {
 	var b strings.Builder
 	titles := map[string]string{
-		"build.hcl": "Compilers, linkers, Makefiles", "dsp.hcl": "The DSP", "executorch.hcl": "ExecuTorch", "fetch.hcl": "Getting SDKs",
+		"build.hcl": "Compilers, linkers, Makefiles", "dsp.hcl": "The DSP", "executorch.hcl": "ExecuTorch", "families.hcl": "Families",
+		"fetch.hcl":  "Getting SDKs",
 		"graphs.hcl": "Graphs and contexts", "linux.hcl": "Linux boards and hosts", "litert.hcl": "LiteRT", "llamacpp.hcl": "llama.cpp",
 		"metrics.hcl": "Measurements", "onnxruntime.hcl": "ONNX Runtime", "qairt.hcl": "Tools of QAIRT and SNPE",
-		"phone.hcl": "The phone and its files", "tools.hcl": "Tools on the host", "versions.hcl": "Versions and SoCs",
+		"phone.hcl": "The phone and its files", "tools.hcl": "Tools on the host", "versions.hcl": "Versions and SoCs", "windows.hcl": "Windows on Snapdragon",
 	}
 	file := ""
 	cell := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|", "\\|"), "\n", " ") }

@@ -1,7 +1,7 @@
-// Package failures reads catalogues of known failures: the shipped one, and files of a workspace on top.
+// Package failures reads catalogs of known failures: the shipped one, merged with files of a workspace.
 //
-// The blocks become data of package diagnose, which does the work and knows no HCL. This package reads only the bytes
-// that it gets.
+// The package converts blocks to data for package diagnose, which finds failures and does not know HCL. It reads only
+// the bytes that it receives.
 package failures
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
-// Dir is the folder of a workspace whose *.hcl files are read on top of the shipped catalogue.
+// Dir is the workspace folder whose *.hcl files extend the shipped catalog.
 const Dir = "diagnosis"
 
-// content is what a file may hold.
+// content is the HCL schema of a file.
 type content struct {
 	Failures []*diagnose.Entry `hcl:"failure,block"`
 	Benign   []*benign         `hcl:"benign,block"`
@@ -47,9 +47,9 @@ type codes struct {
 	Names  map[string]string `hcl:"names"`
 }
 
-// Load returns the shipped catalogue with the given files (name → content) on top, in the order of their names. They
+// Load returns the shipped catalog merged with the given files (name → content), in the order of their names. A file
 // may replace failures.
-func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {
+func Load(files map[string][]byte) (*diagnose.Catalog, hcl.Diagnostics) {
 	var entries []*diagnose.Entry
 	var families diagnose.Codes
 	var diags hcl.Diagnostics
@@ -80,7 +80,7 @@ func Load(files map[string][]byte) (*diagnose.Catalogue, hcl.Diagnostics) {
 }
 
 func wrong(err error) hcl.Diagnostics {
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Catalogue of failures", Detail: err.Error()}}
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid catalog of failures", Detail: err.Error()}}
 }
 
 func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnose.Codes, diags hcl.Diagnostics) {
@@ -105,7 +105,7 @@ func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnos
 		for digits, text := range x.Names {
 			v, err := strconv.ParseUint(digits, 0, 32)
 			if err != nil {
-				diags = append(diags, wrong(fmt.Errorf("%s: codes %q: %q is no number", name, x.Family, digits))...)
+				diags = append(diags, wrong(fmt.Errorf("%s: codes %q: invalid number %q", name, x.Family, digits))...)
 			}
 			names[uint32(v)] = text
 		}

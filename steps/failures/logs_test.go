@@ -125,7 +125,7 @@ func FuzzText(f *testing.F) {
 }
 
 // Four times the text takes about four times the time, also when every line is made to be tried against patterns: each example fills a line, so
-// that each pattern of the catalogue matches somewhere, and each is cut, so that each nearly matches, again and again.
+// that each pattern of the catalog matches somewhere, and each is cut, so that each nearly matches, again and again.
 func TestTimeIsLinear(t *testing.T) {
 	c := shipped(t)
 	const most = 500 // bytes of a line, or once the example
@@ -133,7 +133,7 @@ func TestTimeIsLinear(t *testing.T) {
 		var b strings.Builder
 		for _, e := range c.Entries {
 			for _, x := range e.Examples {
-				for one := range strings.SplitSeq(x, "\n") {
+				for one := range strings.FieldsFuncSeq(x, func(r rune) bool { return r == '\n' }) {
 					for range times {
 						b.WriteString(strings.Repeat(one+" ", most/(len(one)+1)+1) + "\n")
 						b.WriteString(strings.Repeat(one[:len(one)-1]+" ", most/len(one)+1) + "\n")

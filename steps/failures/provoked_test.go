@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/steps/failures"
 )
 
-// What really goes wrong between this machine and a simulated phone, over the real adb server, says so in words that the catalogue of failures
+// What really goes wrong between this machine and a simulated phone, over the real adb server, says so in words that the catalog of failures
 // knows.
 func TestProvokedFailures(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 	"github.com/hexmage/hexmage/simulated/phone/linux"
@@ -131,9 +131,9 @@ func TestVendorRuntime(t *testing.T) {
 					}
 				}
 				load := push + " && LD_LIBRARY_PATH=. " + cmp.Or(c.env, "ADSP_LIBRARY_PATH=$PWD") + " qnn-load libQnnHtp.so 2>&1; echo code $?"
-				out, err := link.Output(t.Context(), d, load, nil)
+				out, err := transport.Output(t.Context(), d, load, nil)
 				if c.fault == "wedge-dsp" { // the first call crashes the DSP, which refuses later ones
-					out, err = link.Output(t.Context(), d, load, nil)
+					out, err = transport.Output(t.Context(), d, load, nil)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -162,13 +162,13 @@ func TestVendorRuntime(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(disk, "local/tmp/2.48/context.bin"), qnnctxtest.Real(t, made+"-SM8750.bin"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := link.Output(t.Context(), device(""), "cd /data/local/tmp/2.48 && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH=$PWD qnn-load libQnnHtp.so context.bin 2>&1; echo code $?", nil)
+		out, err := transport.Output(t.Context(), device(""), "cd /data/local/tmp/2.48 && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH=$PWD qnn-load libQnnHtp.so context.bin 2>&1; echo code $?", nil)
 		newer := strings.Contains(out, "<E> Using newer context binary on old SDK")
 		if err != nil || !strings.Contains(out, "QnnContext_createFromBinary failed with error "+want) || newer != (want == "5000") {
 			t.Errorf("a context of %s: %v, want %s:\n%s", made, err, want, out)
 		}
 	}
-	out, err := link.Output(t.Context(), device(""), "cd /data/local/tmp/2.48 && qnn-load ./libQnnCpu.so", nil)
+	out, err := transport.Output(t.Context(), device(""), "cd /data/local/tmp/2.48 && qnn-load ./libQnnCpu.so", nil)
 	if want := "QnnBackend_create: ok\nqnn-load: 187 operations\n"; err != nil || !strings.Contains(out, want) {
 		t.Errorf("libQnnCpu.so: %v, want %q:\n%s", err, want, out)
 	}

@@ -1,7 +1,7 @@
-// Package metrics reads blocks metric and baseline from the shipped files and from a workspace's.
+// Package metrics reads blocks metric and baseline from shipped files and workspace files.
 //
-// The blocks become data of package measure, which does not know HCL. This package reads only the bytes that it gets,
-// and does not know which steps use them.
+// The package converts blocks to data for package measure, which does not know HCL. It reads only the bytes that it
+// receives, and does not know which steps use them.
 package metrics
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 )
 
-// Dir is the folder of a workspace's *.hcl files.
+// Dir is the workspace folder whose *.hcl files contain metrics and baselines.
 const Dir = "metrics"
 
-// Set has the content of the files.
+// Set holds the content of the files.
 type Set struct {
-	Known     []measure.Pattern  // of hexmage
-	Own       []measure.Pattern  // of the workspace
-	Baselines []measure.Baseline // the workspace's first
+	Known     []measure.Pattern  // shipped metrics
+	Own       []measure.Pattern  // metrics of the workspace
+	Baselines []measure.Baseline // baselines; those of the workspace come first
 }
 
-// Load returns the shipped metrics and baselines with those of the files (name → content), in the order of the names.
+// Load returns the shipped metrics and baselines, extended by the files (name → content) in the order of their names.
 func Load(files map[string][]byte) (Set, hcl.Diagnostics) {
 	var s Set
 	var diags hcl.Diagnostics
@@ -63,8 +63,8 @@ func (s *Set) add(to *[]measure.Pattern, name string, src []byte) hcl.Diagnostic
 	}
 	if n := len(*to) + len(c.Metrics); n > measure.MaxPatterns {
 		at := hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
-		return hcl.Diagnostics{mistake(at, "Too many metrics", "With this file the workspace has %d metrics: remove "+
-			"some, at most %d work.", n, measure.MaxPatterns)}
+		return hcl.Diagnostics{mistake(at, "Too many metrics", "With this file the workspace has %d metrics, more "+
+			"than the limit of %d. Remove some.", n, measure.MaxPatterns)}
 	}
 	body := f.Body.(*hclsyntax.Body)
 	blocks := slices.DeleteFunc(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type != "metric" })
@@ -94,7 +94,7 @@ func check(m measure.Pattern, others []measure.Pattern) error {
 			m.Name, m.Unit)
 	}
 	if slices.ContainsFunc(others, func(o measure.Pattern) bool { return o.Name == m.Name && o.Pattern == m.Pattern }) {
-		return fmt.Errorf("metric %q has this pattern already", m.Name)
+		return fmt.Errorf("metric %q already has this pattern", m.Name)
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUpstreamsLines: what is read of mllm's programs is in the sources of those that print it. The clone is the caller's.
-func TestUpstreamsLines(t *testing.T) {
+// TestMllmsLines: what is read of mllm's programs is in the sources of those that print it. The clone is the caller's.
+func TestMllmsLines(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")

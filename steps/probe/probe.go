@@ -1,8 +1,7 @@
-// Package probe compiles sources of an op package where that may fail, and reports the result: for a table of SDKs and
-// targets.
+// Package probe tries to compile the sources of an op package, and reports the results for a table of SDKs and targets.
 //
-// It has two tools: one runs a compiler, one sums up the results for an SDK. The package does not know how a source is
-// compiled.
+// It has two tools: one runs a compiler, and one collects the results for an SDK. The package does not know the command
+// lines of compilers.
 package probe
 
 import (
@@ -22,34 +21,34 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// The tools' names, and their behaviour versions: raise them whenever an output changes.
+// Names and behavior versions of the tools. Raise a version whenever the tool's output changes.
 const (
 	Compile tool.Name[CompileSpec] = "probe-compile/2"
 	Gather  tool.Name[GatherSpec]  = "probe-gather/2"
 )
 
-// maxSaid bounds what is kept of a compiler's output, and maxCells a file, in bytes.
+// maxSaid is the limit on stored compiler output, maxCells on a results file, in bytes.
 const (
 	maxSaid  = 1 << 20
 	maxCells = 4 << 20
 )
 
-// Cell is the result of one source, or of all, for one target.
+// Cell is the result of one source, or of all sources together, for one target.
 type Cell struct {
 	Compiled int    `json:"compiled"`
 	Of       int    `json:"of"`
 	First    string `json:"first"` // the first error, FILE:LINE:COLUMN: text
-	Rule     string `json:"rule"`  // the rule that fixes it, if one is known
+	Rule     string `json:"rule"`  // rule that fixes the error; "" if unknown
 }
 
-// CompileSpec says what to compile.
+// CompileSpec describes one compilation.
 type CompileSpec struct {
 	Args  []string `json:"args"`
-	Rules string   `json:"rules"` // patches.Digest: rules are in results
-	Out   string   `json:"out"`   // the file for the Cell
+	Rules string   `json:"rules"` // patches.Digest; part of the spec because results name rules
+	Out   string   `json:"out"`   // output file for the Cell
 }
 
-// words keeps the first maxSaid bytes.
+// words stores the first maxSaid bytes.
 type words struct{ bytes.Buffer }
 
 func (w *words) Write(p []byte) (int, error) {
@@ -57,7 +56,7 @@ func (w *words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// RunCompile is the tool that compiles. A compiler that fails is no failure of it; one that cannot be started is.
+// RunCompile runs the compiling tool. It fails if the compiler cannot start, but not if the compilation fails.
 func RunCompile(ctx context.Context, s CompileSpec, env tool.Env) error {
 	var said words
 	cmd := exec.CommandContext(ctx, s.Args[0], s.Args[1:]...)
@@ -74,10 +73,10 @@ func RunCompile(ctx context.Context, s CompileSpec, env tool.Env) error {
 	return write(s.Out, Cell{Of: 1, Compiled: 1})
 }
 
-// place finds a compiler's error, and where it is.
+// place matches a compiler's error with its position.
 var place = lazyregexp.New(`(?m)^(\S+?:\d+:\d+): (?:fatal )?error: (.*)$`)
 
-// first is the first error of what a compiler said, at a path that begins at the package's folder src.
+// first returns the first error in a compiler's output, with a path that begins at the package's folder src.
 func first(said string) string {
 	if m := place.FindStringSubmatch(said); m != nil {
 		at := m[1]
@@ -90,7 +89,7 @@ func first(said string) string {
 	return line
 }
 
-// rule names the first shipped rule that fixes an error of a compiler's output, "" if none does.
+// rule returns the first shipped rule that fixes an error in a compiler's output, or "".
 func rule(said string) string {
 	for _, h := range patches.Diagnose(said) {
 		return fmt.Sprintf("rename %s of patches/%s/%s", h.Rule.Name, h.Series, h.Range)
@@ -98,13 +97,13 @@ func rule(said string) string {
 	return ""
 }
 
-// GatherSpec says what to sum up.
+// GatherSpec lists results to collect.
 type GatherSpec struct {
-	Results map[string][]string `json:"results"` // by target: files with a Cell each
-	Out     string              `json:"out"`     // the file for the Cells, by target
+	Results map[string][]string `json:"results"` // files with one Cell each, by target
+	Out     string              `json:"out"`     // output file for the Cells, by target
 }
 
-// RunGather is the tool that sums up cells.
+// RunGather runs the tool that collects results.
 func RunGather(_ context.Context, s GatherSpec, _ tool.Env) error {
 	cells := map[string]Cell{}
 	for target, results := range s.Results {

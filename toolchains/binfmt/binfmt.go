@@ -1,5 +1,5 @@
-// Package binfmt knows the kernel's binfmt_misc: which programs of other machines it starts by an interpreter, and how it is asked to. One enters it with
-// Line and Interpreter. It does not know which interpreters there are, and mounts nothing.
+// Package binfmt registers interpreters with the kernel's binfmt_misc (Line). For programs of other machines, it finds
+// the registered interpreter (Interpreter). It does not know which interpreters exist, and mounts nothing.
 package binfmt
 
 import (
@@ -10,23 +10,24 @@ import (
 	"strings"
 )
 
-// Header is how many bytes of an ELF file decide: up to the number of its machine.
+// Header is the number of bytes that an entry of binfmt_misc compares. The machine number ends them.
 const Header = 20
 
-// Program says which ELF programs are meant: little-endian ones of a machine.
+// Program selects the little-endian ELF programs of a machine.
 type Program struct {
 	Class   byte // 1: 32 bits, 2: 64 bits
-	Machine byte // low byte of the number; the high byte is 0 of all that are meant
+	Machine byte // low byte of the machine number; the high byte is 0
 }
 
-// Line is what is written to the file register so that programs are started by an interpreter. Flag F opens it then, so that it need not be visible where they are.
+// Line returns a line for binfmt_misc's file register. Flag F opens the interpreter at registration, so that programs
+// need not see it.
 func (p Program) Line(name, interpreter string) string {
 	magic := p.header()
 	mask := make([]byte, Header)
 	for n := range 7 {
 		mask[n] = 0xff
 	}
-	// The type: 2 is a program, 3 one that may stand anywhere; the lowest bit does not matter.
+	// The type: 2 is a program, 3 a position-independent one; the mask ignores the lowest bit.
 	magic[16], mask[16], mask[17] = 2, 0xfe, 0xff
 	mask[18], mask[19] = 0xff, 0xff
 	return fmt.Sprintf(":%s:M::%s:%s:%s:F", name, escape(magic), escape(mask), interpreter)
@@ -48,8 +49,8 @@ func escape(b []byte) string {
 	return s.String()
 }
 
-// Interpreter is what starts such programs wherever they are, by the entries of a folder that binfmt_misc is mounted on; "" where nothing does. It was opened
-// when it was registered: another file may have its name by now.
+// Interpreter returns the path of the interpreter for these programs, or "". The folder dir is where binfmt_misc is
+// mounted. The kernel opened the interpreter at registration, so another file may have this path now.
 func (p Program) Interpreter(dir string) string {
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); err != nil || strings.TrimSpace(string(status)) != "enabled" {
 		return ""
@@ -65,7 +66,7 @@ func (p Program) Interpreter(dir string) string {
 	return ""
 }
 
-// entry is the interpreter that an entry names, if it is for such programs and opened already.
+// entry returns the interpreter in an entry for such programs with an open interpreter.
 func (p Program) entry(text string) string {
 	lines := strings.Split(text, "\n")
 	said := map[string]string{"offset": "0"}

@@ -1,8 +1,8 @@
-// Package doctor says what this machine has and lacks for hexmage, and how to get what is missing.
+// Package doctor reports which of hexmage's requirements this machine meets, and a remedy for each missing requirement.
 //
-// It changes nothing: it downloads nothing, starts no program and writes no settings. It asks the machine through Probes,
-// so tests describe a machine. It does not know how hexmage plans pipelines or talks to devices: the command line tells
-// it what they lack.
+// It downloads nothing, starts no program and writes no settings. It reads the machine through Probes, so tests can
+// simulate a machine. It does not plan pipelines or connect to devices: the command line passes in the parts that
+// pipelines and devices lack.
 package doctor
 
 import (
@@ -14,56 +14,56 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Status is how a finding ends.
+// Status is the result of a finding.
 type Status string
 
-// The statuses. What is Optional is missing, and what the chosen profile does goes on without it.
+// Statuses. A part with status Optional is missing, but the chosen profile works without it.
 const (
 	OK       Status = "ok"
 	Missing  Status = "missing"
 	Optional Status = "optional"
 )
 
-// The sections, in the order in which they are shown; after them come those of pipelines.
+// Sections in the order of the report. The sections of pipelines follow.
 const (
 	SectionMachine = "this machine"
 	SectionDevices = "devices"
 )
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Section string `json:"section"`
 	Name    string `json:"name"`
 	Status  Status `json:"status"`
-	Detail  string `json:"detail"`            // what was found
-	Remedy  string `json:"remedy,omitempty"`  // what to do when it is not OK
-	Command string `json:"command,omitempty"` // the next command to type, where it is one
+	Detail  string `json:"detail"`            // result of the check
+	Remedy  string `json:"remedy,omitempty"`  // next step, if the status is not OK
+	Command string `json:"command,omitempty"` // the next step, if it is a command
 }
 
-// Options say for what to look.
+// Options select the checks.
 type Options struct {
 	Probes    Probes
-	Catalogue *toolchains.Catalogue
+	Catalog   *toolchains.Catalog
 	LookPath  func(program string) (string, error)
-	Profile   string // "": all
-	Store     string // the store's folder
+	Profile   string // "": all profiles
+	Store     string // folder of the store
 	Pipelines []Pipeline
 }
 
-// NoPhone begins the text about a pipeline's run without a phone.
+// NoPhone is the beginning of the message about a run that has no phone.
 const NoPhone = "No phone is attached"
 
-// Pipeline is what one pipeline lacks in one profile.
+// Pipeline lists the parts that one pipeline lacks in one profile.
 type Pipeline struct {
 	Name, Profile string
-	SoC           string    // what it builds for, "" when it does not say
+	SoC           string    // SoC of its target; "" if unknown
 	Missing       []string  // "run.llm: No phone is attached: connect one …"
-	Findings      []Finding // why this machine cannot run its plan, or may fail to
-	Err           string    // why it can't be planned
-	Download      int64     // bytes that are left to download, as far as sizes are known
+	Findings      []Finding // reasons why this machine cannot run its plan, or may fail
+	Err           string    // error of planning
+	Download      int64     // remaining bytes to download, except files of unknown size
 }
 
-// Examine looks at everything, in the order in which it matters.
+// Examine runs all checks. The findings are in the order of importance.
 func Examine(ctx context.Context, o Options) []Finding {
 	e := &examination{o: o, p: o.Probes}
 	e.machine()
@@ -75,8 +75,8 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return e.found
 }
 
-// Prevents returns what keeps this machine from running any action, and, if simulated is set, from running the simulated
-// phone.
+// Prevents returns the findings that prevent this machine from running any action. If simulated is set, it adds those
+// that prevent the simulated phone.
 func Prevents(o Options, simulated bool) []Finding {
 	o.Profile = "" // the simulated phone may be part of any profile
 	e := &examination{o: o, p: o.Probes, section: SectionMachine}
@@ -84,7 +84,7 @@ func Prevents(o Options, simulated bool) []Finding {
 	return slices.DeleteFunc(e.found, func(f Finding) bool { return f.Status != Missing })
 }
 
-// Memory is how much there is, in bytes, and how much of it is free for programs; 0 where the system does not say.
+// Memory returns the total and the available memory in bytes. An unknown number is 0.
 func Memory(o Options) (total, available int64) {
 	e := &examination{o: o, p: o.Probes}
 	return e.meminfo()
@@ -109,12 +109,11 @@ func (e *examination) add(f Finding) {
 	e.found = append(e.found, f)
 }
 
-// ok adds that something is there.
+// ok adds a finding with status OK.
 func (e *examination) ok(name, format string, args ...any) {
 	e.add(Finding{Name: name, Status: OK, Detail: fmt.Sprintf(format, args...)})
 }
 
-// Quoted returns the command that a text tells people to run, "" when it tells none.
 func Quoted(text string) string {
 	_, after, ok := strings.Cut(text, "un `")
 	if !ok {
@@ -132,7 +131,8 @@ func Quoted(text string) string {
 	return ""
 }
 
-// unless returns the status of what a profile lacks. Without --profile, what profile device lacks is optional.
+// unless returns the status of a part that only this profile needs. Without --profile, the parts of profile device are
+// optional.
 func (e *examination) unless(profile string) Status {
 	if profile == "device" && e.o.Profile == "" {
 		return Optional

@@ -24,7 +24,7 @@ func options(t *testing.T) doctor.Options {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return doctor.Options{Probes: doctor.System(), Catalogue: c, LookPath: exec.LookPath, Store: filepath.Join(t.TempDir(), "not", "there")}
+	return doctor.Options{Probes: doctor.System(), Catalog: c, LookPath: exec.LookPath, Store: filepath.Join(t.TempDir(), "not", "there")}
 }
 
 func find(t *testing.T, fs []doctor.Finding, section, name string) doctor.Finding {
@@ -169,14 +169,14 @@ func TestPoorMachine(t *testing.T) {
 	o.Probes.Namespaces = func() error { return syscall.EPERM }
 	o.Probes.Free = func(string) (int64, error) { return 1 << 30, nil }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
-		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized", Remedy: "allow USB debugging in the dialog that the device shows"},
+		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized", Remedy: "allow USB debugging in the dialog on the device"},
 			{Serial: "10.0.0.7:5555", State: "offline"}, {Serial: "2c3d4e5f", State: "no permissions; see [http://developer.android.com/tools/device.html]",
 				Remedy: "run `apt-get install android-sdk-platform-tools-common` and plug the phone in again"}}, nil
 	}
 	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device", Missing: []string{
-		"exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "exec.android: The program cmake is not in PATH: apt-get install cmake.",
-		"exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
-		"toolchain.hexagon: Hexagon 6.4.0.2: its digest is not known: run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."},
+		"exec.aot_tools: The program cmake is not in PATH; run `apt-get install cmake`.", "exec.android: The program cmake is not in PATH; run `apt-get install cmake`.",
+		"exec.android: The program ninja is not in PATH; run `apt-get install ninja-build`.",
+		"toolchain.hexagon: Hexagon 6.4.0.2: no known digest; run `hexmage lock hexagon 6.4.0.2 --profile device`, which pins it."},
 		Findings: []doctor.Finding{{Section: doctor.SectionMachine, Name: "user namespaces", Status: doctor.Missing, Detail: "said above"},
 			{Section: "plan", Name: "disk", Status: doctor.Missing, Detail: "it takes ~ 4.0 GB of disk, and 1.1 GB are free", Remedy: "Run `hexmage cache gc`."}}},
 		{Name: "broken", Profile: "device", Err: "broken.hcl:1: no."}}
@@ -221,13 +221,13 @@ func TestCommands(t *testing.T) {
 func TestSandbox(t *testing.T) {
 	all := doctor.Sandbox{Signals: true, Sockets: true}
 	for want, change := range map[string]func(*doctor.Sandbox){
-		"ok: strict: inputs are linked, rare system calls supervised; /dev/shm is each action's own; signals are kept by the kernel": func(*doctor.Sandbox) {},
-		"/dev/shm is shared, as no mounts are allowed (operation not permitted)":                                                     func(s *doctor.Sandbox) { s.Mounts = syscall.EPERM },
-		"signals are kept by the supervisor":                               func(s *doctor.Sandbox) { s.Signals = false },
-		"abstract sockets are shared":                                      func(s *doctor.Sandbox) { s.Sockets = false },
-		"optional: strict, without a supervisor: device or resource busy;": func(s *doctor.Sandbox) { s.Supervised = syscall.EBUSY },
-		"signals to others are not kept":                                   func(s *doctor.Sandbox) { s.Supervised, s.Signals = syscall.EBUSY, false },
-		"Inputs are copied. Mode and times of toolchains":                  func(s *doctor.Sandbox) { s.Supervised, s.Mounts = syscall.EBUSY, syscall.EPERM },
+		"ok: strict, with linked inputs and a supervisor for rare system calls; each action has its own /dev/shm; the kernel blocks signals to other actions": func(*doctor.Sandbox) {},
+		"actions share /dev/shm, because the kernel allows no mounts (operation not permitted)":                                                               func(s *doctor.Sandbox) { s.Mounts = syscall.EPERM },
+		"the supervisor blocks signals to other actions":                                                                                                      func(s *doctor.Sandbox) { s.Signals = false },
+		"actions share abstract sockets":                                                                     func(s *doctor.Sandbox) { s.Sockets = false },
+		"optional: strict, without a supervisor: device or resource busy;":                                   func(s *doctor.Sandbox) { s.Supervised = syscall.EBUSY },
+		"actions can signal other processes":                                                                 func(s *doctor.Sandbox) { s.Supervised, s.Signals = syscall.EBUSY, false },
+		"hexmage copies inputs instead of linking them. Actions can change the mode and times of toolchains": func(s *doctor.Sandbox) { s.Supervised, s.Mounts = syscall.EBUSY, syscall.EPERM },
 	} {
 		f := newFake(t, "Debian", "6.18", "MemTotal: 1 kB")
 		o, s := f.options(), all

@@ -16,16 +16,17 @@ import (
 	"github.com/hexmage/hexmage/toolchains/binfmt"
 )
 
-// NotLinux is what hexmage is on other systems.
-const NotLinux = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
+// NotLinux is the remedy on systems other than Linux.
+const NotLinux = "On this system hexmage plans, inspects, lints and talks to devices. Actions run on Linux only: on " +
+	"Windows use WSL."
 
-// Names of findings about what the simulated phone needs.
+// Names of findings about requirements of the simulated phone.
 const (
 	nameNamespaces = "user namespaces"
 	nameBinfmt     = "binfmt_misc"
 )
 
-// read returns a small file of the machine, "" when it is not there.
+// read returns a small file of the machine, "" if it is missing.
 func (e *examination) read(file string) string {
 	b, err := os.ReadFile(filepath.Join(e.p.Root, file))
 	if err != nil {
@@ -34,7 +35,7 @@ func (e *examination) read(file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// machine looks at the system, its size, and what the sandbox and the simulated phone need of the kernel.
+// machine checks the system, its size, and the kernel features for the sandbox and the simulated phone.
 func (e *examination) machine() {
 	e.section = SectionMachine
 	e.system()
@@ -44,14 +45,15 @@ func (e *examination) machine() {
 	e.kernel(true)
 }
 
-// kernel looks at what Linux must allow for actions and, if simulated is set, for the simulated phone.
+// kernel checks the kernel features for actions and, if simulated is set, for the simulated phone.
 func (e *examination) kernel(simulated bool) {
 	if e.p.OS != "linux" {
 		return
 	}
 	if e.p.Ready != nil {
 		if err := e.p.Ready(); err != nil {
-			e.add(Finding{Name: "/proc, /dev", Status: Missing, Detail: err.Error(), Remedy: "No step runs without them."})
+			e.add(Finding{Name: "/proc, /dev", Status: Missing, Detail: err.Error(), Remedy: "Mount these file " +
+				"systems, because every step needs them."})
 		}
 	}
 	e.sandbox()
@@ -61,41 +63,43 @@ func (e *examination) kernel(simulated bool) {
 	}
 }
 
-// sandbox says what the sandbox of actions can do here.
+// sandbox reports the features of the action sandbox on this machine.
 func (e *examination) sandbox() {
 	s, err := e.p.Sandbox()
 	if err != nil {
 		e.add(Finding{Name: "sandbox", Status: Optional, Detail: "staged: " + err.Error(),
-			Remedy: "Actions run without being confined to their inputs. Linux 6.2 and newer have what it takes; Landlock may have to be named in the kernel's lsm= parameter."})
+			Remedy: "Actions can read undeclared inputs. To prevent that, use Linux 6.2 or newer, with Landlock in " +
+				"the kernel's lsm= parameter."})
 		return
 	}
 	f := Finding{Name: "sandbox", Status: OK}
-	details := []string{"strict: inputs are linked, rare system calls supervised", "/dev/shm is each action's own",
-		"signals are kept by the kernel"}
+	details := []string{"strict, with linked inputs and a supervisor for rare system calls",
+		"each action has its own /dev/shm",
+		"the kernel blocks signals to other actions"}
 	if s.Supervised != nil {
 		f.Status, details[0] = Optional, "strict, without a supervisor: "+s.Supervised.Error()
-		f.Remedy = "Inputs are copied."
+		f.Remedy = "hexmage copies inputs instead of linking them."
 		if s.Mounts != nil {
-			f.Remedy += " Mode and times of toolchains and of your files elsewhere are not kept from actions."
+			f.Remedy += " Actions can change the mode and times of toolchains and of your other files."
 		}
 	}
 	if s.Mounts != nil {
-		details[1] = fmt.Sprintf("/dev/shm is shared, as no mounts are allowed (%v)", s.Mounts)
+		details[1] = fmt.Sprintf("actions share /dev/shm, because the kernel allows no mounts (%v)", s.Mounts)
 	}
 	switch {
 	case !s.Signals && s.Supervised == nil:
-		details[2] = "signals are kept by the supervisor (by the kernel from Linux 6.12)"
+		details[2] = "the supervisor blocks signals to other actions (the kernel from Linux 6.12 on)"
 	case !s.Signals:
-		details[2] = "signals to others are not kept (Linux 6.12)"
+		details[2] = "actions can signal other processes (blocked from Linux 6.12 on)"
 	}
 	if !s.Sockets {
-		details = append(details, "abstract sockets are shared (Linux 6.12)")
+		details = append(details, "actions share abstract sockets (separate from Linux 6.12 on)")
 	}
 	f.Detail = strings.Join(details, "; ")
 	e.add(f)
 }
 
-// osName is what the system calls itself.
+// osName returns the system's own name.
 func (e *examination) osName() string {
 	for line := range strings.Lines(e.read("etc/os-release")) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
@@ -119,12 +123,13 @@ func (e *examination) system() {
 			"DISTRIBUTION 2`."
 	} else if e.p.Arch != "amd64" {
 		f.Status = Optional
-		f.Remedy = "QAIRT and the Hexagon SDK have tools for x86-64 hosts only; the simulated profile's packages are pinned for amd64."
+		f.Remedy = "QAIRT and the Hexagon SDK have tools for x86-64 hosts only; the simulated profile's packages are " +
+			"pinned for amd64."
 	}
 	e.add(f)
 }
 
-// wsl tells whether this is the Windows Subsystem for Linux.
+// wsl reports whether this is the Windows Subsystem for Linux.
 func (e *examination) wsl() bool {
 	return strings.Contains(strings.ToLower(e.read("proc/version")), "microsoft")
 }
@@ -137,7 +142,7 @@ func (e *examination) size() {
 	e.ok("processors, memory", "%s", text)
 }
 
-// meminfo returns how much memory there is, in bytes, 0 where the system does not say.
+// meminfo returns the total and the available memory in bytes, 0 if unknown.
 func (e *examination) meminfo() (total, available int64) {
 	for _, line := range strings.Split(e.read("proc/meminfo"), "\n") {
 		w := strings.Fields(line)
@@ -158,7 +163,7 @@ func (e *examination) meminfo() (total, available int64) {
 	return total, available
 }
 
-// disk looks at the room on the store's file system.
+// disk reports the free space of the store's file system.
 func (e *examination) disk() {
 	store := cmp.Or(e.o.Store, os.TempDir())
 	if free, err := e.p.Free(store); err == nil {
@@ -173,14 +178,14 @@ func (e *examination) namespaces() {
 		return
 	}
 	f := Finding{Name: nameNamespaces, Status: e.simulatedOnly(), Detail: "not allowed: " + err.Error()}
-	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
+	if errors.Is(err, syscall.ENOSPC) { // means the limit on namespaces, not a full disk
 		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
 	}
-	f.Remedy = "The simulated phone of the simulated profile needs them. " + e.namespaceRemedy()
+	f.Remedy = "The simulated phone of the simulated profile needs user namespaces. " + e.namespaceRemedy()
 	e.add(f)
 }
 
-// simulatedOnly is the status of what only the simulated profile needs.
+// simulatedOnly returns the status of a part that only the simulated profile needs.
 func (e *examination) simulatedOnly() Status {
 	if e.o.Profile == "device" {
 		return Optional
@@ -190,18 +195,22 @@ func (e *examination) simulatedOnly() Status {
 
 func (e *examination) namespaceRemedy() string {
 	for _, s := range []struct{ file, value, remedy string }{
-		{"proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "Allow them with `sysctl kernel.apparmor_restrict_unprivileged_userns=0`."},
-		{"proc/sys/kernel/unprivileged_userns_clone", "0", "Allow them with `sysctl kernel.unprivileged_userns_clone=1`."},
+		{"proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "Allow them with `sysctl " +
+			"kernel.apparmor_restrict_unprivileged_userns=0`."},
+		{"proc/sys/kernel/unprivileged_userns_clone", "0", "Allow them with `sysctl " +
+			"kernel.unprivileged_userns_clone=1`."},
 		{"proc/sys/user/max_user_namespaces", "0", "Allow them with `sysctl user.max_user_namespaces=15000`."},
 	} {
 		if e.read(s.file) == s.value {
 			return s.remedy
 		}
 	}
-	return "In a container, allow the unshare and mount calls (for docker: --security-opt seccomp=unconfined). In a chroot there are none: enter the folder with what changes the root by pivot_root, such as systemd-nspawn."
+	return "In a container, allow the unshare and mount calls (for docker: --security-opt seccomp=unconfined). A " +
+		"chroot has no user namespaces: enter the folder with a program that uses pivot_root, such as systemd-nspawn."
 }
 
-// binfmt looks whether a user namespace can have its own binfmt_misc: Linux 6.7 and newer. Before, the machine's own serves, where it has what is needed.
+// binfmt checks whether a user namespace can have its own binfmt_misc, from Linux 6.7 on. On older kernels the
+// machine's own binfmt_misc works, if it has the required entries.
 func (e *examination) binfmt() {
 	release := e.read("proc/sys/kernel/osrelease")
 	if release != "" && !version.Older(release, "6.7") {
@@ -213,6 +222,8 @@ func (e *examination) binfmt() {
 		e.ok(nameBinfmt, "for the whole machine, with AArch64 and Hexagon programs")
 		return
 	}
-	e.add(Finding{Name: nameBinfmt, Status: e.simulatedOnly(), Detail: "kernel " + release + " has it for the whole machine only",
-		Remedy: "The simulated phone runs AArch64 and Hexagon programs through it. Use Linux 6.7 or newer, or a real phone, or run `apt-get install qemu-user-static`, which registers them."})
+	e.add(Finding{Name: nameBinfmt, Status: e.simulatedOnly(), Detail: "kernel " + release + " supports it only for " +
+		"the whole machine",
+		Remedy: "The simulated phone needs binfmt_misc to run AArch64 and Hexagon programs. Use Linux 6.7 or newer " +
+			"or a real phone, or run `apt-get install qemu-user-static`."})
 }

@@ -10,20 +10,22 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// aptGet looks for the program that brings compilers, emulators and adb.
+// aptGet checks for apt-get, which provides compilers, emulators and adb.
 func (e *examination) aptGet() {
 	path, err := e.o.LookPath("apt-get")
 	switch {
 	case err == nil:
 		e.ok("apt-get", "%s", path)
 	case e.p.OS == "linux":
-		e.add(Finding{Name: "apt-get", Status: e.simulatedOnly(), Detail: "not in PATH: it brings compilers, emulators and " +
-			"adb as packages, without root", Remedy: "Debian and Ubuntu have it. On another system install clang 20 or " +
-			"newer, lld, qemu-user and adb, and write source = \"installed\" in their toolchain blocks."})
+		e.add(Finding{Name: "apt-get", Status: e.simulatedOnly(), Detail: "not in PATH; hexmage gets compilers, " +
+			"emulators and adb as packages with apt-get, without root",
+			Remedy: "Use Debian or Ubuntu. On another system install " +
+				"clang 20 or " +
+				"newer, lld, qemu-user and adb, and write source = \"installed\" in their toolchain blocks."})
 	}
 }
 
-// devices lists the phones that an adb server sees. It starts no server.
+// devices lists the phones that a running adb server sees. It starts no server.
 func (e *examination) devices(ctx context.Context) {
 	e.section = SectionDevices
 	if e.p.Devices == nil {
@@ -35,12 +37,12 @@ func (e *examination) devices(ctx context.Context) {
 	}
 	ds, err := e.p.Devices(ctx)
 	if err != nil {
-		e.add(Finding{Name: "adb server", Status: status, Detail: "none runs",
-			Remedy: "Run `hexmage device list`, which starts one. The simulated profile has a server of its own."})
+		e.add(Finding{Name: "adb server", Status: status, Detail: "not running",
+			Remedy: "Run `hexmage device list`, which starts an adb server. The simulated profile has its own server."})
 		return
 	}
 	if len(ds) == 0 {
-		e.add(Finding{Name: "phone", Status: status, Detail: "none is attached", Remedy: e.connect()})
+		e.add(Finding{Name: "phone", Status: status, Detail: "not attached", Remedy: e.connect()})
 	}
 	for _, d := range ds {
 		f := Finding{Name: d.Serial, Status: e.unless("device"), Detail: d.State,
@@ -52,12 +54,12 @@ func (e *examination) devices(ctx context.Context) {
 	}
 }
 
-// connect returns the way to attach a phone.
+// connect returns instructions for attaching a phone.
 func (e *examination) connect() string {
-	text := "Connect one with USB debugging on, until `hexmage device list` shows it; or over Wi-Fi, run `hexmage device " +
-		"pair HOST:PORT CODE` and `hexmage device connect HOST:PORT`."
+	text := "Connect a phone with USB debugging enabled, or run `hexmage device pair HOST:PORT CODE` and `hexmage " +
+		"device connect HOST:PORT` for a phone on Wi-Fi."
 	if e.wsl() {
-		return "In Windows run `usbipd attach --wsl --auto-attach --busid BUSID`; `usbipd list` has the BUSID. " + text
+		return "In Windows run `usbipd attach --wsl --auto-attach --busid BUSID`; `usbipd list` shows the BUSID. " + text
 	}
 	return text
 }
@@ -67,13 +69,13 @@ func (e *examination) soc(name string) string {
 	if name == "" {
 		return ""
 	}
-	s, err := e.o.Catalogue.FindSoC(name)
+	s, err := e.o.Catalog.FindSoC(name)
 	if err != nil {
-		return name + ", which the catalogue does not know"
+		return name + ", which is not in the catalog"
 	}
 	text := s.Name + ", Hexagon " + s.Arch
-	if a := e.o.Catalogue.FindArch(s.Arch); a != nil && a.CompileAs != "" {
-		text += " (code for it is compiled as for " + a.CompileAs + ")"
+	if a := e.o.Catalog.FindArch(s.Arch); a != nil && a.CompileAs != "" {
+		text += " (hexmage compiles code for this arch as for " + a.CompileAs + ")"
 	}
 	if s.MinSDK != "" {
 		text += ", QNN " + s.MinSDK + " and newer"
@@ -81,7 +83,7 @@ func (e *examination) soc(name string) string {
 	return text
 }
 
-// pipelines says what each pipeline lacks in each profile.
+// pipelines reports the parts that each pipeline lacks in each profile.
 func (e *examination) pipelines() {
 	for _, p := range e.o.Pipelines {
 		of := p.Name
@@ -93,10 +95,11 @@ func (e *examination) pipelines() {
 			e.ok("target", "%s", e.soc(p.SoC))
 		}
 		if p.Err != "" {
-			e.add(Finding{Name: "plan", Status: e.unless(p.Profile), Detail: "it can't be planned: " + p.Err, Remedy: fmt.Sprintf("Run `hexmage validate %s`.", of)})
+			e.add(Finding{Name: "plan", Status: e.unless(p.Profile), Detail: "cannot plan: " + p.Err, Remedy: fmt.Sprintf("Run `hexmage validate %s`.", of)})
 			continue
 		}
-		e.ok("downloads", "%s", map[bool]string{true: "nothing is to be downloaded", false: bytesize.Decimal(p.Download) + " to be downloaded"}[p.Download == 0])
+		e.ok("downloads", "%s", map[bool]string{true: "nothing to download",
+			false: bytesize.Decimal(p.Download) + " to download"}[p.Download == 0])
 		if len(p.Missing)+len(p.Findings) == 0 {
 			e.ok("ready", "hexmage run %s", of)
 		}
@@ -104,14 +107,14 @@ func (e *examination) pipelines() {
 		for _, m := range p.Missing {
 			name, text, _ := strings.Cut(m, ": ")
 			if seen[text] {
-				continue // two steps lack one program
+				continue // two steps lack the same program
 			}
 			seen[text] = true
 			detail, remedy := cutRemedy(text)
 			e.add(Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)})
 		}
 		for _, f := range p.Findings {
-			if f.Section == SectionMachine { // it is above
+			if f.Section == SectionMachine { // reported above
 				continue
 			}
 			if f.Section = e.section; f.Status == Missing {
@@ -122,44 +125,41 @@ func (e *examination) pipelines() {
 	}
 }
 
-// cutRemedy parts what is missing from what to do.
+// cutRemedy splits a message into the problem and the remedy.
 func cutRemedy(text string) (what, do string) {
-	i := strings.LastIndex(text, ": ")
-	if i < 0 {
-		return text, ""
-	}
-	return text[:i], text[i+2:]
+	what, do, _ = strings.Cut(text, "; ")
+	return what, do
 }
 
-// Probes are what is asked of a machine. System asks the one that hexmage runs on.
+// Probes holds functions that read a machine. System returns the probes of this machine.
 type Probes struct {
-	OS, Arch   string // as Go calls them: "linux", "amd64"
-	Root       string // where its file system is: "/"
+	OS, Arch   string // Go's names: "linux", "amd64"
+	Root       string // root of its file system: "/"
 	Processors int
 
-	Ready      func() error            // why no command can run here; nil: not asked
-	Sandbox    func() (Sandbox, error) // the error says why there can be no strict one
+	Ready      func() error            // error if commands cannot run on this machine; nil: not checked
+	Sandbox    func() (Sandbox, error) // error if a strict sandbox is not available
 	Namespaces func() error            // tries a user namespace with mounts
-	// Free is the room on the file system of dir, or of the nearest folder above that is there.
+	// Free returns the free space on the file system of dir, or of its nearest existing parent.
 	Free func(dir string) (bytes int64, err error)
-	// Devices lists what an adb server that runs already sees; nil: not asked. The error says that none runs.
+	// Devices lists the devices of a running adb server; nil: not checked. An error means that no server runs.
 	Devices func(ctx context.Context) ([]Device, error)
 }
 
-// Sandbox is what a strict sandbox can do.
+// Sandbox describes the features of a strict sandbox.
 type Sandbox struct {
-	Supervised, Mounts error // why it has no supervisor, and no mounts of its own; nil: it has
-	Signals, Sockets   bool  // the kernel keeps actions from those of others
+	Supervised, Mounts error // errors; nil: the sandbox has a supervisor, or mounts of its own
+	Signals, Sockets   bool  // whether the kernel separates the signals and sockets of actions
 }
 
-// Device is one that an adb server sees, or that devices.hcl names.
+// Device is a device of an adb server or of devices.hcl.
 type Device struct {
 	Serial string
-	State  string // as `hexmage device list` prints it
+	State  string // in the words of `hexmage device list`
 	Model  string
-	SoC    string // "SM8750"; "" when it does not say
-	Remedy string // if it cannot be used
+	SoC    string // "SM8750"; "" if unknown
+	Remedy string // next step, if the device is not usable
 }
 
-// Usable tells whether the device is there. A run waits for a device that is in use.
+// Usable reports whether a run can use the device. A device in use is usable, because a run waits for it.
 func (d Device) Usable() bool { return d.State == "device" || d.State == "in use" }

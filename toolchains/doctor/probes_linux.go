@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-// System returns the probes of this machine; the caller adds the devices.
+// System returns the probes of this machine, without devices.
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
 		Ready: local.Ready, Sandbox: sandboxed, Namespaces: namespaces, Free: free}
@@ -28,7 +28,7 @@ func sandboxed() (Sandbox, error) {
 	return s, nil
 }
 
-// namespaces tries one: what is allowed depends on more settings than can be read.
+// namespaces tries to create a user namespace, because more settings decide than hexmage can read.
 func namespaces() error {
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},

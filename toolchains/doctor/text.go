@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// TextOptions say how Text writes.
+// TextOptions configure Text.
 type TextOptions struct {
-	Width int                                // columns; 0 is 100
-	Paint func(s Status, text string) string // colours a word; nil: none
+	Width int                                // columns; 0: 100
+	Paint func(s Status, text string) string // colors a word; nil: no colors
 }
 
 const nameWidth = 20
 
-// Text writes findings for people: sections, a line or a few for each, and at the end what to type next.
+// Text writes findings as text: sections with one or more lines per finding, and then the next commands.
 func Text(w io.Writer, found []Finding, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 100
@@ -55,7 +55,7 @@ func (o TextOptions) line(b *strings.Builder, f Finding) {
 	}
 }
 
-// wrap breaks a text at blanks so that no line goes beyond width, where words allow; lines after the first are indented.
+// wrap breaks a text at spaces into lines of at most width. Lines after the first are indented.
 func wrap(text string, width, indent int) string {
 	var b strings.Builder
 	at := indent
@@ -76,7 +76,7 @@ func wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// summary counts, and says which commands to type.
+// summary returns the counts and the next commands.
 func summary(found []Finding, o TextOptions) string {
 	missing, optional := 0, 0
 	for _, f := range found {
@@ -103,7 +103,8 @@ func summary(found []Finding, o TextOptions) string {
 	return b.String()
 }
 
-// Commands returns the commands that get what is missing, each once and in order, with all packages in one command.
+// Commands returns the commands that install missing parts, in order and without duplicates. One command installs all
+// packages.
 func Commands(found []Finding) []string {
 	const apt = "apt-get install "
 	out, packages := []string{}, []string{}

@@ -1,9 +1,9 @@
-// Package python makes environments of Python: packages that were chosen once, installed without network.
+// Package python creates Python environments from locked packages, without the network.
 //
-//	requirements ─► Resolve, when locking: uv chooses versions and files
-//	wheels that are there ─► Install, the tool: uv puts them below one folder ─► the tree, the same bytes each time
+//	requirements ─► Resolve, for the lock: uv chooses versions and files.
+//	downloaded wheels ─► Install, the tool: uv writes them below one folder ─► the tree, the same bytes each time.
 //
-// uv does the work: it is started here and nowhere else. The package does not know where wheels come from, what the lock is, nor what the packages are for.
+// Only this package starts uv. It does not know the source of wheels, the lock, or the purpose of the packages.
 package python
 
 import (
@@ -24,19 +24,19 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// Tool is the tool's name, and its behaviour version.
+// Tool is the tool's name and behavior version.
 const Tool tool.Name[Spec] = "python-install/2"
 
-// Spec says what to install. Paths are relative to the working directory.
+// Spec describes an installation. Paths are relative to the working directory.
 type Spec struct {
-	Python string       `json:"python"` // the interpreter
+	Python string       `json:"python"` // path of the interpreter
 	UV     string       `json:"uv"`
-	Wheels string       `json:"wheels"` // the folder with the files
+	Wheels string       `json:"wheels"` // folder of the wheels
 	Files  []pypi.Wheel `json:"files"`
-	Out    string       `json:"out"` // to make: bin, lib/python3.11/site-packages, …
+	Out    string       `json:"out"` // output folder: bin, lib/python3.11/site-packages, …
 }
 
-// Run is the tool.
+// Run runs the tool.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if err := s.install(ctx, env.Stderr); err != nil {
 		fmt.Fprintf(env.Stderr, "%v\n", err)
@@ -49,7 +49,7 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	var files, list strings.Builder
 	for _, w := range s.Files {
 		if w.SHA256 == "" {
-			return fmt.Errorf("%s is not pinned, so it is not installed: run `hexmage lock`", w.Project)
+			return fmt.Errorf("package %s is not pinned; run `hexmage lock`", w.Project)
 		}
 		fmt.Fprintf(&list, "%s==%s --hash=sha256:%s\n", w.Project, w.Version, w.SHA256)
 	}
@@ -57,7 +57,7 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The cache is beside what is made, and private: links from it are as good as copies, and it goes at the end.
+	// The cache is temporary and on the file system of the output, so links from it work as copies.
 	tmp, err := os.MkdirTemp(filepath.Dir(out), ".uv-*")
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 		c := uv(ctx, s.UV, tmp, args...)
 		c.Stdout, c.Stderr = &files, stderr
 		if err := c.Run(); err != nil {
-			return fmt.Errorf("uv could not install the packages: %w", err)
+			return fmt.Errorf("uv: installation failed: %w", err)
 		}
 	} else if err := os.Mkdir(made, 0o755); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	return os.Rename(made, out)
 }
 
-// uv is a run of uv that knows of nothing but what it is told: no configuration, no cache but that in dir.
+// uv returns a command without configuration, with its only cache in dir.
 func uv(ctx context.Context, program, dir string, args ...string) *exec.Cmd {
 	if abs, err := filepath.Abs(program); err == nil {
 		program = abs
@@ -105,13 +105,13 @@ func uv(ctx context.Context, program, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Files that uv leaves and that are no part of a package: of when a wheel's file was written, and to install one at a time.
+// Files that uv writes besides the packages: times of wheel files, and a lock.
 const (
 	uvNote = "uv_cache.json"
 	uvLock = ".lock"
 )
 
-// clean takes out of what uv made all that is uv's own, and that says where it was made, and when.
+// clean removes uv's own files, and all traces of the output's path and time.
 func clean(dir, python string) error {
 	if err := os.Remove(filepath.Join(dir, uvLock)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -124,14 +124,14 @@ func clean(dir, python string) error {
 	if err != nil {
 		return err
 	}
-	changed := map[string]string{} // by path from site-packages: the new line of RECORD
+	changed := map[string]string{} // new lines of RECORD by path from site-packages
 	for _, name := range scripts {
 		b, err := relocated(name, python)
 		if err != nil {
 			return err
 		}
 		if b != nil {
-			if err := os.Remove(name); err != nil { // it may be a link
+			if err := os.Remove(name); err != nil { // the script may be a link
 				return err
 			}
 			if err := os.WriteFile(name, b, 0o755); err != nil {
@@ -171,10 +171,11 @@ func clean(dir, python string) error {
 	return nil
 }
 
-// shebang is the first line of a script that a Python runs, as installers write it: also the longer form for long paths.
+// shebang matches the first line of a Python script that an installer writes, including the longer form for long paths.
 var shebang = lazyregexp.New(`^(#!/bin/sh\n'''exec' [^\n]*\n' '''\n|#![^\n]*\n)`)
 
-// relocated returns a script so that it is run by the python3 beside it, wherever that is; nil where it is no script of that interpreter.
+// relocated returns a script that runs with the python3 beside it, at any path, or nil if it is not a script of that
+// interpreter.
 func relocated(name, python string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
@@ -188,5 +189,6 @@ func relocated(name, python string) ([]byte, error) {
 	if !strings.Contains(first, python) && !strings.Contains(first, filepath.Dir(python)+"/") {
 		return nil, nil
 	}
-	return append([]byte("#!/bin/sh\n'''exec' \"$(dirname -- \"$0\")/python3\" \"$0\" \"$@\"\n' '''\n"), bytes.TrimPrefix(b, []byte(first))...), nil
+	return append([]byte("#!/bin/sh\n'''exec' \"$(dirname -- \"$0\")/python3\" \"$0\" \"$@\"\n' "+
+		"'''\n"), bytes.TrimPrefix(b, []byte(first))...), nil
 }

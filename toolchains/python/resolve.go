@@ -28,16 +28,16 @@ func recordLine(path string, b []byte) string {
 	return fmt.Sprintf("%s,sha256=%s,%d\n", path, base64.RawURLEncoding.EncodeToString(sum[:]), len(b))
 }
 
-// Asked is what an environment is asked for.
+// Asked is a request for an environment.
 type Asked struct {
 	Python       string   // "3.11"
-	Requirements []string // as pip has them
-	Overrides    []string // requirements that count whatever packages say of others
-	ExcludeNewer string   // a day: what was uploaded on it or later is not there
+	Requirements []string // in pip's syntax
+	Overrides    []string // requirements that replace those in package metadata
+	ExcludeNewer string   // date; files uploaded on that day or later are ignored
 	Index        string
 }
 
-// What wheels are taken for: the processor, and the glibc of Ubuntu 22.04 and of what is newer.
+// Platform of the wheels: the processor, and the glibc of Ubuntu 22.04, which newer systems support.
 const (
 	processor = "x86_64"
 	glibc     = "manylinux_2_35"
@@ -48,13 +48,13 @@ var (
 	requirementRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._, -]*\])?\s*([(=<>!~;].*)?$`)
 )
 
-// Minor is the version of the language of an interpreter's version: 3.11 of 3.11.7.
+// Minor returns the language version of an interpreter's version: 3.11 for 3.11.7.
 func Minor(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(len(parts), 2)], ".")
 }
 
-// Clean leaves out comments and empty lines, so that the lines of a file of requirements may be given.
+// Clean removes comments and empty lines, so that users can copy lines from a requirements file.
 func (a Asked) Clean() Asked {
 	clean := func(lines []string) (out []string) {
 		for _, l := range lines {
@@ -71,31 +71,33 @@ func (a Asked) Clean() Asked {
 	return a
 }
 
-// Check says what is wrong with it.
+// Check returns an error for an invalid request.
 func (a Asked) Check() error {
 	if !minorRE.MatchString(a.Python) {
-		return fmt.Errorf("python = %q is no version of the form \"3.11\"", a.Python)
+		return fmt.Errorf("python: invalid version %q; use a version such as \"3.11\"", a.Python)
 	}
 	for _, r := range slices.Concat(a.Requirements, a.Overrides) {
 		if !requirementRE.MatchString(r) || strings.Contains(r, "://") || strings.ContainsAny(r, "\n\r\x00") || strings.Contains(r, "--") {
-			return fmt.Errorf("%.100q is no requirement of the form \"numpy==2.4.6\": addresses, files and options "+
-				"are not taken", r)
+			return fmt.Errorf("requirements: invalid requirement %.100q; use the form \"numpy==2.4.6\", without "+
+				"addresses, files and options",
+				r)
 		}
 	}
 	if _, err := time.Parse(time.DateOnly, a.ExcludeNewer); err != nil && a.ExcludeNewer != "" {
-		return fmt.Errorf("exclude_newer = %q is no day of the form \"2026-11-20\"", a.ExcludeNewer)
+		return fmt.Errorf("exclude_newer: invalid date %q; use the form \"2026-11-20\"", a.ExcludeNewer)
 	}
 	return nil
 }
 
-// Digest names it: with another one, the environment is another.
+// Digest identifies the request. Different digests mean different environments.
 func (a Asked) Digest() string {
 	a = a.Clean()
 	all := []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.ExcludeNewer, a.Index}
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
 
-// Resolve has uv choose the wheels. dir is a folder for uv's files, python an interpreter, env more variables for uv.
+// Resolve chooses the wheels with uv. The folder dir is for uv's files, the path python is an interpreter, and env
+// holds more variables for uv.
 func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) (
 	[]pypi.Wheel, error,
 ) {
@@ -137,13 +139,14 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, fmt.Errorf("uv finds no packages that fit together: %w:\n%s", err,
+		return nil, fmt.Errorf("uv found no compatible versions of the packages: %w\n%s", err,
 			hide.Replace(strings.TrimSpace(said.String())))
 	}
 	return parse(out.Bytes())
 }
 
-// indexes tells uv of the machine's indexes by its environment, which nobody else sees, and returns what takes their addresses out of messages.
+// indexes passes the machine's indexes to uv in its environment, which other users cannot read. It returns a replacer
+// that removes their addresses from messages.
 func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 	var words, all, links []string
 	if u, err := url.Parse(cfg.Proxy); err == nil && u.User != nil {
@@ -158,7 +161,7 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 		if password, _ := i.User.Password(); len(password) > 3 {
 			words = append(words, password, "(sensitive)")
 		}
-		if i.User != nil { // as an address spells it; a user without a password is a token, perhaps
+		if i.User != nil { // as in the address; a user without a password may be a token
 			words = append(words, i.User.String()+"@", "")
 		}
 		words = append(words, i.URL, "the index of "+i.From)
@@ -177,7 +180,7 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 		}
 	}
 	set("UV_FIND_LINKS", strings.Join(links, ","))
-	if n := len(all); n > 0 { // its default one uv asks last
+	if n := len(all); n > 0 { // uv asks its default index last
 		set("UV_DEFAULT_INDEX", all[n-1])
 		set("UV_INDEX", strings.Join(all[:n-1], " "))
 	} else {
@@ -189,7 +192,7 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 	return strings.NewReplacer(words...)
 }
 
-// parse reads a lock of PEP 751 and returns one wheel of each package. uv lists only wheels that fit the Python and the
+// parse reads a PEP 751 lock and returns one wheel per package. uv lists only wheels that fit the Python and the
 // platform; parse checks the processor.
 func parse(lock []byte) ([]pypi.Wheel, error) {
 	var all struct {
@@ -203,7 +206,7 @@ func parse(lock []byte) ([]pypi.Wheel, error) {
 		} `toml:"packages"`
 	}
 	if err := toml.Unmarshal(lock, &all); err != nil {
-		return nil, fmt.Errorf("read the lock that uv wrote: %w", err)
+		return nil, fmt.Errorf("uv: invalid lock: %w", err)
 	}
 	var out []pypi.Wheel
 	for _, p := range all.Packages {
@@ -215,14 +218,14 @@ func parse(lock []byte) ([]pypi.Wheel, error) {
 			}
 			c := pypi.Wheel{File: path.Base(u.Path), Size: w.Size, SHA256: w.Hashes["sha256"]}
 			if !strings.HasSuffix(c.File, "-any.whl") && !strings.HasSuffix(c.File, "_"+processor+".whl") {
-				return nil, fmt.Errorf("uv lists wheel %s, which does not fit %s", c.File, processor)
+				return nil, fmt.Errorf("uv: wheel %s does not fit %s", c.File, processor)
 			}
 			if best.File == "" || cmp.Or(better(c.File, best.File), cmp.Compare(c.Size, best.Size)) > 0 {
 				best = c
 			}
 		}
 		if best.SHA256 == "" {
-			return nil, fmt.Errorf("uv names no wheel with a sha256 for package %q", p.Name)
+			return nil, fmt.Errorf("uv: package %q has no wheel with a sha256", p.Name)
 		}
 		w, err := pypi.ParseFile(best.File)
 		if err != nil {
@@ -234,8 +237,8 @@ func parse(lock []byte) ([]pypi.Wheel, error) {
 	return out, nil
 }
 
-// better compares the names of two wheels of one package: wheels for any platform come last, then those for several
-// versions of Python. Of the others the one for the newer Python and platform is better.
+// better compares the file names of two wheels of one package. Wheels for any platform come last, and wheels for several
+// Python versions come before those. Among the others, the wheel for the newer Python and platform is better.
 func better(a, b string) int {
 	rank := func(name string) int {
 		switch {

@@ -1,9 +1,8 @@
-// Package sdkenv works out an environment in which SDKs are set up, from the environment that is there, and writes it for
-// a shell.
+// Package sdkenv adds the variables of SDKs to an existing environment, and writes the result for a shell.
 //
-// Doing it twice changes nothing, and the folders of another release that the variables name give way. (The SDKs' own
-// scripts put their folders in front each time.) The package does not know which variables an SDK needs (the catalog
-// does), and does not read the process's environment.
+// It is idempotent, and replaces folders of other releases in the variables. The SDKs' own scripts, in contrast,
+// prepend their folders each time. The package does not know which variables an SDK needs (the catalog does). It does
+// not read the process's environment.
 package sdkenv
 
 import (
@@ -18,14 +17,14 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Environment is one in the making.
+// Environment holds environment variables. Add and Set change them.
 type Environment struct {
 	lookup func(name string) string
 	vars   map[string]string
 	lists  map[string]bool
 }
 
-// New returns an environment that starts from the results of lookup ("" for a variable that is not set).
+// New returns an environment with the existing values from lookup, "" for an unset variable.
 func New(lookup func(name string) string) *Environment {
 	return &Environment{lookup: lookup, vars: map[string]string{}, lists: map[string]bool{}}
 }
@@ -37,28 +36,30 @@ func (e *Environment) Add(toolchain, root string, values []toolchains.EnvValue) 
 	olds := e.roots(values)
 	for _, v := range values {
 		if !variableName.MatchString(v.Name) {
-			return fmt.Errorf("toolchain %s: %q is no name of a variable", toolchain, v.Name)
+			return fmt.Errorf("toolchain %s: invalid variable name %q", toolchain, v.Name)
 		}
 		if strings.ContainsRune(v.Value, 0) {
-			return fmt.Errorf("toolchain %s: the value of %s holds a zero byte", toolchain, v.Name)
+			return fmt.Errorf("toolchain %s: the value of %s contains a zero byte", toolchain, v.Name)
 		}
 		if !v.Prepend {
 			e.vars[v.Name] = v.Value
 			continue
 		}
 		if strings.Contains(root, ":") {
-			return fmt.Errorf("toolchain %s is at %q: a list such as %s can't have a folder with \":\" in its name: move "+
-				"the SDK", toolchain, root, v.Name)
+			return fmt.Errorf("toolchain %s: path %q contains \":\", which separates paths in variables such as %s; "+
+				"move the SDK to another folder",
+				toolchain, root, v.Name)
 		}
 		e.vars[v.Name], e.lists[v.Name] = e.prepend(v, olds), true
 	}
 	return nil
 }
 
-// Set sets a variable that no SDK's script knows.
+// Set sets a variable that SDKs' scripts do not set.
 func (e *Environment) Set(name, value string) { e.vars[name] = value }
 
-// roots are the roots that the variables name so far: of the same toolchain, perhaps in another release.
+// roots returns the roots in the present values of the variables: those of the same toolchain, perhaps of another
+// release.
 func (e *Environment) roots(values []toolchains.EnvValue) []string {
 	var out []string
 	for _, v := range values {
@@ -74,8 +75,8 @@ func (e *Environment) roots(values []toolchains.EnvValue) []string {
 	return out
 }
 
-// prepend puts the value in front of the list. It leaves out parts that the value has, parts of another release of the
-// toolchain, and empty parts, which programs read as the working directory.
+// prepend adds the value to the front of the list. It removes duplicates of the value's parts, parts of another release
+// of the toolchain, and empty parts, which programs read as the working directory.
 func (e *Environment) prepend(v toolchains.EnvValue, olds []string) string {
 	old, ok := e.vars[v.Name]
 	if !ok {
@@ -96,7 +97,7 @@ func (e *Environment) prepend(v toolchains.EnvValue, olds []string) string {
 	return strings.Join(parts, ":")
 }
 
-// replaced tells whether the part of a list is below one of the old roots.
+// replaced reports whether the part of a list is below one of the old roots.
 func replaced(part string, tails, olds []string) bool {
 	return slices.ContainsFunc(tails, func(tail string) bool {
 		root, ok := strings.CutSuffix(path.Clean(part), path.Clean(tail))
@@ -104,13 +105,13 @@ func replaced(part string, tails, olds []string) bool {
 	})
 }
 
-// Var is a variable of the result.
+// Var is a variable in the result.
 type Var struct {
 	Name, Value string
-	List        bool // parts with ":" between them
+	List        bool // whether ":" separates parts
 }
 
-// Vars returns the variables that are to be set, sorted by name.
+// Vars returns the variables to set, sorted by name.
 func (e *Environment) Vars() []Var {
 	out := make([]Var, 0, len(e.vars))
 	for name, value := range e.vars {
@@ -120,16 +121,16 @@ func (e *Environment) Vars() []Var {
 	return out
 }
 
-// Shells are the shells that Write knows. The lines for bash are those of any POSIX shell.
+// Shells returns the shells that Write supports. Any POSIX shell can read the lines for bash.
 func Shells() []string { return []string{"bash", "zsh", "sh", "fish"} }
 
-// Write writes one line for each variable which sets it in the shell, whatever is in its value.
+// Write writes one line per variable. The line sets the variable in the shell, with any value quoted.
 func Write(w io.Writer, shell string, vars []Var) error {
 	line, ok := map[string]func(Var) string{
 		"bash": posix, "zsh": posix, "sh": posix, "fish": fish,
 	}[shell]
 	if !ok {
-		return fmt.Errorf("shell %q is not known: use one of %s", shell, strings.Join(Shells(), ", "))
+		return fmt.Errorf("unknown shell %q; use one of %s", shell, strings.Join(Shells(), ", "))
 	}
 	var b strings.Builder
 	for _, v := range vars {
@@ -139,7 +140,7 @@ func Write(w io.Writer, shell string, vars []Var) error {
 	return err
 }
 
-// posix quotes all but plain words: in single quotes nothing has a meaning but the quote that ends them.
+// posix quotes all except plain words: inside single quotes only the closing quote has a meaning.
 func posix(v Var) string {
 	if plain(v.Value) {
 		return "export " + v.Name + "=" + v.Value
@@ -147,7 +148,7 @@ func posix(v Var) string {
 	return "export " + v.Name + "='" + strings.ReplaceAll(v.Value, "'", `'\''`) + "'"
 }
 
-// plain tells whether every shell takes the text as it is.
+// plain reports whether shells read the text literally.
 func plain(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -158,7 +159,7 @@ func plain(s string) bool {
 	return s != ""
 }
 
-// fish has real lists; those that end with PATH it joins with ":" for programs.
+// fish has lists. It joins lists whose names end with PATH by ":" for programs.
 func fish(v Var) string {
 	parts := []string{v.Value}
 	if v.List && strings.HasSuffix(v.Name, "PATH") {

@@ -46,7 +46,7 @@ func unpack(t *testing.T, dir, name, version string) string {
 	return root
 }
 
-// values are what the catalogue says of the SDK at root.
+// values are what the catalog says of the SDK at root.
 func values(t *testing.T, name, root string) []toolchains.EnvValue {
 	t.Helper()
 	c, diags := toolchains.Load(nil)
@@ -254,7 +254,7 @@ func TestRefused(t *testing.T) {
 		v          toolchains.EnvValue
 	}{
 		{"/a:b", "move the SDK", toolchains.EnvValue{Name: "PATH", Value: "/a:b/bin", Prepend: true}},
-		{"/a", "no name of a variable", toolchains.EnvValue{Name: "A;rm -rf", Value: "x"}},
+		{"/a", "invalid variable name", toolchains.EnvValue{Name: "A;rm -rf", Value: "x"}},
 		{"/a", "zero byte", toolchains.EnvValue{Name: "A", Value: "x\x00"}},
 	} {
 		if err := n.Add("x", c.root, []toolchains.EnvValue{c.v}); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -24,11 +24,12 @@ func (s *work) source() fetch.Source {
 	return src
 }
 
-// client makes the client that downloads. missing is what to say when a secret that is not there turns out to be needed.
+// client returns the client for downloads. missing is the error to report if the server requires a secret that is not
+// set.
 func (s *work) client() (c fetch.Client, missing error) {
 	c = fetch.Client{Offline: s.o.Offline, Backoff: s.o.Backoff, TLS: s.found.client.TLS, Proxy: s.found.client.Proxy, Logins: s.found.client.Logins,
 		Progress: func(done, total int64) { s.o.Progress(done, total, "download") },
-		Waits:    func() { s.o.Progress(0, 0, "waits for another hexmage, which downloads it") }}
+		Waits:    func() { s.o.Progress(0, 0, "wait for another hexmage process to finish the download") }}
 	var unset []string
 	for _, h := range s.Headers {
 		value, ok := "", false
@@ -51,15 +52,16 @@ func (s *work) client() (c fetch.Client, missing error) {
 	}
 	c.Logins = append(c.Logins, s.o.Logins...)
 	if len(unset) > 0 {
-		c.Offline = true // without it the server would only refuse
-		missing = fmt.Errorf("it needs the secret %s, which is not set: export HEXMAGE_VAR_%s, and keep it out of files", strings.Join(unset, ", "), unset[0])
+		c.Offline = true // the server would reject a request without the secret
+		missing = fmt.Errorf("the request needs the secret %s, which is not set; set the environment variable "+
+			"HEXMAGE_VAR_%s", strings.Join(unset, ", "), unset[0])
 	}
 	return c, missing
 }
 
 func (s *work) download(ctx context.Context) (string, error) {
 	name := filepath.Join(s.o.Downloads, keptName(s.Spec))
-	if s.registry() && s.filePinned() && fetch.Check(name, s.source()) == nil { // then nobody is asked where it is
+	if s.registry() && s.filePinned() && fetch.Check(name, s.source()) == nil { // without asking the registry
 		s.learned = Learned{Size: s.Size, SHA256: s.SHA256}
 		return name, nil
 	}
@@ -80,7 +82,7 @@ func (s *work) download(ctx context.Context) (string, error) {
 		s.learned.URL = ""
 	}
 	if !s.filePinned() {
-		// Kept under its digest, it is there for whoever has learned it.
+		// A later spec with this digest finds the download.
 		kept := filepath.Join(s.o.Downloads, r.SHA256)
 		if err := os.Rename(name, kept); err != nil {
 			return "", err
@@ -92,7 +94,7 @@ func (s *work) download(ctx context.Context) (string, error) {
 
 func (s Spec) filePinned() bool { return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != "" }
 
-// keptName is the name under which a download is kept: its strongest digest, so that a mirror changes nothing.
+// keptName returns the file name of a kept download: its strongest digest, so that mirrors share it.
 func keptName(s Spec) string {
 	for _, sum := range []string{s.SHA256, s.SHA1, s.MD5} {
 		if sum != "" {
@@ -113,17 +115,25 @@ func short(texts ...string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// unpack makes the tree of the archives, and learns its digest where nothing else says what it is.
+// unpack writes the tree of the archives, and learns the tree's digest if the spec has none.
 func (s *work) unpack(ctx context.Context, out string, archives ...string) error {
+	if s.learnsParts() {
+		if err := s.list(archives[0]); err != nil {
+			return err
+		}
+	}
 	return s.Archives(ctx, out, s.unpacking(), archives...)
 }
 
+// learnsParts reports whether to learn the digest of the members that Only selects.
+func (s *work) learnsParts() bool { return s.learn && s.Kind == KindArchive && len(s.Only) > 0 }
+
 func (s *work) unpacking() unpack.Options {
 	o := unpack.Options{System: s.Kind == KindDeb, Progress: s.o.Progress}
-	if s.Tree != "" || s.Parts || s.Kind == KindVendor {
+	if s.Tree != "" || s.learnsParts() || s.Kind == KindVendor {
 		o.Digest = func(sum string) error {
 			if s.learned.Tree = sum; s.Tree != "" && s.Tree != sum {
-				return fmt.Errorf("%w: the tree that came of it has the digest %s, expected is %s", fetch.ErrMismatch, sum, s.Tree)
+				return fmt.Errorf("%w: the unpacked tree has digest %s, not %s", fetch.ErrMismatch, sum, s.Tree)
 			}
 			return nil
 		}

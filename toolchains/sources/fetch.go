@@ -2,6 +2,8 @@ package sources
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,48 +20,50 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
-// Options say how to fetch. What is in them changes nothing of the result.
+// Options configure a fetch. They do not affect the result.
 type Options struct {
-	Downloads string // folder that keeps downloads between runs; made when missing
+	Downloads string // folder that keeps downloads between runs; created if missing
 	Offline   bool
-	Progress  func(done, total int64, text string) // total 0: not known; may be nil; called from any goroutine
-	Warn      func(text string)                    // may be nil
+	Progress  func(done, total int64, text string) // total 0: unknown; may be nil; called from any goroutine
+	Warn      func(text string)                    // receives warnings; may be nil
 
-	Logins  []fetch.Login                             // of hosts, as ~/.netrc has them
-	Secret  func(name string) (value string, ok bool) // the user's variables, for Spec.Headers; may be nil
-	Mirrors []fetch.Mirror                            // in place of which addresses others are asked
-	Vendor  qpm.Client                                // Progress is set here
-	Getenv  func(name string) string                  // for what pip and Maven are configured with; may be nil
-	Home    string                                    // likewise
-	Backoff time.Duration                             // before a failed request is made again, at first; 0 is a second
+	Logins  []fetch.Login                             // logins of hosts, as in ~/.netrc
+	Secret  func(name string) (value string, ok bool) // returns the user's variables for Spec.Headers; may be nil
+	Mirrors []fetch.Mirror                            // addresses that replace others
+	Vendor  qpm.Client                                // client for products; run sets its Progress
+	Getenv  func(name string) string                  // returns variables that configure pip and Maven; may be nil
+	Home    string                                    // the user's home, with the configuration of pip and Maven
+	Backoff time.Duration                             // first delay before a retry; 0: one second
 }
 
-// Learned is what is known of a result that was fetched, to pin it.
+// Learned holds facts about a fetched result, such as its digest, for pinning it.
 type Learned struct {
-	URL    string // where it came from; "" when it was there already, has none, or comes from what the machine's configuration names
-	Size   int64  // of the archive or file, in bytes; 0 when there is none, or not all of it came
-	SHA256 string // likewise
-	File   string // of a wheel: its name
-	Vouch  bool   // who has it published its digest
-	Tree   string // of parts, and of trees that Qualcomm's client installs
+	URL    string // address of the download; "" for a local file or an address from the machine's configuration
+	Size   int64  // bytes of the archive or file; 0 if only parts were fetched
+	SHA256 string // digest of the archive or file; "" if only parts were fetched
+	File   string // for a wheel: file name
+	Vouch  bool   // whether the publisher publishes its digest
+	Tree   string // digest of the tree, for archives with Only and for Qualcomm's client
+	Parts  Parts  // for a zip with Only: parts
+	Ranges bool   // whether the server sent only the parts
 }
 
-// Fetch does what the spec says; out is a folder that does not exist or is empty, or a file for KindFile. When it fails
-// out is as it was, and what was downloaded is kept for the next try.
+// Fetch writes the result of the spec to the path out, which is a missing or empty folder, or a file for KindFile. If
+// Fetch fails, out is unchanged, and the downloads stay for the next try.
 func Fetch(ctx context.Context, s Spec, out string, o Options) error {
 	if err := s.pins(); err != nil {
 		return err
 	}
-	_, err := run(ctx, s, out, o)
+	_, err := run(ctx, s, out, o, false)
 	return err
 }
 
-// Learn is Fetch for a spec that need not be pinned, and tells with what it can be: `hexmage lock` alone may do that.
+// Learn fetches a spec without pins, and returns the data that can pin the result. Only `hexmage lock` may call it.
 func Learn(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
-	return run(ctx, s, out, o)
+	return run(ctx, s, out, o, true)
 }
 
-// Var is a variable of the user's, "" if it is not set.
+// Var returns the value of a variable in the user's environment, or "" if it is not set.
 func (o Options) Var(name string) string {
 	if o.Getenv == nil {
 		return ""
@@ -77,7 +81,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func run(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
+func run(ctx context.Context, s Spec, out string, o Options, learn bool) (Learned, error) {
 	if err := s.check(); err != nil {
 		return Learned{}, err
 	}
@@ -85,17 +89,18 @@ func run(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
 	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
 		return Learned{}, err
 	}
-	w := &work{Spec: s, o: o}
+	w := &work{Spec: s, o: o, learn: learn}
 	if err := w.fetch(ctx, out); err != nil {
 		return Learned{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return w.learned, nil
 }
 
-// work is one spec while it is done.
+// work is the state of one fetch.
 type work struct {
 	Spec
 	o       Options
+	learn   bool
 	learned Learned
 	found   found
 }
@@ -105,7 +110,7 @@ func (w *work) fetch(ctx context.Context, out string) error {
 	case KindFile:
 		return w.fetchFile(ctx, out)
 	case KindArchive:
-		if w.Parts && w.File == "" {
+		if w.Parts != nil && w.File == "" {
 			return w.parts(ctx, out)
 		}
 		file, err := w.archive(ctx)
@@ -146,10 +151,10 @@ func (s *work) packages(ctx context.Context) ([]string, error) {
 	return r.Files, nil
 }
 
-// pinnedSuite is the suite in which the shipped catalogue's packages are pinned: that of Debian 12.
+// pinnedSuite is the suite of the packages that the shipped catalog pins, that of Debian 12.
 const pinnedSuite = "bookworm"
 
-// pinnedFor is that suite for a machine with another release of Debian, which says what it has in etc/os-release.
+// pinnedFor returns pinnedSuite for a machine with another Debian release in etc/os-release.
 func pinnedFor(release string, err error) string {
 	lines := strings.Split(release, "\n")
 	if err != nil || !slices.Contains(lines, "ID=debian") || slices.Contains(lines, "VERSION_CODENAME="+pinnedSuite) {
@@ -158,7 +163,7 @@ func pinnedFor(release string, err error) string {
 	return pinnedSuite
 }
 
-// archive returns the archive's path: the one that was given, or downloaded.
+// archive returns the path of the given or downloaded archive.
 func (s *work) archive(ctx context.Context) (string, error) {
 	if s.File != "" {
 		return s.File, fetch.Check(s.File, s.source())
@@ -178,7 +183,7 @@ func (s *work) fetchFile(ctx context.Context, out string) error {
 	return copyFile(name, out, mode)
 }
 
-// copyFile makes out a copy of name; out appears when it is whole.
+// copyFile copies name to out. out appears only when it is complete.
 func copyFile(name, out string, mode os.FileMode) error {
 	in, err := os.Open(name)
 	if err != nil {
@@ -195,40 +200,85 @@ func copyFile(name, out string, mode os.FileMode) error {
 	return atomicfile.Place(f, out, mode)
 }
 
-// parts gets only those members of a zip that are wanted. Where no server sends parts, or the whole archive is there
-// already, that is used.
+// parts downloads only the members that Only selects. It uses the whole archive if that is in the downloads folder, or
+// if no server sends ranges.
 func (s *work) parts(ctx context.Context, out string) error {
 	if whole := filepath.Join(s.o.Downloads, keptName(s.Spec)); s.filePinned() && fetch.Check(whole, s.source()) == nil {
 		return s.unpack(ctx, out, whole)
 	}
 	c, missing := s.client()
-	src := s.source()
-	name := filepath.Join(s.o.Downloads, "parts-"+short(append(append([]string{s.StripPrefix}, s.Only...), s.URLs...)...)+".zip")
+	name := filepath.Join(s.o.Downloads, s.partsName())
 	for again := true; ; again = false {
-		url, err := c.FetchMembers(ctx, src, s.Takes, name)
+		url, err := c.FetchMembers(ctx, s.source(), s.pick, name)
 		if errors.Is(err, fetch.ErrOffline) && missing != nil && !s.o.Offline {
 			err = missing
 		}
 		if errors.Is(err, fetch.ErrNoRanges) {
-			s.o.Warn(fmt.Sprintf("%s: all of it is downloaded: %v", s.Name, fetch.ErrNoRanges))
+			s.o.Warn(fmt.Sprintf("%s: hexmage downloads the whole archive, because parts are not available: %v",
+				s.Name, fetch.ErrNoRanges))
 			file, err := s.download(ctx)
 			if err != nil {
 				return err
 			}
-			s.learned.Size, s.learned.SHA256 = 0, ""
 			return s.unpack(ctx, out, file)
 		}
 		if err != nil {
 			return err
 		}
-		s.learned.URL = url
+		s.learned.URL, s.learned.Ranges = url, true
 		err = s.unpack(ctx, out, name)
 		if !again || !errors.Is(err, archive.ErrTruncated) && !errors.Is(err, fetch.ErrMismatch) || s.o.Offline {
 			if err != nil && ctx.Err() == nil {
-				_ = os.Remove(name) // its digest can't be told from a good one's: it is of no use
+				_ = os.Remove(name) // useless, because its digest may be wrong
 			}
 			return err
 		}
-		_ = os.Remove(name) // a member that is damaged, on disk perhaps: once more
+		_ = os.Remove(name) // retry: a member is corrupt, perhaps on disk
 	}
 }
+
+// partsName returns the file name of the kept parts of the archive.
+func (s Spec) partsName() string {
+	return "parts-" + short(append(append([]string{s.StripPrefix}, s.Only...), s.URLs...)...) + ".zip"
+}
+
+// pick returns the members that Only selects. It learns the digest of the directory, and compares it with the pinned
+// one.
+func (s *work) pick(ms []archive.Member) ([]archive.Member, error) {
+	var taken []archive.Member
+	var size int64
+	sum := sha256.New()
+	for _, m := range ms {
+		fmt.Fprintf(sum, "%q %d %d %08x %o %d\n", m.Name, m.Size, m.Packed, m.CRC32, m.Mode, m.Offset)
+		if !m.Mode.IsDir() && s.Takes(m.Name) {
+			size += m.Packed
+			taken = append(taken, m)
+		}
+	}
+	directory := hex.EncodeToString(sum.Sum(nil))
+	if s.Parts != nil && s.Parts.Directory != "" && s.Parts.Directory != directory {
+		return nil, fmt.Errorf("%w: the zip's central directory differs from the pinned one", fetch.ErrMismatch)
+	}
+	s.learned.Parts = Parts{Directory: directory, Size: size}
+	return taken, nil
+}
+
+// list learns the data of pick from an archive on disk, if it is a zip.
+func (s *work) list(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if ms, err := archive.ListZip(f, info.Size(), maxMembers); err == nil {
+		_, err = s.pick(ms)
+		return err
+	}
+	return nil
+}
+
+const maxMembers = 1_000_000

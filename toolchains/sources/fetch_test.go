@@ -109,11 +109,11 @@ func TestSpecs(t *testing.T) {
 	}{
 		"no digest":        {change: func(s *sources.Spec) { s.SHA256 = "" }, says: "hexmage lock"},
 		"unpinned package": {change: func(s *sources.Spec) { s.Kind, s.Packages = sources.KindDeb, []deb.Package{{Name: "xx"}} }, says: "hexmage lock"},
-		"link out":         {change: func(s *sources.Spec) { s.Links = map[string]string{"../x": "y"} }, says: "leaves the tree"},
+		"link out":         {change: func(s *sources.Spec) { s.Links = map[string]string{"../x": "y"} }, says: "is outside the tree"},
 		"program out": {change: func(s *sources.Spec) {
 			s.Kind, s.Programs = sources.KindPrograms, []sources.Program{{Path: "/etc/x"}}
-		}, says: "leaves the tree"},
-		"unknown kind": {change: func(s *sources.Spec) { s.Kind = "torrent" }, says: "not known"},
+		}, says: "is outside the tree"},
+		"unknown kind": {change: func(s *sources.Spec) { s.Kind = "torrent" }, says: "unknown kind"},
 		"nowhere":      {change: func(s *sources.Spec) { s.URLs = nil }, says: "neither"},
 		"missing file": {change: func(*sources.Spec) {}, says: "no such file"},
 		"relative program": {change: func(s *sources.Spec) {
@@ -135,7 +135,7 @@ func TestSpecs(t *testing.T) {
 			}
 		})
 	}
-	if _, printed, code := tooltest.Run(t, sources.Tool, sources.Run, good); code != 1 || !strings.Contains(printed, "what to make") {
+	if _, printed, code := tooltest.Run(t, sources.Tool, sources.Run, good); code != 1 || !strings.Contains(printed, "no output path") {
 		t.Errorf("nothing to make: exit code %d: %s", code, printed)
 	}
 }
@@ -175,7 +175,7 @@ func TestProgramsNeedTheHost(t *testing.T) {
 	}
 	for _, bad := range []string{"opt", "", "/a\n/"} {
 		s.Host = []string{bad}
-		if _, printed, code := run(t, s, t.TempDir()); code == 0 || !strings.Contains(printed, "no usable absolute path") {
+		if _, printed, code := run(t, s, t.TempDir()); code == 0 || !strings.Contains(printed, "invalid path") {
 			t.Errorf("%q: %d, %s", bad, code, printed)
 		}
 	}
@@ -189,7 +189,7 @@ func TestArchiveThatWantsTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sources.Spec{Kind: sources.KindArchive, Name: "x", URLs: []string{"file://" + file}, SHA256: sum}
-	if out, printed, code := run(t, s, t.TempDir()); code != 1 || !strings.Contains(printed, "would open the machine") {
+	if out, printed, code := run(t, s, t.TempDir()); code != 1 || !strings.Contains(printed, "reserved file") {
 		t.Errorf("%s: exit code %d: %s", out, code, printed)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// maxProgram bounds what is copied of a program, in bytes.
+// maxProgram is the size limit of a copied program, in bytes.
 const maxProgram = 1 << 30
 
-// programs writes, for each program of the machine, a script that starts it or a copy of it.
+// programs writes a start script, or a copy, for each program of the machine.
 func (s *work) programs(ctx context.Context, out string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(out), ".programs-*")
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *work) programs(ctx context.Context, out string) error {
 	}
 	for _, p := range s.Programs {
 		if !path.IsAbs(p.Target) || strings.ContainsAny(p.Target+p.Identity, "'\n\x00") {
-			return fmt.Errorf("program %q is no usable absolute path", p.Target)
+			return fmt.Errorf("program %q: invalid path; use an absolute path without quotes and line breaks", p.Target)
 		}
 		file := filepath.Join(tmp, filepath.FromSlash(p.Path))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -39,7 +39,7 @@ func (s *work) programs(ctx context.Context, out string) error {
 		}
 		if p.Copy {
 			if info, err := os.Stat(p.Target); err != nil || !info.Mode().IsRegular() || info.Size() > maxProgram {
-				return fmt.Errorf("%s is no program, or has more than %d bytes", p.Target, maxProgram)
+				return fmt.Errorf("%s: not a program of at most %d bytes", p.Target, maxProgram)
 			}
 			if err := copyFile(p.Target, file, 0o755); err != nil {
 				return err
@@ -66,7 +66,7 @@ func (s *work) programs(ctx context.Context, out string) error {
 	return os.Rename(tmp, out)
 }
 
-// venv makes the folder above a Python's bin a virtual environment of the one at target.
+// venv turns the folder above a Python's bin into a virtual environment of the Python at target.
 func venv(target, dir string) error {
 	real, err := filepath.EvalSymlinks(target)
 	if err != nil {
@@ -75,14 +75,14 @@ func venv(target, dir string) error {
 	return os.WriteFile(filepath.Join(dir, "pyvenv.cfg"), []byte("home = "+filepath.Dir(real)+"\ninclude-system-site-packages = false\n"), 0o644)
 }
 
-// host writes which folders of the machine the programs in the tree at dir need.
+// host writes the list of the machine's folders that the programs in the tree at dir need.
 func (s Spec) host(dir string) error {
 	if len(s.Host) == 0 {
 		return nil
 	}
 	for _, p := range s.Host {
 		if !path.IsAbs(p) || strings.ContainsAny(p, "\n\x00") {
-			return fmt.Errorf("%q is no usable absolute path", p)
+			return fmt.Errorf("invalid path %q; use an absolute path", p)
 		}
 	}
 	file := filepath.Join(dir, filepath.FromSlash(action.HostFile))
@@ -92,7 +92,7 @@ func (s Spec) host(dir string) error {
 	return os.WriteFile(file, []byte(strings.Join(s.Host, "\n")+"\n"), 0o644)
 }
 
-// checkOnly verifies a tree that is there, and writes a report that says so.
+// checkOnly verifies an existing tree and writes a report.
 func (s *work) checkOnly(ctx context.Context, out string) error {
 	if err := verify.Tree(ctx, s.File, s.Verify); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *work) checkOnly(ctx context.Context, out string) error {
 	return os.WriteFile(out, append(b, '\n'), 0o644)
 }
 
-// vendor gets the product with Qualcomm's own client.
+// vendor downloads the product with Qualcomm's client.
 func (s *work) vendor(ctx context.Context, out string) error {
 	c := s.o.Vendor
 	c.Progress = func(text string) { s.o.Progress(0, 0, text) }
@@ -120,9 +120,9 @@ func (s *work) vendor(ctx context.Context, out string) error {
 		return s.unpack(ctx, out, file)
 	}
 	if s.o.Offline {
-		return fmt.Errorf("%w (%s comes through qpm-cli)", fetch.ErrOffline, s.Vendor.Name)
+		return fmt.Errorf("%w (qpm-cli was downloading %s)", fetch.ErrOffline, s.Vendor.Name)
 	}
-	// The client takes absolute paths only. A folder beside out can be renamed to it.
+	// The client takes absolute paths only. A folder beside out is on its file system, so a rename works.
 	beside, err := filepath.Abs(filepath.Dir(out))
 	if err != nil {
 		return err
@@ -133,11 +133,11 @@ func (s *work) vendor(ctx context.Context, out string) error {
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, "sdk")
-	s.o.Progress(0, 0, "qpm-cli gets "+s.Name)
+	s.o.Progress(0, 0, "qpm-cli downloads "+s.Name)
 	if err := c.Install(ctx, s.Vendor.Product, dir); err != nil {
 		return err
 	}
-	if s.StripPrefix != "" { // some versions put a folder of their own in between
+	if s.StripPrefix != "" { // some versions add a folder
 		if sub := filepath.Join(dir, filepath.FromSlash(s.StripPrefix)); isDir(sub) {
 			dir = sub
 		}
@@ -163,13 +163,13 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// vendorArchive returns the archive that qsc-cli downloads, kept under its digest.
+// vendorArchive returns the archive that qsc-cli downloads. The downloads folder keeps it under its digest.
 func (s *work) vendorArchive(ctx context.Context, c qpm.Client) (string, error) {
 	if kept := filepath.Join(s.o.Downloads, keptName(s.Spec)); s.filePinned() && fetch.Check(kept, s.source()) == nil {
 		return kept, nil
 	}
 	if s.o.Offline {
-		return "", fmt.Errorf("%w (%s comes through qsc-cli)", fetch.ErrOffline, s.Vendor.Name)
+		return "", fmt.Errorf("%w (qsc-cli was downloading %s)", fetch.ErrOffline, s.Vendor.Name)
 	}
 	downloads, err := filepath.Abs(s.o.Downloads)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 )
 
-// progressLines writes progress, a few lines a second at most, with the rate and the time left.
+// progressLines writes progress at most a few lines per second, with the rate and the remaining time.
 type progressLines struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -41,13 +41,14 @@ func (p *progressLines) print(text string) {
 	_, _ = io.WriteString(p.w, text)
 }
 
-// Meter tells how far something is in words, with the rate and the time left. It is used by one goroutine at a time.
+// Meter formats progress with the rate and the remaining time. Only one goroutine may use a Meter at a time.
 type Meter struct {
 	rate rate
 	what string
 }
 
-// Text is "download 34%, 500.6 MiB of 1.4 GiB, 45.1 MiB/s, about 22 s left", as far as that is known; total 0 is not known.
+// Text returns a text such as "download 34%, 500.6 MiB of 1.4 GiB, 45.1 MiB/s, about 22 s left". It leaves out unknown
+// parts, such as a total of 0.
 func (m *Meter) Text(now time.Time, done, total int64, what string) string {
 	text := what
 	if total > 0 {
@@ -57,7 +58,7 @@ func (m *Meter) Text(now time.Time, done, total int64, what string) string {
 	return text + m.more(now, done, total, what)
 }
 
-// more is ", 12.3 MiB/s, about 40 s left", as far as that is known.
+// more returns ", 12.3 MiB/s, about 40 s left", without the unknown parts.
 func (m *Meter) more(now time.Time, done, total int64, what string) string {
 	if what != m.what {
 		m.rate, m.what = rate{}, what
@@ -76,7 +77,7 @@ func (m *Meter) more(now time.Time, done, total int64, what string) string {
 	return text
 }
 
-// rate is how fast bytes come, over the last seconds. What an earlier run left does not count.
+// rate measures the download rate of the last seconds, without bytes of an earlier run.
 type rate struct {
 	at []sample
 }
@@ -89,13 +90,13 @@ type sample struct {
 const (
 	rateWindow = 8 * time.Second
 	rateStep   = 250 * time.Millisecond // between samples
-	rateAfter  = time.Second            // before that it would be a guess
+	rateAfter  = time.Second            // earlier rates are guesses
 )
 
 func (r *rate) add(now time.Time, done int64) {
 	n := len(r.at)
 	if n > 0 && done < r.at[n-1].done {
-		r.at, n = nil, 0 // it began again
+		r.at, n = nil, 0 // the download started again
 	}
 	if n > 1 && now.Sub(r.at[n-2].when) < rateStep {
 		r.at[n-1] = sample{now, done}
@@ -107,7 +108,7 @@ func (r *rate) add(now time.Time, done int64) {
 	}
 }
 
-// perSecond is 0 while it is not known.
+// perSecond returns the rate, or 0 while it is unknown.
 func (r *rate) perSecond() float64 {
 	if len(r.at) < 2 {
 		return 0

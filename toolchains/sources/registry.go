@@ -12,18 +12,18 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// found is where a package of a registry is had now.
+// found is the present address of a registry's package.
 type found struct {
-	label   string       // what messages call its addresses
-	client  fetch.Client // with what the registry wants to know
+	label   string       // name of its addresses in messages
+	client  fetch.Client // with the registry's login and certificates
 	file    string       // its name
 	vouched bool
 }
 
-// registry tells whether the spec names a package of a registry, and no address.
+// registry reports whether the spec names a package of a registry in place of an address.
 func (s Spec) registry() bool { return s.Wheel != nil || s.Maven != nil }
 
-// Variables are those of the user's that say where packages of registries are had.
+// Variables returns the names of the user's variables that configure package registries.
 func Variables(home string) []string {
 	return append(pypi.Variables(), maven.Variables(home)...)
 }
@@ -36,7 +36,7 @@ func (s *work) locate(ctx context.Context) error {
 	if s.o.Offline {
 		return fetch.ErrOffline
 	}
-	s.o.Progress(0, 0, "ask the registry")
+	s.o.Progress(0, 0, "query the package registry")
 	if s.Maven != nil {
 		return s.jar()
 	}
@@ -49,7 +49,7 @@ func (s *work) wheel(ctx context.Context, c pypi.Client) error {
 	if err != nil {
 		return err
 	}
-	if s.SHA256 == "" { // of one that is not pinned yet, what its index says must be right
+	if s.SHA256 == "" { // without a pin, the index's digest must match
 		s.found.vouched, s.SHA256, s.Size = f.SHA256 != "", f.SHA256, f.Size
 	}
 	s.URLs = []string{f.URL}
@@ -69,7 +69,7 @@ func (s *work) jar() error {
 		s.URLs = append(s.URLs, addr)
 		if u, err := url.Parse(addr); err == nil && r.User != "" {
 			if !fetch.Private(u) {
-				return fmt.Errorf("a Maven repository of %s has a login, which everybody on the way could read: make its address https", r.From)
+				return fmt.Errorf("the repository address of %s sends a login without encryption; use https", r.From)
 			}
 			s.found.client.Logins = append(s.found.client.Logins, fetch.AddressLogin(u, r.User, r.Password))
 		}

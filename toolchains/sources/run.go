@@ -14,26 +14,27 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
-// Variables that tell the tool about the user; those of the machine are fetch's.
+// Environment variables that describe the user to the tool. Package fetch has the variables that describe the machine.
 const (
-	EnvHome      = "HEXMAGE_USER_HOME" // the user's home, where Qualcomm's clients keep the login, and pip and Maven their configuration
-	EnvSearch    = "HEXMAGE_USER_PATH" // the user's PATH, for those clients
-	SecretPrefix = "HEXMAGE_VAR_"      // what the names of the user's variables begin with
+	EnvHome      = "HEXMAGE_USER_HOME" // the user's home, with the login of Qualcomm's clients and the configuration of pip and Maven
+	EnvSearch    = "HEXMAGE_USER_PATH" // the user's PATH, for Qualcomm's clients
+	SecretPrefix = "HEXMAGE_VAR_"      // prefix of the variables with the user's secrets
 )
 
-// Run is the tool: it makes what the spec says at Spec.Out. Progress goes to stderr as lines "progress DONE TOTAL TEXT", warnings as "warning: TEXT".
+// Run runs the tool. It writes the spec's result to Spec.Out. On stderr, it writes progress as lines "progress DONE
+// TOTAL TEXT" and warnings as "warning: TEXT".
 func Run(ctx context.Context, spec Spec, env tool.Env) error {
 	if spec.Out == "" {
-		return fmt.Errorf("%s: it does not say what to make (out)", spec.Name)
+		return fmt.Errorf("%s: the request has no output path (out)", spec.Name)
 	}
 	var m fetch.Machine
-	if spec.File == "" { // what is there already asks nobody, and may read nothing of the user's
+	if spec.File == "" { // a local file needs no request, and none of the user's settings
 		var err error
 		if m, err = fetch.MachineOf(env.Var); err != nil {
 			return err
 		}
 	}
-	if m.Downloads == "" { // nothing is kept then
+	if m.Downloads == "" { // no download is kept
 		dir, err := os.MkdirTemp("", "hexmage-fetch-*")
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 	return nil
 }
 
-// Proxies returns the proxy variables of an environment. Qualcomm's clients get no others.
+// Proxies returns the proxy variables of an environment. Qualcomm's clients get only these variables.
 func Proxies(environ []string) []string {
 	var ps []string
 	for _, kv := range environ {

@@ -86,7 +86,7 @@ func TestParts(t *testing.T) {
 	ranges := &atomic.Bool{}
 	ranges.Store(true)
 	url, sent := server(t, b, ranges)
-	s := sources.Spec{Kind: sources.KindArchive, Name: "hexagon 6", URLs: []string{url}, Parts: true, Layout: unpack.Layout{StripPrefix: "Hexagon_SDK/6", Only: []string{"tools/**"}}}
+	s := sources.Spec{Kind: sources.KindArchive, Name: "hexagon 6", URLs: []string{url}, Parts: &sources.Parts{}, Layout: unpack.Layout{StripPrefix: "Hexagon_SDK/6", Only: []string{"tools/**"}}}
 	o := sources.Options{Downloads: t.TempDir()}
 	if err := sources.Fetch(t.Context(), s, filepath.Join(t.TempDir(), "x"), o); err == nil || !strings.Contains(err.Error(), "hexmage lock") {
 		t.Errorf("not pinned: %v", err)
@@ -122,7 +122,7 @@ func TestParts(t *testing.T) {
 	o.Downloads = t.TempDir()
 	var warned string
 	o.Warn = func(text string) { warned += text }
-	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "d"), o); err != nil || !strings.Contains(warned, "all of it") {
+	if err := sources.Fetch(t.Context(), s, filepath.Join(dir, "d"), o); err != nil || !strings.Contains(warned, "the whole archive") {
 		t.Errorf("%v, %q", err, warned)
 	}
 	// Another tree than the pinned one is refused, and so is a damaged member.
@@ -178,7 +178,7 @@ func TestHugeArchive(t *testing.T) {
 		http.ServeContent(counter{w, sent}, r, "", time.Time{}, f)
 	}))
 	defer srv.Close()
-	s := sources.Spec{Kind: sources.KindArchive, Name: "huge", URLs: []string{srv.URL}, Parts: true, Layout: unpack.Layout{StripPrefix: "sdk", Only: []string{"bin/a"}}}
+	s := sources.Spec{Kind: sources.KindArchive, Name: "huge", URLs: []string{srv.URL}, Parts: &sources.Parts{}, Layout: unpack.Layout{StripPrefix: "sdk", Only: []string{"bin/a"}}}
 	out := filepath.Join(t.TempDir(), "tree")
 	if _, err := sources.Learn(t.Context(), s, out, sources.Options{Downloads: t.TempDir()}); err != nil {
 		t.Fatal(err)

@@ -1,21 +1,23 @@
-// Package sources gets one thing from outside into a folder, as a built-in tool: `hexmage tool fetch`.
+// Package sources implements the built-in tool `hexmage tool fetch`, which downloads an archive, file or product into a
+// folder.
 //
-//	Spec, written at plan time ─► Run, Fetch, Learn
-//	   archive, file   addresses ─► internal/fetch, all of it or parts of a zip ─┐
-//	   maven           coordinates ─► maven: addresses ─► the same               │
-//	   a wheel         name, version ─► pypi: an index's address ─► the same     │
-//	   deb             names ─► deb: the distribution's own client               ├─► unpack ─► the tree
-//	   vendor          product ─► qpm: Qualcomm's own clients                  ┘
-//	   programs        of this machine: scripts that start them, or copies ─────────────────► the tree
-//	   check           of a tree that is there ─► toolchains/verify ────────────────────────► a report
+//	Spec, written at plan time ─► Run, Fetch, Learn:
+//	   archive, file:  addresses ─► internal/fetch, all of it or parts of a zip ─┐
+//	   maven:          coordinates ─► maven: addresses ─► internal/fetch         │
+//	   a wheel:        name, version ─► pypi: address ─► internal/fetch          │
+//	   deb:            names ─► deb: the distribution's own client               ├─► unpack ─► the tree
+//	   vendor:         product ─► qpm: Qualcomm's own clients                    ┘
+//	   programs:       of this machine: scripts that start them, or copies ─────────────────► the tree
+//	   check:          of an existing tree ─► toolchains/verify ────────────────────────────► a report
 //
-// Sources at a commit are a tool of their own, package git. There is the whole result afterwards, with the digests that the spec has, or
-// nothing; what was downloaded is kept for the next try. The package decides nothing: which release, which source and which pins are settled
-// before. It does not know the catalogue, nor what an archive becomes (package unpack).
+// The tool writes the whole result with the spec's digests, or nothing. Downloads stay for the next try. The caller
+// chooses the release, the source and the pins. The package does not know the catalog or the layout of an unpacked
+// archive (package unpack). Package git has its own tool for sources at a commit.
 package sources
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -27,84 +29,91 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Tool is the tool's name, and its behaviour version: it changes when the same spec would give another result.
+// Tool is the tool's name and behavior version. Raise the version whenever a spec's result changes.
 const Tool tool.Name[Spec] = "fetch/1"
 
-// The kinds of a Spec.
+// Kinds of a Spec.
 const (
 	KindArchive  = "archive"  // an archive from URLs, or the one in File
-	KindVendor   = "vendor"   // a product that Qualcomm's own client gets
+	KindVendor   = "vendor"   // a product from one of Qualcomm's clients
 	KindFile     = "file"     // a single file from URLs
-	KindDeb      = "deb"      // packages of the distribution
-	KindPrograms = "programs" // programs of this machine, as small scripts that start them
-	KindCheck    = "check"    // a tree that is there already: only Verify, into a report
+	KindDeb      = "deb"      // packages of the Linux distribution
+	KindPrograms = "programs" // scripts that start programs of this machine
+	KindCheck    = "check"    // an existing tree: Verify writes a report
 )
 
-// Spec says what to get.
+// Spec describes the download and its result.
 type Spec struct {
 	Kind    string `json:"kind"`
-	Name    string `json:"name"` // for people: "qairt 2.41.0.251128"
+	Name    string `json:"name"` // name in messages: "qairt 2.41.0.251128"
 	Release string `json:"release,omitempty"`
-	License string `json:"license,omitempty"` // printed after a download
+	License string `json:"license,omitempty"` // license that the tool prints after a download
 
 	URLs      []string `json:"urls,omitempty"` // https, http or file; tried in order
-	File      string   `json:"file,omitempty"` // path of an archive that is there already
-	Size      int64    `json:"size,omitempty"` // bytes; 0 is not known
+	File      string   `json:"file,omitempty"` // path of a local archive
+	Size      int64    `json:"size,omitempty"` // in bytes; 0: unknown
 	SHA256    string   `json:"sha256,omitempty"`
 	SHA1      string   `json:"sha1,omitempty"`
 	MD5       string   `json:"md5,omitempty"`
 	UserAgent string   `json:"user_agent,omitempty"`
-	Parts     bool     `json:"parts,omitempty"`    // of a zip: read only the members that Only names, where the server can
-	Tree      string   `json:"tree,omitempty"`     // the unpack.Digest of what is unpacked; checked when given
-	Sidecars  []string `json:"sidecars,omitempty"` // what to put after the address for a file with its digest: ".sha256"
+	Parts     *Parts   `json:"parts,omitempty"`    // for a zip: fetch only the members that Only selects, if the server supports ranges
+	Tree      string   `json:"tree,omitempty"`     // unpack.Digest of the unpacked tree, checked if set
+	Sidecars  []string `json:"sidecars,omitempty"` // suffixes that give the addresses of digest files: ".sha256"
 	Headers   []Header `json:"headers,omitempty"`
 	Vendor    *Vendor  `json:"vendor,omitempty"`
 
-	Wheel *pypi.Wheel        `json:"wheel,omitempty"` // of KindArchive and KindFile: in place of URLs
-	Maven *maven.Coordinates `json:"maven,omitempty"` // likewise: of the repositories that the machine's own configuration names
+	Wheel *pypi.Wheel        `json:"wheel,omitempty"` // for KindArchive and KindFile: replaces URLs
+	Maven *maven.Coordinates `json:"maven,omitempty"` // for KindArchive and KindFile: replaces URLs; uses the machine's repositories
 
 	Packages []deb.Package `json:"packages,omitempty"`
-	// Architecture is what the packages are for, where that is not this machine.
+	// Architecture is the packages' architecture. "" is this machine's.
 	Architecture string `json:"architecture,omitempty"`
-	// Suite is the suite that has them, where that is none of this machine's.
+	// Suite is the packages' suite, if this machine's suites lack the packages.
 	Suite string `json:"suite,omitempty"`
 
-	Programs   []Program `json:"programs,omitempty"`   // of KindPrograms
-	Host       []string  `json:"host,omitempty"`       // of KindPrograms: folders of this machine that they need
-	Executable bool      `json:"executable,omitempty"` // of KindFile
+	Programs   []Program `json:"programs,omitempty"`   // for KindPrograms: programs
+	Host       []string  `json:"host,omitempty"`       // for KindPrograms: folders of this machine that the programs need
+	Executable bool      `json:"executable,omitempty"` // for KindFile: whether the file is executable
 
-	unpack.Layout // what becomes of it
+	unpack.Layout // layout of the result
 
-	Out string `json:"out,omitempty"` // path to make; set by who runs the tool
+	Out string `json:"out,omitempty"` // output path; the tool's caller sets it
 }
 
-// Header is a line of a request that holds a secret. The spec names the variable that holds it: its value is in no file,
-// key or log.
+// Parts identifies the members that Only selects in a zip.
+type Parts struct {
+	Directory string `json:"directory,omitempty"` // digest of the names, sizes, checksums and offsets of all members; "": unknown
+	Size      int64  `json:"size,omitempty"`      // compressed bytes
+}
+
+// Header is a request header with a secret. The spec names only the variable of the secret, so files, keys and logs do
+// not contain the value.
 type Header struct {
 	Name     string   `arg:"name,label" hcl:"name,label" json:"name"` // "Authorization"
 	Variable string   `arg:"variable,required" hcl:"variable" json:"variable"`
 	Prefix   string   `arg:"prefix" hcl:"prefix,optional" json:"prefix,omitempty"` // "Bearer "
-	Hosts    []string `arg:"hosts" hcl:"hosts,optional" json:"hosts,omitempty"`    // that it is sent to; none: that of the first of URLs
+	Hosts    []string `arg:"hosts" hcl:"hosts,optional" json:"hosts,omitempty"`    // hosts that receive the header; none: the host of the first address in URLs
 }
 
-// Vendor is a product that a client of Qualcomm gets.
+// Vendor identifies a product from one of Qualcomm's clients.
 type Vendor struct {
 	Client string `json:"client"` // "qpm" or "qsc"
 	qpm.Product
 }
 
-// Program is a program of this machine. Identity says which one it was at plan time; it only makes the spec differ when
-// the program does.
+// Program is a program of this machine. Identity identifies it at plan time, so another program gives another spec.
 type Program struct {
-	Path     string `json:"path"`   // in the tree
+	Path     string `json:"path"`   // path in the tree
 	Target   string `json:"target"` // absolute path on this machine
 	Identity string `json:"identity"`
-	Copy     bool   `json:"copy,omitempty"` // the file itself, not a script that starts it
-	Venv     bool   `json:"venv,omitempty"` // of a Python that is copied: with a file that says where its library is, and that it takes no packages from there
+	Copy     bool   `json:"copy,omitempty"` // whether to copy the file instead of writing a start script
+	Venv     bool   `json:"venv,omitempty"` // for a copied Python: whether to write a file that names its library and excludes the machine's packages
 }
 
-// Download is how much has to be downloaded, in bytes; 0 where it is not known, and where all is on this machine. What the folder of downloads has of
-// earlier runs, under its digest and with the right size, is there: it was compared when it came, and is again before it is used.
+// Download returns the number of bytes to download, or 0 if the size is unknown or the file is on this machine.
+//
+// A file in the downloads folder counts as present if its name is the digest and the size matches. The download and
+// every use compare the content's digest.
 func (s Spec) Download(downloads string) int64 {
 	left := func(kept string, size int64) int64 {
 		if keeps(kept, size) {
@@ -113,7 +122,7 @@ func (s Spec) Download(downloads string) int64 {
 		return size
 	}
 	switch {
-	case s.File != "" || s.Parts:
+	case s.File != "":
 		return 0
 	case s.Kind == KindDeb:
 		client := deb.Client{Dir: filepath.Join(downloads, "deb")}
@@ -122,19 +131,45 @@ func (s Spec) Download(downloads string) int64 {
 			n += left(client.Downloaded(p.SHA256), p.Size)
 		}
 		return n
+	case s.Parts != nil:
+		if keeps(filepath.Join(downloads, s.partsName()), s.Size) || s.filePinned() && keeps(filepath.Join(downloads, keptName(s)), s.Size) {
+			return 0
+		}
+		return s.Parts.Size
 	case !s.filePinned():
 		return s.Size
 	}
 	return left(filepath.Join(downloads, keptName(s)), s.Size)
 }
 
-// keeps tells whether the file of a download is there; one of size 0 may have any.
+// Origin returns the origin of the download.
+func (s Spec) Origin() string {
+	switch {
+	case s.Kind == KindDeb:
+		return "the distribution's mirror"
+	case s.Vendor != nil:
+		return s.Vendor.Client + "-cli"
+	case s.Wheel != nil:
+		return "the package index"
+	case s.Maven != nil:
+		return "the Maven repositories"
+	case len(s.URLs) == 0:
+		return ""
+	}
+	u, err := url.Parse(s.URLs[0])
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// keeps reports whether the file of a download exists. With size 0 any size matches.
 func keeps(name string, size int64) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular() && (size == 0 || info.Size() == size)
 }
 
-// Pinned tells whether the result is fixed by digests.
+// Pinned reports whether digests determine the result.
 func (s Spec) Pinned() bool {
 	switch s.Kind {
 	case KindDeb:
@@ -152,16 +187,16 @@ func (s Spec) Pinned() bool {
 	if s.Tree != "" && s.Kind == KindArchive {
 		return true
 	}
-	if s.Parts {
-		return false // an archive's digest says nothing of some of its members
+	if s.Parts != nil {
+		return false // the archive's digest does not cover a part of its members
 	}
 	return s.SHA256 != "" || s.SHA1 != "" || s.MD5 != ""
 }
 
-// pins refuses a spec whose result is not fixed.
+// pins rejects a spec without a fixed result.
 func (s Spec) pins() error {
 	if !s.Pinned() && !(s.File != "" && s.Kind == KindArchive) {
-		return fmt.Errorf("%s has no digest, so it is not fetched: run `hexmage lock` to pin it", s.Name)
+		return fmt.Errorf("%s is not pinned; run `hexmage lock`", s.Name)
 	}
 	return nil
 }
@@ -172,11 +207,11 @@ func (s Spec) check() error {
 	}
 	for _, p := range s.Programs {
 		if !unpack.Local(p.Path) {
-			return fmt.Errorf("%s: path %q leaves the tree", s.Name, p.Path)
+			return fmt.Errorf("%s: path %q is outside the tree; use a relative path below the tree", s.Name, p.Path)
 		}
 	}
-	if s.Parts && len(s.Only) == 0 {
-		return fmt.Errorf("%s: parts of an archive, and it does not say which: name them with only", s.Name)
+	if s.Parts != nil && len(s.Only) == 0 {
+		return fmt.Errorf("%s: the request for parts of an archive lists no files; list the files in only", s.Name)
 	}
 	switch s.Kind {
 	case KindArchive, KindFile:
@@ -186,15 +221,15 @@ func (s Spec) check() error {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 		case s.Maven == nil && len(s.URLs) == 0 && s.File == "":
-			return fmt.Errorf("%s: neither URLs nor a file", s.Name)
+			return fmt.Errorf("%s: the request has neither URLs nor a file", s.Name)
 		}
 	case KindVendor:
 		if s.Vendor == nil || s.Vendor.Client != "qpm" && s.Vendor.Client != "qsc" || s.Vendor.Name == "" || s.Vendor.Version == "" {
-			return fmt.Errorf("%s: it does not say which of Qualcomm's products it is", s.Name)
+			return fmt.Errorf("%s: the request lacks Qualcomm's client, the product name or the version", s.Name)
 		}
 	case KindDeb, KindPrograms, KindCheck:
 	default:
-		return fmt.Errorf("%s: kind %q is not known", s.Name, s.Kind)
+		return fmt.Errorf("%s: unknown kind %q", s.Name, s.Kind)
 	}
 	return nil
 }

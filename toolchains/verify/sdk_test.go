@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// sdkTree is a release of the simulation, unpacked into a folder that is called as its version, and what the catalogue says of it.
+// sdkTree is a release of the simulation, unpacked into a folder that is called as its version, and what the catalog says of it.
 type sdkTree struct {
 	t      *testing.T
 	root   string
@@ -136,21 +136,21 @@ func TestDamagedSDKs(t *testing.T) {
 		}},
 		"wrong arch": {"qairt", func(s *sdkTree) {
 			s.link(skel, "hexagon-unknown-none-elf", idSource, shared("libQnnHtpV79Skel.so", "-mv75"))
-		}, [][]string{{skel, "code for Hexagon v75", "code for Hexagon v79", "another arch's folder"}}},
+		}, [][]string{{skel, "code for Hexagon v75", "code for Hexagon v79", "the folder of another arch"}}},
 		"wrong machine": {"qairt", func(s *sdkTree) {
 			s.link(arm, "x86_64-linux-gnu", idSource, shared("libQnnHtp.so"))
-		}, [][]string{{arm, "ELF for x86-64", "ELF for AArch64", "fetch it again"}}},
+		}, [][]string{{arm, "ELF for x86-64", "ELF for AArch64", "fetch the toolchain again"}}},
 		"another target's library": {"qairt", func(s *sdkTree) {
 			s.link(arm, "aarch64-linux-gnu", idSource, shared("libQnnHtp.so"), "libc.so.6")
-		}, [][]string{{arm, "needs libc.so.6", "the system that lib/aarch64-android is for"}}},
+		}, [][]string{{arm, "needs libc.so.6", "the system of lib/aarch64-android"}}},
 		"renamed library": {"qairt", func(s *sdkTree) {
 			s.write(stub, s.read("lib/aarch64-android/libQnnHtpV75Stub.so"))
-		}, [][]string{{stub, "says it is libQnnHtpV75Stub.so", "says it is libQnnHtpV79Stub.so", "QNN loads libraries by these names"}}},
+		}, [][]string{{stub, "soname libQnnHtpV75Stub.so", "want soname libQnnHtpV79Stub.so", "QNN loads libraries by these names"}}},
 		"cut off": {"qairt", func(s *sdkTree) {
 			s.link(skel, "hexagon-unknown-none-elf", idSource+"char big[100000] = {1};\n", shared("libQnnHtpV79Skel.so", "-mv79"))
 			b := s.read(skel)
 			s.write(skel, b[:len(b)/2])
-		}, [][]string{{skel, "cut off or damaged: its headers speak of", "was interrupted"}}},
+		}, [][]string{{skel, "truncated or damaged file: the headers describe", "the file is incomplete"}}},
 		"cut off in its header": {"qairt", func(s *sdkTree) { s.write(arm, s.read(arm)[:40]) }, [][]string{{arm, "not an ELF file", "AArch64"}}},
 		"mixed build ids": {"qairt", func(s *sdkTree) {
 			s.write(stub, unpacked(s.t, "qairt", "2.31.0.250130").read(stub))
@@ -158,11 +158,11 @@ func TestDamagedSDKs(t *testing.T) {
 		"headers of another release": {"qairt", func(s *sdkTree) {
 			const header = "include/QNN/QnnSdkBuildId.h"
 			s.write(header, unpacked(s.t, "qairt", "2.31.0.250130").read(header))
-		}, [][]string{{"QnnSdkBuildId.h", "v2.31.0.250130", "as in sdk.yaml", "get one release whole"}, {"QnnSdkBuildId.h", "v2.31.0.250130", "mixed SDK"}}},
-		"missing skel": {"qairt", func(s *sdkTree) { s.must(os.Remove(s.path(skel))) }, [][]string{{skel, "found nothing", "fetch it again"}}},
+		}, [][]string{{"QnnSdkBuildId.h", "v2.31.0.250130", "as in sdk.yaml", "get one complete release"}, {"QnnSdkBuildId.h", "v2.31.0.250130", "mixed SDK"}}},
+		"missing skel": {"qairt", func(s *sdkTree) { s.must(os.Remove(s.path(skel))) }, [][]string{{skel, "found nothing", "fetch the toolchain again"}}},
 		"an SDK in the SDK": {"qairt", func(s *sdkTree) {
 			s.write("qairt/2.42.0.251225/sdk.yaml", []byte("version: 2.42.0\n"))
-		}, [][]string{{"qairt/2.42.0.251225/sdk.yaml", "in no release", "remove it"}}},
+		}, [][]string{{"qairt/2.42.0.251225/sdk.yaml", "that no release has", "remove the addition"}}},
 		"a pipe instead of a library": {"qairt", func(s *sdkTree) {
 			s.must(os.Remove(s.path(arm)))
 			if out, err := exec.Command("mkfifo", s.path(arm)).CombinedOutput(); err != nil {

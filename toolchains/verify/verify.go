@@ -1,8 +1,8 @@
-// Package verify checks an unpacked toolchain: the layout, whole ELF files for the right machine and arch under their
-// own names, version files and build ids that agree within the SDK, and programs that run.
+// Package verify checks an unpacked toolchain. It checks the layout, and whether ELF files are complete, correctly
+// named, and for the right machine and arch. It compares version files and build ids within the SDK, and runs programs.
 //
-// A hash says that an archive is the pinned one; it does not say that the pinned one is complete, or an installed copy
-// unmixed. The package knows files; it does not know where they came from and changes nothing.
+// A hash shows that an archive is the pinned one. It does not show that the pinned archive is complete, or that an
+// installed copy contains only one release. The package does not know the origin of the files and changes nothing.
 package verify
 
 import (
@@ -21,47 +21,49 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// Checks are what a tree must hold. Patterns and paths are slash paths from its root.
+// Checks describe the required contents of a tree. Patterns and paths are slash paths from its root.
 type Checks struct {
-	Layout   []string `hcl:"layout,optional" json:"layout,omitempty"` // patterns, each of which something must match
-	Absent   []string `hcl:"absent,optional" json:"absent,omitempty"` // patterns that nothing may match
+	Layout   []string `hcl:"layout,optional" json:"layout,omitempty"` // patterns that each need a match
+	Absent   []string `hcl:"absent,optional" json:"absent,omitempty"` // patterns that must have no match
 	ELF      []ELF    `hcl:"elf,block" json:"elf,omitempty"`
 	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
-	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files and headers must agree
+	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // whether version files and headers must agree
 	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
-	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
+	Arches   []string `json:"arches,omitempty"` // "79": values of "{arch}" in patterns
 
-	// With Identity: what the SDK's files must say of its version, and of that of its compilers; "" is not known.
+	// With Identity: the version of the SDK and of its compilers in the SDK's files; "": unknown.
 	Version      string `json:"version,omitempty"`
 	ToolsVersion string `json:"tools_version,omitempty"`
 }
 
-// ELF says what the ELF files that match Pattern must be. Each must be whole.
+// ELF describes the ELF files that match Pattern. Each must be complete.
 type ELF struct {
 	Pattern   string   `hcl:"pattern,label" json:"pattern"`
 	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64; 0 any
-	Flags     string   `hcl:"flags,optional" json:"flags,omitempty"`           // e_flags is a number as hexadecimal: "folder": that after "hexagon-v" in the path; "name": that after "libQnnHtpV"
-	Soname    bool     `hcl:"soname,optional" json:"soname,omitempty"`         // one that says its name must have the file's
+	Flags     string   `hcl:"flags,optional" json:"flags,omitempty"`           // source of e_flags, a hexadecimal number: "folder": after "hexagon-v" in the path; "name": after "libQnnHtpV"
+	Soname    bool     `hcl:"soname,optional" json:"soname,omitempty"`         // whether a soname must be the file's name
 	NotNeeded []string `hcl:"not_needed,optional" json:"not_needed,omitempty"` // patterns of libraries that only files for another system need
 }
 
-// BuildID says in which files the SDK's build id is. Where one is found it must start with Want, and all must agree.
+// BuildID lists files that contain the SDK's build id. Each build id must start with Want, and all must agree.
 type BuildID struct {
-	Want  string   `json:"want,omitempty"`              // "v2.41.0.251128", or a whole id
+	Want  string   `json:"want,omitempty"`              // "v2.41.0.251128", or a complete id
 	Files []string `hcl:"files" json:"files,omitempty"` // patterns
 }
 
-// Run is a program that must run and exit with 0.
+// Run is a program that must exit with 0.
 type Run struct {
 	Path  string            `hcl:"path,label" json:"path"`
 	Args  []string          `hcl:"args,optional" json:"args,omitempty"`
 	Env   map[string]string `hcl:"env,optional" json:"env,omitempty"`     // "${root}" is the tree's root
-	Match string            `hcl:"match,optional" json:"match,omitempty"` // regular expression for what it prints
+	Match string            `hcl:"match,optional" json:"match,omitempty"` // regular expression for its output
 }
 
-// Problem is one thing that is not as it should be.
+// Problem is one difference from the checks.
 type Problem struct {
 	File   string `json:"file"` // path in the tree
 	Found  string `json:"found"`
@@ -73,25 +75,25 @@ type Problem struct {
 func (p *Problem) Error() string {
 	s := fmt.Sprintf("%s: found %s, want %s", p.File, p.Found, p.Want)
 	if p.Remedy != "" {
-		s += ": " + p.Remedy
+		s += "; " + p.Remedy
 	}
 	return s
 }
 
-// Report is what an examination found.
+// Report is the result of an examination.
 type Report struct {
 	Problems []*Problem `json:"problems"`
-	Warnings []*Problem `json:"warnings"` // which spoil nothing by themselves
+	Warnings []*Problem `json:"warnings"` // harmless on their own
 	Checked  Counts     `json:"checked"`
 }
 
-// Counts say how much was looked at.
+// Counts are the numbers of checks.
 type Counts struct {
-	Paths    int `json:"paths"`     // patterns of the layout, and of what may not be there
+	Paths    int `json:"paths"`     // patterns of Layout and Absent
 	ELF      int `json:"elf"`       // files
-	BuildIDs int `json:"build_ids"` // files that hold one, or the release's version
-	Silent   int `json:"silent"`    // files that hold neither: of them a digest alone tells
-	Programs int `json:"programs"`  // that were run
+	BuildIDs int `json:"build_ids"` // files with a build id, or the release's version
+	Silent   int `json:"silent"`    // files without a build id or version, which only a digest can check
+	Programs int `json:"programs"`  // programs that ran
 }
 
 const (
@@ -99,7 +101,24 @@ const (
 	maxELF      = 512 << 20 // bytes of a library that is searched for a build id
 )
 
-// Tree checks the tree at root. It returns all problems joined (at most 100), each a *Problem. Warnings are not among them.
+// Cut returns the checks for a tree that contains only the files selected by the function keep.
+func (c Checks) Cut(keep func(path string) bool) Checks {
+	t := tree{checks: c}
+	c.Layout = nil
+	for _, l := range t.checks.Layout {
+		c.Layout = append(c.Layout, slices.DeleteFunc(t.patterns(l), func(p string) bool { return !keep(p) })...)
+	}
+	c.Run = slices.DeleteFunc(slices.Clone(c.Run), func(r Run) bool { return !keep(r.Path) })
+	c.Identity = c.Identity && slices.ContainsFunc(sdk.FileNames(), keep)
+	if c.BuildID != nil && !slices.ContainsFunc(c.BuildID.Files, func(pattern string) bool {
+		return slices.ContainsFunc(c.Layout, func(p string) bool { return doublestar.MatchUnvalidated(pattern, p) })
+	}) {
+		c.BuildID = nil // no required file has a build id
+	}
+	return c
+}
+
+// Tree checks the tree at root. It returns at most 100 problems as one joined error, each a *Problem, without warnings.
 func Tree(ctx context.Context, root string, c Checks) error {
 	r, err := Examine(ctx, root, c)
 	if err != nil {
@@ -116,7 +135,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 	return errors.Join(errs...)
 }
 
-// Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
+// Examine checks the tree at root and returns problems, warnings and counts. It returns an error only if ctx has ended.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
 	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
 	for _, check := range []func(){t.layout, t.absent, t.elf, t.identity, t.buildIDs} {
@@ -138,7 +157,7 @@ type tree struct {
 	report Report
 }
 
-// add says a problem once: two checks may look at one file.
+// add adds a problem once, because two checks may cover one file.
 func (t *tree) add(file, found, want, remedy string) {
 	p := Problem{File: file, Found: found, Want: want, Remedy: remedy}
 	if !slices.ContainsFunc(t.report.Problems, func(have *Problem) bool { return *have == p }) {
@@ -146,7 +165,7 @@ func (t *tree) add(file, found, want, remedy string) {
 	}
 }
 
-// patterns returns the pattern for every arch when it speaks of one.
+// patterns returns the pattern for every arch if it contains {arch}.
 func (t *tree) patterns(p string) []string {
 	if !strings.Contains(p, "{arch}") {
 		return []string{p}
@@ -161,13 +180,13 @@ func (t *tree) patterns(p string) []string {
 func (t *tree) glob(pattern string) []string {
 	names, err := doublestar.Glob(t.fsys, pattern)
 	if err != nil {
-		t.add(pattern, "a pattern that is none", "a pattern", err.Error())
+		t.add(pattern, "an invalid pattern", "a pattern", err.Error())
 	}
 	sort.Strings(names)
 	return names
 }
 
-const again = "the tree is not complete, or of another release: remove it and fetch it again, or correct the catalogue"
+const again = "the tree is incomplete, or belongs to another release; remove the tree and fetch the toolchain again"
 
 func (t *tree) layout() {
 	for _, l := range t.checks.Layout {
@@ -185,8 +204,8 @@ func (t *tree) absent() {
 		for _, p := range t.patterns(l) {
 			t.report.Checked.Paths++
 			for _, name := range t.glob(p) {
-				t.add(name, "a file or folder that is in no release", "nothing",
-					"something was copied or unpacked into the SDK: remove it, or get the release anew")
+				t.add(name, "a file or folder that no release has", "nothing",
+					"a file or folder was added to the SDK; remove the addition")
 			}
 		}
 	}
@@ -194,7 +213,8 @@ func (t *tree) absent() {
 
 var errNoFile = errors.New("not a regular file")
 
-// openFile opens a regular file. What is none is not opened: a pipe would never end. A folder is no error: the file is nil.
+// openFile opens a regular file. It does not open other files, because reading a pipe would never end. For a folder it
+// returns nil without an error.
 func openFile(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -232,7 +252,7 @@ func (t *tree) runOne(ctx context.Context, p string, r Run) {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(out), []byte("\n"))
 	if err != nil {
 		t.add(p, fmt.Sprintf("a program that does not run (%v: %.200s)", err, line), "exit code 0",
-			"the machine lacks a library that it needs, or is of another kind: `hexmage doctor` tells")
+			"this machine cannot run the program, or lacks one of its libraries; run `hexmage doctor`")
 		return
 	}
 	if r.Match == "" {
@@ -240,6 +260,7 @@ func (t *tree) runOne(ctx context.Context, p string, r Run) {
 	}
 	re, err := regexp.Compile(r.Match)
 	if err != nil || !re.Match(out) {
-		t.add(p, fmt.Sprintf("%.200q", line), "output like "+r.Match, "the program is another one, or of another version")
+		t.add(p, fmt.Sprintf("%.200q", line), "output like "+r.Match, "the file is another program or version; get "+
+			"the release again")
 	}
 }

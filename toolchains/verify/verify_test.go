@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,7 @@ func TestTree(t *testing.T) {
 		"file missing":     {func(f map[string]string, _ *verify.Checks) { delete(f, hexagon) }, []string{hexagon, "found nothing"}},
 		"arch missing":     {func(_ map[string]string, c *verify.Checks) { c.Arches = append(c.Arches, "81") }, []string{"lib/hexagon-v81/unsigned/libQnnHtpV81.so", "found nothing"}},
 		"wrong machine":    {func(f map[string]string, _ *verify.Checks) { f[android] = elf(2, 62, 0, id) }, []string{android, "ELF for x86-64", "ELF for AArch64"}},
-		"wrong arch flags": {func(f map[string]string, _ *verify.Checks) { f[hexagon] = elf(1, 164, 0x75, id) }, []string{hexagon, "code for Hexagon v75", "Hexagon v79", "another arch's folder"}},
+		"wrong arch flags": {func(f map[string]string, _ *verify.Checks) { f[hexagon] = elf(1, 164, 0x75, id) }, []string{hexagon, "code for Hexagon v75", "Hexagon v79", "the folder of another arch"}},
 		"no ELF":           {func(f map[string]string, _ *verify.Checks) { f[hexagon] = "<html>" }, []string{hexagon, "not an ELF file"}},
 		"short ELF":        {func(f map[string]string, _ *verify.Checks) { f[hexagon] = "\x7fELF\x01\x01" }, []string{hexagon, "not an ELF file"}},
 		"mixed build ids":  {func(f map[string]string, _ *verify.Checks) { f[hexagon] = elf(1, 164, 0x79, otherID) }, []string{hexagon, otherID, "mixed SDK"}},
@@ -89,14 +90,14 @@ func TestTree(t *testing.T) {
 			[]string{hexagon, "v2.41.0.251128999999_2", id}},
 		"no build id": {func(f map[string]string, _ *verify.Checks) {
 			f["include/QnnSdkBuildId.h"], f[android], f[hexagon] = "", elf(2, 183, 0, ""), elf(1, 164, 0x79, "")
-		}, []string{"no build id in any of them"}},
+		}, []string{"no build id in these files"}},
 		"another release": {func(f map[string]string, _ *verify.Checks) {
 			f["sdk.yaml"] = strings.Replace(f["sdk.yaml"], "2.41.0", "2.42.0", 1)
 		}, []string{"sdk.yaml", `"2.42.0.251128"`, `"2.41.0.251128"`, "change `version`"}},
 		"another day": {func(f map[string]string, _ *verify.Checks) {
 			f["sdk.yaml"] = "version: 2.41.0\nbuild_id: 251129145156\n"
 		}, []string{"sdk.yaml", `"2.41.0.251129"`}},
-		"no such line": {func(f map[string]string, _ *verify.Checks) { f["sdk.yaml"] = "hello" }, []string{"sdk.yaml has no version"}},
+		"no such line": {func(f map[string]string, _ *verify.Checks) { f["sdk.yaml"] = "hello" }, []string{"sdk.yaml: missing or invalid version"}},
 		"tool fails": {func(f map[string]string, _ *verify.Checks) {
 			f["bin/tool"] = "#!/bin/sh\necho libz3.so.4 is not there; exit 127"
 		}, []string{"bin/tool", "exit status 127", "libz3.so.4"}},
@@ -134,5 +135,35 @@ func TestTree(t *testing.T) {
 				t.Errorf("%q: no line with all of %q", err, c.says)
 			}
 		})
+	}
+}
+
+// TestCut: of a tree with some of an SDK's files, the checks of these files hold.
+func TestCut(t *testing.T) {
+	const hexagon, android = "lib/hexagon-v79/unsigned/libQnnHtpV79.so", "lib/aarch64-android/libQnnHtp.so"
+	cut := func(prefixes ...string) verify.Checks {
+		return checks().Cut(func(path string) bool {
+			return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(path, p) })
+		})
+	}
+	for name, c := range map[string]struct {
+		checks verify.Checks
+		change func(map[string]string)
+		says   string // "" is no problem
+	}{
+		"phone":           {cut("sdk.yaml", "lib/"), func(f map[string]string) { delete(f, "bin/tool") }, ""},
+		"missing arch":    {cut("sdk.yaml", "lib/"), func(f map[string]string) { delete(f, hexagon) }, hexagon},
+		"mixed":           {cut("lib/"), func(f map[string]string) { f[hexagon] = elf(1, 164, 0x79, otherID) }, otherID},
+		"another release": {cut("sdk.yaml"), func(f map[string]string) { f["sdk.yaml"] = "version: 2.42.0\nbuild_id: 251128145156_191518\n" }, "2.42.0"},
+		"no version file": {cut("bin/"), func(f map[string]string) { clear(f); f["bin/tool"] = original()["bin/tool"] }, ""},
+		"old tool":        {cut("bin/"), func(f map[string]string) { f["bin/tool"] = "#!/bin/sh\necho version 14.0" }, "14.0"},
+		"wrong machine":   {cut("sdk.yaml"), func(f map[string]string) { f[android] = elf(2, 62, 0, id) }, "x86-64"},
+	} {
+		files := original()
+		c.change(files)
+		err := verify.Tree(t.Context(), tree(t, files), c.checks)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
 	}
 }

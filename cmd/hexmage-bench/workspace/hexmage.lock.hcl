@@ -1,4 +1,4 @@
-# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it.
+# Written by `hexmage lock`: the exact bytes of each toolchain release. Commit this file.
 
 locked "b3sum" "1.2.0" {
   source = "deb"

@@ -22,63 +22,59 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/langserver"
-	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// app is what every command needs: where it works, what it was told, how it shows things.
+// app is the state of every command: folders, flags, and output settings.
 type app struct {
 	globalFlags
 	Env     Env
-	WorkDir string // where the user is: outputs go below it
+	WorkDir string // the folder that -C names, or else the user's working directory; outputs go below it
 	Root    string // the workspace: the folder with pipelines/, at or above WorkDir
 	Cache   string // the cache folder
-	Live    bool   // what goes on is shown in lines that are drawn again
+	Live    bool   // whether hexmage updates the lines of progress in place
 
-	Serial string // the device that the user chose for steps that run on one; "": the pipeline says
+	Serial string // device that the user chose for run steps; "": the pipeline's choice
 
 	interrupts *interrupts
-	catalogues *catalogues
+	catalogs   *catalogs
 	events     bool       // with --json the command prints events, not one object
-	also       event.Sink // is sent diagnostics, too; may be nil
-	far        *farCache  // what openRemote found; nil: it was not asked yet
+	also       event.Sink // also receives diagnostics; may be nil
+	far        *farCache  // result of openRemote; nil: not called yet
 
-	texts langserver.Texts // of the editor: what stands in place of files; nil: nothing
-	// of the editor: is told what is wrong, in place of the terminal; nil: the terminal is
+	texts langserver.Texts // open texts of the editor, which replace files; nil: none
+	// receives diagnostics for the editor; nil: they go to the terminal
 	onDiags func(hcl.Diagnostics)
 }
 
-// places is the cache folder, with a method for each place in it.
+// places returns the layout of the cache folder.
 func (a *app) places() layout.Root { return layout.Root(a.Cache) }
 
-// newApp takes what the process was given and the flags of every command.
+// newApp returns the app for the environment and the global flags.
 func newApp(g globalFlags, env Env, in *interrupts) (*app, error) {
-	a := &app{globalFlags: g, Env: env, WorkDir: env.Dir, interrupts: in, catalogues: new(catalogues)}
+	a := &app{globalFlags: g, Env: env, WorkDir: env.Dir, interrupts: in, catalogs: new(catalogs)}
 	if g.JSON {
 		isData(env.Stdout)
 	}
 	if g.Dir != "" {
 		a.WorkDir = absolute(env.Dir, g.Dir)
-		if st, err := os.Stat(a.WorkDir); err != nil || !st.IsDir() {
-			return nil, usageError("-C %s: no such folder: name one that is there", g.Dir)
+		if !isFolder(a.WorkDir) {
+			return nil, usageError("-C %s: no such folder; name an existing folder", g.Dir)
 		}
 	}
 	if err := misspelt(env); err != nil {
 		return nil, err
 	}
-	if a.Profile == "" {
-		a.Profile = env.Var("HEXMAGE_PROFILE")
-	}
+	a.Profile = cmp.Or(a.Profile, env.Var("HEXMAGE_PROFILE"))
 	if a.Jobs < 0 {
-		return nil, usageError("-j %d: want 1 or more", a.Jobs)
+		return nil, usageError("-j %d: must be 1 or more", a.Jobs)
 	}
-	if a.Jobs == 0 {
-		a.Jobs = runtime.NumCPU()
-	}
-	if _, _, err := a.sandboxLevel(); err != nil { // also where nothing will run
+	a.Jobs = cmp.Or(a.Jobs, runtime.NumCPU()+1)
+	if _, _, err := a.sandboxLevel(); err != nil { // an error also for commands that run nothing
 		return nil, err
 	}
 	cache, err := cacheDir(env)
@@ -88,13 +84,13 @@ func newApp(g globalFlags, env Env, in *interrupts) (*app, error) {
 	a.Cache = cache
 	a.Live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
 	a.Root = findUp(a.WorkDir, "pipelines")
-	if a.Remote != "" { // a run that finds nothing to do reads no settings
+	if a.Remote != "" { // an up-to-date run does not read settings
 		_, err = a.chosenRemote()
 	}
 	return a, err
 }
 
-// misspelt refuses a variable that is meant for hexmage, and would be passed over.
+// misspelt rejects unknown variables with hexmage's prefix.
 func misspelt(env Env) error {
 	for _, kv := range env.Vars {
 		rest, ok := strings.CutPrefix(kv, prefix)
@@ -105,15 +101,15 @@ func misspelt(env Env) error {
 		if strings.HasPrefix(name, "VAR_") || slices.Contains(variables, name) {
 			continue
 		}
-		if near := nearest.Name(name, variables); near != "" {
-			return usageError("%s%s is no variable that hexmage reads: did you mean %s%s? Set that one, or unset "+
-				"this one", prefix, name, prefix, near)
+		if near := suggest.Name(name, variables); near != "" {
+			return usageError("unknown environment variable %s%s. Did you mean %s%s?",
+				prefix, name, prefix, near)
 		}
 	}
 	return nil
 }
 
-// cacheDir is the versioned folder in HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
+// cacheDir returns the versioned folder in HEXMAGE_CACHE, else in $XDG_CACHE_HOME/hexmage, else in ~/.cache/hexmage.
 func cacheDir(env Env) (string, error) {
 	if d := env.Var("HEXMAGE_CACHE"); d != "" {
 		return string(layout.In(absolute(env.Dir, d))), nil
@@ -124,13 +120,13 @@ func cacheDir(env Env) (string, error) {
 	if h := env.Var("HOME"); filepath.IsAbs(h) {
 		return string(layout.In(filepath.Join(h, ".cache", "hexmage"))), nil
 	}
-	return "", usageError("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
+	return "", usageError("no folder for the cache; set HEXMAGE_CACHE or HOME to an absolute path")
 }
 
-// findUp returns the nearest folder at or above dir that has a folder of that name, or "".
+// findUp returns the nearest folder at or above dir that contains the folder name, or "".
 func findUp(dir, name string) string {
 	for {
-		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.IsDir() {
+		if isFolder(filepath.Join(dir, name)) {
 			return dir
 		}
 		up := filepath.Dir(dir)
@@ -141,48 +137,48 @@ func findUp(dir, name string) string {
 	}
 }
 
-// here is the workspace of the command: the folder with pipelines/, else the working folder. Relative paths start
-// there, for shipped pipelines too, and its catalog, lock and metrics count.
+// here returns the workspace: the folder with pipelines/, else the working folder. Relative paths start at it, also for
+// shipped pipelines, and its catalog, lock and metrics are used.
 func (a *app) here() string { return cmp.Or(a.Root, a.WorkDir) }
 
-// workspace returns the workspace if it or hexmage has the pipeline.
-func (a *app) workspace(pipeline string) (string, error) {
+// checkPipeline returns an error if neither the workspace nor hexmage has the pipeline.
+func (a *app) checkPipeline(pipeline string) error {
 	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
 		advice := ""
 		if name := strings.TrimSuffix(filepath.Base(pipeline), ".hcl"); slices.Contains(a.pipelines(), name) {
 			advice = fmt.Sprintf(". Did you mean %s?", name)
 		}
-		return "", usageError("%q is no pipeline name: give the name of a file in pipelines/ without .hcl%s",
+		return usageError("invalid pipeline name %q; give the name of a file in pipelines/, without folder and .hcl%s",
 			pipeline, advice)
 	}
 	if a.Root != "" {
-		if _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
-			return "", usageError("%w", err)
+		if _, err := safepath.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
+			return usageError("%w", err)
 		}
 	}
-	if a.Root != "" && workspace.Has(rooted.FS(a.Root), pipeline) || workspace.Has(hexmage.Shipped, pipeline) {
-		return a.here(), nil
+	if a.Root != "" && workspace.Has(safepath.FS(a.Root), pipeline) || workspace.Has(hexmage.Shipped, pipeline) {
+		return nil
 	}
-	return "", usageError("there is no pipeline %q here. %s", pipeline, a.advice(pipeline))
+	return usageError("unknown pipeline %q. %s", pipeline, a.advice(pipeline))
 }
 
-// advice says which pipeline may be meant by a name that none has.
+// advice suggests a pipeline for an unknown name.
 func (a *app) advice(pipeline string) string {
 	all := a.pipelines()
-	for _, name := range []string{strings.TrimSuffix(pipeline, ".hcl"), nearest.Name(pipeline, all)} {
+	for _, name := range []string{strings.TrimSuffix(pipeline, ".hcl"), suggest.Name(pipeline, all)} {
 		if slices.Contains(all, name) {
 			return fmt.Sprintf("Did you mean %s?", name)
 		}
 	}
 	file := strings.TrimSuffix(pipeline, ".hcl") + ".hcl"
 	if st, err := os.Stat(filepath.Join(a.WorkDir, file)); err == nil && st.Mode().IsRegular() {
-		return fmt.Sprintf("%s lies in this folder, and pipelines are found in %s/: move it there", file,
+		return fmt.Sprintf("%s is in this folder, but hexmage finds pipelines only in %s/; move the file there", file,
 			workspace.Folder)
 	}
-	return "There are: " + strings.Join(all, ", ")
+	return "Known pipelines: " + strings.Join(all, ", ")
 }
 
-// names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
+// names returns the names of a workspace's pipelines, none if the workspace cannot be read.
 func names(fsys fs.FS) []string {
 	all, _ := workspace.Names(fsys)
 	return all
@@ -193,7 +189,7 @@ func (a *app) own() []string {
 	if a.Root == "" {
 		return nil
 	}
-	return names(rooted.FS(a.Root))
+	return names(safepath.FS(a.Root))
 }
 
 // pipelines returns the names of all pipelines, the workspace's and the shipped ones.
@@ -210,10 +206,10 @@ func (a *app) pipelines() []string {
 // shipped returns the folder with the shipped pipelines and modules.
 func (a *app) shipped() (config.ModuleFolder, error) {
 	dir, err := a.unpackShipped()
-	return config.ModuleFolder{FS: rooted.FS(dir), Root: filepath.ToSlash(dir), ID: "shipped"}, err
+	return config.ModuleFolder{FS: safepath.FS(dir), Root: filepath.ToSlash(dir), ID: "shipped"}, err
 }
 
-// unpackShipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
+// unpackShipped unpacks the binary's files into the cache, once for each content, and returns the folder.
 func (a *app) unpackShipped() (string, error) {
 	h := sha256.New()
 	err := fs.WalkDir(hexmage.Shipped, ".", func(p string, d fs.DirEntry, err error) error {
@@ -241,19 +237,19 @@ func (a *app) unpackShipped() (string, error) {
 	}
 	defer os.RemoveAll(tmp)
 	if err := os.CopyFS(filepath.Join(tmp, "w"), hexmage.Shipped); err != nil {
-		return "", engineError(fmt.Errorf("unpack the shipped pipelines: %w", err))
+		return "", engineError(fmt.Errorf("cannot unpack the shipped pipelines: %w", err))
 	}
 	if err := os.Rename(filepath.Join(tmp, "w"), dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		if _, e := os.Stat(dir); e != nil { // another process was not first: a real failure
+		if _, e := os.Stat(dir); e != nil { // else another process was first
 			return "", engineError(err)
 		}
 	}
 	return dir, nil
 }
 
-// coloured tells whether what is shown has colours.
-func (a *app) coloured() bool {
-	switch a.Colour {
+// colored reports whether output has colors.
+func (a *app) colored() bool {
+	switch a.Color {
 	case "always":
 		return true
 	case "never":
@@ -262,12 +258,12 @@ func (a *app) coloured() bool {
 	return a.Env.Terminal && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
 }
 
-// reportOptions says how a build is shown.
+// reportOptions returns the display options of a build.
 func (a *app) reportOptions() report.Options {
-	return report.Options{Colour: a.coloured(), Live: a.Live, Verbose: a.Verbose, Width: a.Env.Width}
+	return report.Options{Color: a.colored(), Live: a.Live, Verbose: a.Verbose, Width: a.Env.Width}
 }
 
-// digestFunction is the one that HEXMAGE_DIGEST names, or that of the workspace (setFunction), or BLAKE3.
+// digestFunction returns the function of HEXMAGE_DIGEST, else that of the workspace (setFunction), else BLAKE3.
 func (a *app) digestFunction() (digest.Function, error) {
 	name := a.Env.Var("HEXMAGE_DIGEST")
 	if name == "" {
@@ -285,7 +281,7 @@ func (a *app) digestFunction() (digest.Function, error) {
 	return fn, nil
 }
 
-// setFunction has the workspace use the digest function from now on.
+// setFunction sets the digest function of the workspace.
 func (a *app) setFunction(fn digest.Function) error {
 	at := a.functionFile()
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -294,16 +290,15 @@ func (a *app) setFunction(fn digest.Function) error {
 	return atomicfile.PlaceFile(at, []byte(fn.String()+"\n"), 0o644)
 }
 
-// functionFile has the digest function of the workspace.
+// functionFile returns the file with the workspace's digest function.
 func (a *app) functionFile() string {
 	return a.places().State().Function(digest.BLAKE3.Bytes([]byte(a.Root)).Hex()[:16])
 }
 
-// remoteOff is the name of no remote.
+// remoteOff is the name that disables remotes.
 const remoteOff = "off"
 
-// settingsFiles are those that say how hexmage works: the user's own, and the workspace's; "" where there can be
-// none.
+// settingsFiles returns the user's settings file, and the workspace's. "" is a file without a place.
 func (a *app) settingsFiles() [2]string {
 	var files [2]string
 	if dir := a.configDir(); dir != "" {
@@ -315,10 +310,10 @@ func (a *app) settingsFiles() [2]string {
 	return files
 }
 
-// configDir is where the user's own files are, "" where there is no place.
+// configDir returns the folder of the user's settings, or "".
 func (a *app) configDir() string {
 	config := a.Env.Var("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(config) { // as the XDG specification has it
+	if !filepath.IsAbs(config) { // required by the XDG specification
 		home := a.Env.Var("HOME")
 		if home == "" {
 			return ""
@@ -328,12 +323,9 @@ func (a *app) configDir() string {
 	return filepath.Join(config, "hexmage")
 }
 
-// sandboxLevel is the level that the user asked for, and by what; else strict, by nothing.
+// sandboxLevel returns the user's level with its flag or variable, else strict and "".
 func (a *app) sandboxLevel() (level sandbox.Level, from string, err error) {
-	name, from := a.Sandbox, "--sandbox"
-	if name == "" {
-		name, from = a.Env.Var("HEXMAGE_SANDBOX"), "HEXMAGE_SANDBOX"
-	}
+	name, from := a.setting(a.Sandbox, "sandbox")
 	if name == "" {
 		return sandbox.Strict, "", nil
 	}
@@ -343,7 +335,16 @@ func (a *app) sandboxLevel() (level sandbox.Level, from string, err error) {
 	return level, from, nil
 }
 
-// envVars are the variables that HEXMAGE_VAR_name sets.
+// setting returns the value of a flag or its variable, with the name of the one that is set.
+func (a *app) setting(flag, name string) (value, from string) {
+	if flag != "" {
+		return flag, "--" + name
+	}
+	from = prefix + strings.ToUpper(name)
+	return a.Env.Var(from), from
+}
+
+// envVars returns the variables of HEXMAGE_VAR_name.
 func (a *app) envVars() map[string]string {
 	vars := map[string]string{}
 	for _, kv := range a.Env.Vars {

@@ -58,7 +58,7 @@ func TestBoardCommands(t *testing.T) {
 	u.vars = append(u.vars, "PATH="+s.Program(t))
 	out := u.ok(t, "info", "-s", at)
 	for _, want := range []string{"serial       " + at + "\n", "system       ", "Linux ", "disk         ",
-		" free, 0 B of it are hexmage's"} {
+		" free, 0 B used by hexmage"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("info lacks %q:\n%s", want, out)
 		}
@@ -96,7 +96,7 @@ func TestBoardCommands(t *testing.T) {
 		t.Errorf("connect: exit code %d, %q", code, errs)
 	}
 	if code, _, errs := u.run("", "info", "-s", "ssh://u:secret@host"); code == 0 ||
-		strings.Contains(errs, "secret") || !strings.Contains(errs, "use a key") {
+		strings.Contains(errs, "secret") || !strings.Contains(errs, "use an SSH key") {
 		t.Errorf("a password: exit code %d, %q", code, errs)
 	}
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -16,37 +15,40 @@ import (
 
 // cacheCmd is `hexmage cache …`.
 type cacheCmd struct {
-	Stats  cacheStatsCmd  `cmd:"" help:"Count the contents of the cache."`
-	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove results that were unused for long."`
-	Verify cacheVerifyCmd `cmd:"" help:"Hash the whole cache. Exit code 1 if it is damaged."`
-	Path   cachePathCmd   `cmd:"" help:"Print the path of a blob, tree or result."`
+	Stats  cacheStatsCmd  `cmd:"" help:"Print the number and size of files in the cache."`
+	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove cached results that have not been used recently."`
+	Verify cacheVerifyCmd `cmd:"" help:"Check the digest of each file in the cache."`
+	Path   cachePathCmd   `cmd:"" help:"Print where the cache stores a file, folder or result."`
 }
 
 type cacheStatsCmd struct{}
 
-// Run prints what the cache holds.
+// Help returns the examples of `hexmage cache stats --help`.
+func (*cacheStatsCmd) Help() string {
+	return `Examples:
+
+    hexmage cache stats          one line for each kind of file
+    hexmage cache stats --json   the same numbers as JSON`
+}
+
+// Run prints the content of the cache.
 func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 	s, err := gc.Read(ctx, a.Cache)
 	if err != nil {
 		return cacheError(ctx, err)
 	}
-	if a.JSON {
-		return a.printJSON(s)
-	}
-	w := a.Env.Stdout
-	fmt.Fprintf(w, "%s: %s\n\n", s.Root, bytesize.Decimal(s.Bytes))
-	printGroups(a, s.Groups)
+	text := fmt.Sprintf("%s: %s\n\n%s", s.Root, bytesize.Decimal(s.Bytes), groupsText(s.Groups))
 	if s.Broken > 0 {
-		fmt.Fprintf(w, "\n%d of the results cannot be used; `hexmage cache gc` removes them.\n", s.Broken)
+		text += fmt.Sprintf("\n%d results are incomplete; `hexmage cache gc` removes them.\n", s.Broken)
 	}
 	if s.Seconds > 0 {
-		fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(s.Seconds),
+		text += fmt.Sprintf("\nThese results took %s to build, or %s per GB of cache.\n", took(s.Seconds),
 			took(s.Seconds*1e9/float64(s.Bytes)))
 	}
-	return nil
+	return a.show(s, "%s", text)
 }
 
-// took is a time that may be hours: 2 h 21 min.
+// took formats a time of up to hours: 2 h 21 min.
 func took(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch m := int(d.Round(time.Minute).Minutes()); {
@@ -58,19 +60,32 @@ func took(s float64) string {
 	return report.Seconds(d)
 }
 
-func printGroups(a *app, groups []gc.Group) {
+func groupsText(groups []gc.Group) (text string) {
 	if len(groups) > 0 {
-		fmt.Fprintf(a.Env.Stdout, "%-12s %-7s %9s %10s\n", "KIND", "DIGEST", "COUNT", "SIZE")
+		text = fmt.Sprintf("%-12s %-7s %9s %10s\n", "KIND", "DIGEST", "COUNT", "SIZE")
 	}
 	for _, g := range groups {
-		fmt.Fprintf(a.Env.Stdout, "%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, bytesize.Decimal(g.Bytes))
+		text += fmt.Sprintf("%-12s %-7s %9d %10s\n", g.Kind, g.Function, g.Count, bytesize.Decimal(g.Bytes))
 	}
+	return text
 }
 
 type cacheGCCmd struct {
-	MaxSize string `placeholder:"SIZE" help:"Make the cache at most so large: 20GB, 500MB, 8GiB. Default: any size."`
-	MaxAge  string `placeholder:"AGE" default:"30d" help:"Remove what was not used for so long: 30d, 2w, 12h; 0 for any age. Default: 30d."`
-	DryRun  bool   `short:"n" help:"Only say what would go."`
+	MaxSize string `placeholder:"SIZE" help:"Remove files until the size of the cache is at most SIZE, such as 20GB, 500MB or 8GiB. Default: unlimited."`
+	MaxAge  string `placeholder:"AGE" default:"30d" help:"Remove files that have not been used for this long, such as 30d, 2w or 12h. 0 means no age limit. Default: 30d."`
+	DryRun  bool   `short:"n" help:"Print what gc would remove, and remove nothing."`
+}
+
+// Help returns the examples of `hexmage cache gc --help`.
+func (*cacheGCCmd) Help() string {
+	return `Removes results and files that have not been used for 30 days, or for --max-age. If the cache is then larger
+than --max-size, removes the least recently used files. Exits with 4 if a build is running.
+
+Examples:
+
+    hexmage cache gc --dry-run                     print what gc would remove
+    hexmage cache gc --max-size 20GB               limit the age to 30 days and the size to 20 GB
+    hexmage cache gc --max-size 20GB --max-age 0   limit only the size`
 }
 
 // Run collects garbage.
@@ -89,29 +104,33 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return cacheError(ctx, err)
 	}
-	if a.JSON {
-		return a.printJSON(sum)
-	}
-	printGroups(a, sum.Groups)
 	verb := "removed"
 	if c.DryRun {
 		verb = "would remove"
 	}
 	was := ""
 	if sum.RemovedSeconds > 0 {
-		was = fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
+		was = fmt.Sprintf(", which took %s to build", took(sum.RemovedSeconds))
 	}
-	fmt.Fprintf(a.Env.Stdout, "%s %s%s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), was,
-		bytesize.Decimal(sum.After), a.Cache)
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
-		fmt.Fprintf(a.Env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n",
-			c.MaxSize)
+		a.say("the cache is still larger than %s, because all remaining files are in use", c.MaxSize)
 	}
-	return nil
+	return a.show(sum, "%s%s %s%s; %s remain in %s\n", groupsText(sum.Groups), verb, bytesize.Decimal(sum.Freed), was,
+		bytesize.Decimal(sum.After), a.Cache)
 }
 
 type cacheVerifyCmd struct {
-	Repair bool `help:"Move what is damaged to the cache's folder damaged/, so that it is made again. Exit code 4 while a build runs."`
+	Repair bool `help:"Move corrupt files to the folder damaged/ in the cache. The next build that needs them creates them again. Exits with 4 if a build is running."`
+}
+
+// Help returns the examples of `hexmage cache verify --help`.
+func (*cacheVerifyCmd) Help() string {
+	return `Exits with 1 if a file is corrupt.
+
+Examples:
+
+    hexmage cache verify            list corrupt files
+    hexmage cache verify --repair   move corrupt files out of the cache`
 }
 
 // Run verifies the cache.
@@ -119,48 +138,47 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 	line := a.progressLine(a.Live, 0)
 	v, err := gc.Verify(ctx, a.Cache, gc.VerifyOptions{Repair: c.Repair, Progress: line.bytes("")})
 	line.end()
-	if a.JSON {
-		if v.Problems == nil {
-			v.Problems = []gc.Problem{}
-		}
-		if perr := a.printJSON(v); perr != nil {
-			return perr
-		}
-	} else {
-		for _, p := range v.Problems {
-			fmt.Fprintf(a.Env.Stdout, "%s: %s", p.Path, p.Text)
-			if p.Repaired != "" {
-				fmt.Fprintf(a.Env.Stdout, ": %s", p.Repaired)
-			}
-			fmt.Fprintln(a.Env.Stdout)
-		}
-		if err == nil {
-			fmt.Fprintf(a.Env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n",
-				v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems))
-		}
+	if v.Problems == nil {
+		v.Problems = []gc.Problem{}
 	}
-	if err != nil {
+	text := ""
+	for _, p := range v.Problems {
+		text += p.Path + ": " + p.Text + also(p.Repaired != "", ": "+p.Repaired) + "\n"
+	}
+	if err == nil {
+		text += fmt.Sprintf("%d files (%s), %d results, %d trees: %d damaged\n",
+			v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems))
+	}
+	perr := a.show(v, "%s", text)
+	switch {
+	case err != nil:
 		return cacheError(ctx, err)
+	case perr != nil || len(v.Problems) == 0:
+		return perr
+	case !c.Repair && !a.JSON:
+		a.say("run `hexmage cache verify --repair` to quarantine corrupt files")
 	}
-	if len(v.Problems) > 0 {
-		if !c.Repair && !a.JSON {
-			fmt.Fprintln(a.Env.Stderr, "run `hexmage cache verify --repair` to quarantine corrupt files")
-		}
-		return &exitError{Code: ExitFailed}
-	}
-	return nil
+	return &exitError{Code: ExitFailed}
 }
 
 type cachePathCmd struct {
-	Digest string `arg:"" help:"64 hexadecimal digits, alone or as function:digits/size."`
-	Kind   string `enum:"any,blob,tree,result" default:"any" help:"Only a blob, tree or result. By default the first of these that is there."`
+	Digest string `arg:"" help:"Digest: 64 hexadecimal DIGITS, FUNCTION:DIGITS or FUNCTION:DIGITS/SIZE. FUNCTION is blake3 or sha256, and SIZE is a number of bytes."`
+	Kind   string `enum:"any,blob,tree,result" default:"any" placeholder:"KIND" help:"Find only a blob (a file), a tree (a folder) or a result (of an action). any prints the first match. Default: any."`
+}
+
+// Help returns the examples of `hexmage cache path --help`.
+func (*cachePathCmd) Help() string {
+	return `Examples:
+
+    hexmage cache path 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    hexmage cache path --kind tree DIGEST`
 }
 
 // Run prints a path.
 func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 	found, err := gc.Find(a.Cache, c.Digest)
 	if errors.Is(err, gc.ErrDigest) {
-		return &exitError{Code: ExitUsage, Err: err}
+		return usageError("%w", err)
 	}
 	if err != nil {
 		return engineError(err)
@@ -169,14 +187,9 @@ func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 		if c.Kind != "any" && c.Kind+"s" != string(f.Kind) {
 			continue
 		}
-		if a.JSON {
-			return a.printJSON(f)
-		}
-		isData(a.Env.Stdout)
-		fmt.Fprintln(a.Env.Stdout, filepath.Clean(f.Path))
-		return nil
+		return a.showPath(f, f.Path)
 	}
-	return &exitError{Code: ExitFailed, Err: fmt.Errorf("%s is not in %s", c.Digest, a.Cache)}
+	return &exitError{Code: ExitFailed, Err: fmt.Errorf("the cache %[2]s has no %[1]s", c.Digest, a.Cache)}
 }
 
 func cacheError(ctx context.Context, err error) error {
@@ -189,7 +202,7 @@ func cacheError(ctx context.Context, err error) error {
 	return engineError(err)
 }
 
-// parseAge reads an age such as 30d, 2w or 12h; 0 is none.
+// parseAge parses an age such as 30d, 2w or 12h; 0: no age.
 func parseAge(s string) (time.Duration, error) {
 	if s == "0" {
 		return 0, nil
@@ -204,5 +217,5 @@ func parseAge(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, fmt.Errorf("%q is no age: write it like 30d, 2w or 12h, or 0 for any", s)
+	return 0, fmt.Errorf("invalid age %q; use a value such as 30d, 2w or 12h, or 0 for any age", s)
 }

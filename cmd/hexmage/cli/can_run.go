@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
-// sectionPlan is the section of findings about what the plan's actions take.
+// sectionPlan is the section of findings about the plan's needs.
 const sectionPlan = "plan"
 
 // failedChecks returns the checks that fail whatever the steps give, on any machine.
@@ -37,14 +37,12 @@ func failedChecks(p *plan.Plan) (found []doctor.Finding) {
 }
 
 // canRun returns why this machine cannot run the plan's actions (doctor.Missing), or may fail to (doctor.Optional):
-// memory, disk, the kernel, devices. It does not repeat what the plan's instances miss.
-func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace string) (
-	found []doctor.Finding, err error,
-) {
+// memory, disk, kernel, devices. It leaves out findings that the plan's instances have.
+func (a *app) canRun(ctx context.Context, w *reasons, e *expected) (found []doctor.Finding, err error) {
 	if !slices.ContainsFunc(w.seen.Actions, func(v engine.Previewed) bool { return pending(&v) }) {
 		return found, nil
 	}
-	d, err := a.domain(workspace)
+	d, err := a.domain()
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +56,12 @@ func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace str
 	if len(targets) == 0 {
 		return found, nil
 	}
-	unfit, err := a.unfitDevices(ctx, d.catalogue(), targets)
+	unfit, err := a.unfitDevices(ctx, d.catalog, targets)
 	return append(found, unfit...), err
 }
 
-// memoryFindings compares what steps declare, and what an action took in its last run, with the machine's memory. A
-// machine has somewhat less memory than its label says, so a tenth too much passes.
+// memoryFindings compares the machine's memory with the steps' declarations and the last peaks of actions. It tolerates
+// a tenth too much, since a machine has somewhat less memory than its label.
 func (e *expected) memoryFindings(total, available int64) (found []doctor.Finding) {
 	const (
 		gb   = int64(1) << 30
@@ -76,7 +74,7 @@ func (e *expected) memoryFindings(total, available int64) (found []doctor.Findin
 	if total == 0 {
 		return nil
 	}
-	now := bytesize.Binary(available) + " of " + bytesize.Binary(total) + " are available now"
+	now := bytesize.Binary(available) + " of " + bytesize.Binary(total) + " are available"
 	peak := e.Peak
 	for _, n := range e.Steps {
 		takes := int64(n.GB) * gb
@@ -87,13 +85,14 @@ func (e *expected) memoryFindings(total, available int64) (found []doctor.Findin
 		case takes*9/10 > total:
 			add(n.Step, doctor.Missing,
 				"Use a larger machine or a smaller model. If the step takes less, correct its memory_gb.",
-				"%d GB, and this machine has %s", n.GB, bytesize.Binary(total))
+				"the step needs %d GB, but this machine has %s", n.GB, bytesize.Binary(total))
 		case takes > available:
-			add(n.Step, doctor.Optional, free, "%d GB, and %s", n.GB, now)
+			add(n.Step, doctor.Optional, free, "the step needs %d GB, but only %s", n.GB, now)
 		}
 	}
 	if peak != nil && peak.Bytes > available {
-		add(peak.Step, doctor.Optional, free, "%s in its last run, and %s", bytesize.Binary(peak.Bytes), now)
+		add(peak.Step, doctor.Optional, free, "the step used %s in its last run, but only %s",
+			bytesize.Binary(peak.Bytes), now)
 	}
 	return found
 }
@@ -123,15 +122,16 @@ func (w *reasons) devices() (simulated bool, wanted []wantedDevice) {
 }
 
 // unfitDevices returns a finding for each wanted device that no attached device fits. If no device is attached, the
-// plan's instances miss one already. A device that does not answer now says nothing: it may answer when the run starts.
-func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted []wantedDevice) (
+// plan's instances already report one as missing. It ignores devices that do not answer: they may answer when the run
+// starts.
+func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalog, wanted []wantedDevice) (
 	[]doctor.Finding, error,
 ) {
 	listed, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := a.deviceRows(ctx, c, listed.Devices, a.runningADB) // fails if no adb server runs: none is attached
+	rows, _ := a.deviceRows(ctx, c, listed.Devices, a.runningADB) // fails without an adb server: no device is attached
 	rows = slices.DeleteFunc(rows, func(r deviceRow) bool { return !doctor.Device{State: r.State}.Usable() })
 	if len(rows) == 0 {
 		return nil, nil
@@ -139,7 +139,7 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 	var found []doctor.Finding
 	for _, w := range wanted {
 		f := doctor.Finding{Section: sectionPlan, Name: "phone" + also(w.soc != "", " with "+w.soc),
-			Status: doctor.Missing, Detail: doctor.NoPhone + " that is called " + w.serial,
+			Status: doctor.Missing, Detail: doctor.NoPhone + " with the name or serial number " + w.serial,
 			Remedy: "Run `hexmage device list`, which lists the phones."}
 		if strings.Contains(w.serial, ":") { // the run connects to it
 			f.Status = doctor.OK
@@ -148,9 +148,13 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 			if w.serial != "" && w.serial != r.Serial && w.serial != r.Name {
 				continue
 			}
-			if f.Status, f.Detail, f.Remedy = r.fits(qnn.Target{SoC: w.soc, Arch: w.arch}); f.Status == doctor.OK {
+			var mismatch *devinfo.Mismatch
+			if !errors.As(devinfo.CheckDevice(devinfo.Info{Serial: r.Serial, SoC: r.SoC, Arch: r.Arch},
+				qnn.Target{SoC: w.soc, Arch: w.arch}), &mismatch) {
+				f.Status = doctor.OK
 				break
 			}
+			f.Status, f.Detail, f.Remedy = doctor.Missing, mismatch.What, qnn.Sentence(mismatch.Remedy)
 		}
 		if f.Status != doctor.OK {
 			f.Command = doctor.Quoted(f.Remedy)
@@ -158,14 +162,4 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 		}
 	}
 	return found, nil
-}
-
-// fits tells whether a run can use the device for the target.
-func (r *deviceRow) fits(want qnn.Target) (status doctor.Status, detail, remedy string) {
-	err := devinfo.CheckDevice(devinfo.Info{Serial: r.Serial, SoC: r.SoC, Arch: r.Arch}, want)
-	var mismatch *devinfo.Mismatch
-	if errors.As(err, &mismatch) {
-		return doctor.Missing, mismatch.What, qnn.Sentence(mismatch.Remedy)
-	}
-	return doctor.OK, "", ""
 }

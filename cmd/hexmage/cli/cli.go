@@ -1,8 +1,7 @@
-// Package cli is the command line: flags, exit codes, and the one place where the engine and the domain are wired
-// together.
+// Package cli is the command line: it defines flags and exit codes, and connects engine and domain.
 //
-// It alone reads the environment, the arguments and the working directory, and it alone decides what is printed
-// where. It does not know how anything is done.
+// Only this package reads the environment, the arguments and the working directory, and decides where output goes. It
+// does not know how other packages work.
 package cli
 
 import (
@@ -23,14 +22,14 @@ import (
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
-// givenError says that what is wrong is what the command was given: no file has to change to make it right.
+// givenError marks an error of the command line: the user fixes it without changing a file.
 type givenError struct{ error }
 
 func (e givenError) Unwrap() error { return e.error }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, env Env) int {
-	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
+	if len(args) > 1 && args[1] == "tool" { // built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
 	}
 	env.Stdout, env.Stderr = newOutput(env.Stdout), newOutput(env.Stderr)
@@ -45,14 +44,14 @@ func run(args []string, env Env) (code int) {
 		case nil:
 		case exitCode:
 			if code = int(r); len(asked) == 0 {
-				code = ExitUsage // help was shown, and nothing was asked for
+				code = ExitUsage // hexmage without arguments shows help
 			}
 		default:
 			panic(r)
 		}
 	}()
 	if len(args) == 0 {
-		args = []string{"--help"} // what people want who do not know what to ask for
+		args = []string{"--help"} // help for users without a command in mind
 	}
 	kctx, global, err := parse(args, env)
 	if err != nil {
@@ -64,7 +63,7 @@ func run(args []string, env Env) (code int) {
 		}
 		return ExitUsage
 	}
-	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
+	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, text) })
 	ctx, stop := in.watch(context.Background())
 	defer stop()
 	app, err := newApp(*global, env, in)
@@ -75,64 +74,69 @@ func run(args []string, env Env) (code int) {
 	return exitWith(ctx, err, env, global.JSON)
 }
 
-// commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line
-// description; indented lines stay as they are.
+// commands is kong's grammar of the command line. kong shows the text of a command's Help below its one-line
+// description, and keeps indented lines.
 type commands struct {
 	Global      globalFlags `embed:""`
-	ShowVersion versionFlag `name:"version" help:"Print the version, as hexmage version does."`
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
 
-	Init       initCmd       `cmd:"" takes:"soc" help:"Write a first pipeline for your ops, model, SDK or phone."`
-	Run        runCmd        `cmd:"" takes:"plan,fresh,net,build" help:"Build a pipeline: fetch, patch, compile, run on a device."`
-	Watch      watchCmd      `cmd:"" takes:"plan,net,build" help:"Build a pipeline after each save of a file that it reads."`
-	Plan       planCmd       `cmd:"" takes:"plan,fresh,net,jobs,verbose" help:"Print what a pipeline would run, and what is missing."`
-	Explain    explainCmd    `cmd:"" takes:"plan,fresh,net" help:"Say why a step will run: what differs from its last run."`
-	Runs       runsCmd       `cmd:"" help:"List recorded runs."`
-	Compare    compareCmd    `cmd:"" help:"Compare two runs: inputs, tools, times, metrics, outputs."`
-	Report     reportCmd     `cmd:"" help:"Write a run as one HTML page."`
-	Show       showCmd       `cmd:"" takes:"plan,net" help:"Show a pipeline, module, kind, SoC, toolchain or error."`
-	Graph      graphCmd      `cmd:"" takes:"plan" help:"Print the steps of a pipeline as a Mermaid graph."`
-	Validate   validateCmd   `cmd:"" takes:"plan" help:"Check pipeline files."`
-	Fmt        fmtCmd        `cmd:"" help:"Format pipeline files."`
-	Lock       lockCmd       `cmd:"" takes:"plan,offline" help:"Pin toolchains in hexmage.lock.hcl."`
-	Patch      patchCmd      `cmd:"" takes:"profile,net" help:"Patch op sources for an SDK: check, apply, diff."`
-	Makefile   makefileCmd   `cmd:"" help:"Write a Makefile for an op package, or compare one."`
-	IDE        ideCmd        `cmd:"" takes:"plan,net,build" name:"ide" help:"Write settings for clangd and VS Code."`
-	LSP        lspCmd        `cmd:"" takes:"profile" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
-	Inspect    inspectCmd    `cmd:"" help:"Describe a library, context binary, model or SDK."`
-	Toolchain  toolchainCmd  `cmd:"" takes:"profile,net" help:"List, fetch and verify toolchains."`
-	Compat     compatCmd     `cmd:"" takes:"soc" help:"Print which SDK releases work together for a SoC."`
-	Env        envCmd        `cmd:"" takes:"plan,net,build" help:"Print the SDKs' environment variables for a shell."`
-	Device     deviceCmd     `cmd:"" help:"Use devices: list, push, pull, shell, log, connect."`
-	Diagnose   diagnoseCmd   `cmd:"" help:"Find the failure in a log, its cause and its remedy."`
-	Doctor     doctorCmd     `cmd:"" takes:"plan,net" help:"Print what this machine lacks, and how to get it."`
-	Cache      cacheCmd      `cmd:"" help:"Count, clean up and verify the cache."`
-	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
+	Init     initCmd     `cmd:"" group:"build" takes:"soc" soc:"Build for this SoC, such as SM8650. May be repeated." help:"Write a first pipeline for your op, model or phone."`
+	Run      runCmd      `cmd:"" group:"build" takes:"plan,force,net,build" help:"Build a pipeline: fetch, patch, compile, run on a device."`
+	Watch    watchCmd    `cmd:"" group:"build" takes:"plan,net,build" help:"Rebuild a pipeline after each change to its files."`
+	Plan     planCmd     `cmd:"" group:"build" takes:"plan,force,net,jobs,verbose" verbose:"Also print commands, inputs and outputs." help:"Print which steps will run, and what this machine lacks."`
+	Validate validateCmd `cmd:"" group:"build" takes:"plan" profile:"Check the pipelines in this profile, such as simulated or device. A profile chooses the steps and SDKs of a pipeline. Default: HEXMAGE_PROFILE, else all profiles." help:"Check pipeline files for errors."`
+	Fmt      fmtCmd      `cmd:"" group:"build" help:"Format pipeline files."`
+	Graph    graphCmd    `cmd:"" group:"build" takes:"plan" help:"Print the steps of a pipeline as a Mermaid graph."`
+	Show     showCmd     `cmd:"" group:"build" takes:"plan,net" help:"Describe a pipeline, module, kind of step, SoC, toolchain or error."`
+
+	Explain  explainCmd  `cmd:"" group:"runs" takes:"plan,force,net" help:"Print why a step will run, and which inputs changed."`
+	Runs     runsCmd     `cmd:"" group:"runs" help:"List the last runs."`
+	Compare  compareCmd  `cmd:"" group:"runs" help:"Compare two runs: inputs, tools, times, metrics, outputs."`
+	Report   reportCmd   `cmd:"" group:"runs" help:"Write an HTML report of a run."`
+	Diagnose diagnoseCmd `cmd:"" group:"runs" help:"Find the failure in a log, and print the cause and the remedy."`
+
+	Lock      lockCmd      `cmd:"" group:"sdk" takes:"plan,offline" help:"Pin the digests of toolchains in hexmage.lock.hcl."`
+	Toolchain toolchainCmd `cmd:"" group:"sdk" takes:"profile,net" profile:"Use the catalog's toolchain sources for this profile, such as simulated or device. Default: HEXMAGE_PROFILE, else simulated." help:"List, fetch and verify toolchains."`
+	Compat    compatCmd    `cmd:"" group:"sdk" takes:"soc" soc:"SoC, such as SM8750. Default: list all SoCs." help:"Print which SDK releases work together for a SoC."`
+	Env       envCmd       `cmd:"" group:"sdk" takes:"plan,net,build" help:"Print shell commands that set the environment variables of SDKs."`
+	Doctor    doctorCmd    `cmd:"" group:"sdk" takes:"plan,net" profile:"Check this machine for this profile, such as simulated or device. A profile chooses the steps and SDKs of a pipeline. Default: HEXMAGE_PROFILE, else all profiles." help:"List what this machine lacks to run pipelines, and how to get it."`
+
+	Patch    patchCmd    `cmd:"" group:"src" takes:"profile,net" profile:"Use the catalog's toolchain sources for this profile, such as simulated or device. Default: HEXMAGE_PROFILE, else simulated." help:"Adapt the sources of an op package to an SDK: check, apply, diff."`
+	Makefile makefileCmd `cmd:"" group:"src" help:"Write a Makefile for an op package, or compare yours with it."`
+	Inspect  inspectCmd  `cmd:"" group:"src" help:"Print the content of a library, context binary, model or SDK."`
+	IDE      ideCmd      `cmd:"" group:"src" takes:"plan,net,build" name:"ide" help:"Write clangd and VS Code settings for an op package."`
+	LSP      lspCmd      `cmd:"" group:"src" takes:"profile" name:"lsp" help:"Run a language server for pipeline files in your editor."`
+
+	Device deviceCmd `cmd:"" group:"dev" help:"Use phones and boards: list, push, pull, shell, log, connect."`
+
+	Cache      cacheCmd      `cmd:"" group:"self" help:"Measure, clean up and verify the cache."`
+	Completion completionCmd `cmd:"" group:"self" help:"Print a completion script for bash, zsh or fish."`
+	Help       helpCmd       `cmd:"" group:"self" help:"Print the help of a command."`
+	Version    versionCmd    `cmd:"" group:"self" help:"Print the version."`
 	Complete   completeCmd   `cmd:"" hidden:""`
-	Help       helpCmd       `cmd:"" help:"Print the help of a command."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // helpCmd is `hexmage help [COMMAND…]`.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"Words of the command, such as device push; or the word environment."`
+	Command []string `arg:"" optional:"" help:"A command, such as \"device push\", or the word \"environment\" to list environment variables. Default: list all commands."`
 }
 
-// Help has the examples of `hexmage help --help`.
+// Help returns the examples of `hexmage help --help`.
 func (*helpCmd) Help() string {
 	return `Examples:
 
     hexmage help               all commands
-    hexmage help device push   one of them, as hexmage device push --help
+    hexmage help device push   one command, like hexmage device push --help
     hexmage help environment   the environment variables that hexmage reads`
 }
 
-// Run prints the command's help. A word that is no command is an error, as it is before --help.
+// Run prints the command's help. An unknown command is an error.
 func (c *helpCmd) Run(_ context.Context, a *app) error {
 	if len(c.Command) == 1 && c.Command[0] == environmentTopic {
 		printEnvironment(a.Env.Stdout)
 		return nil
 	}
-	// which ends here, when it has printed it
+	// prints the help and exits
 	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help"))
 	see, err := refused(err)
 	return usageError("%w\nSee: %s --help", err, see)
@@ -141,13 +145,21 @@ func (c *helpCmd) Run(_ context.Context, a *app) error {
 // versionCmd is `hexmage version`.
 type versionCmd struct{}
 
-// Run prints what this binary is.
+// Help returns the examples of `hexmage version --help`.
+func (*versionCmd) Help() string {
+	return `Examples:
+
+    hexmage version
+    hexmage version --json`
+}
+
+// Run prints the version.
 func (*versionCmd) Run(_ context.Context, a *app) error { return printVersion(a.Env.Stdout, a.JSON) }
 
 // versionFlag is `hexmage --version`.
 type versionFlag bool
 
-// BeforeReset prints the version, for kong, before anything is asked for that a command wants.
+// BeforeReset prints the version before kong requires arguments.
 func (versionFlag) BeforeReset(kctx *kong.Context) error {
 	if err := printVersion(kctx.Stdout, slices.Contains(kctx.Args, "--json")); err != nil {
 		return err
@@ -175,8 +187,6 @@ func printVersion(w io.Writer, asJSON bool) error {
 	}
 	return nil
 }
-
-func (a *app) printJSON(v any) error { return writeJSON(a.Env.Stdout, v) }
 
 func writeJSON(w io.Writer, v any) error {
 	b, err := json.Marshal(v)

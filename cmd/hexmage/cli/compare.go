@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/runlog"
@@ -15,23 +14,24 @@ import (
 
 // compareCmd is `hexmage compare A B`.
 type compareCmd struct {
-	A string `arg:"" optional:"" help:"A run: an id that hexmage runs lists, its first digits, @1 for the newest, or a file that hexmage runs --export wrote. Default: the run of B's pipeline and profile before B."`
-	B string `arg:"" optional:"" default:"@1" help:"The other run, likewise."`
+	A string `arg:"" optional:"" help:"Older run: an id from hexmage runs, the first digits of an id, @1 for the newest run, or a file from hexmage runs --export. Default: the last run before <b> with the same pipeline and profile."`
+	B string `arg:"" optional:"" default:"@1" help:"Newer run, written like <a>. Default: @1."`
 }
 
-// Help has the examples of `hexmage compare --help`.
+// Help returns the examples of `hexmage compare --help`.
 func (*compareCmd) Help() string {
-	return `What changed from A to B: settings, tools, what steps were made of, times, outputs, checks and metrics. Of metrics that were measured several times it says whether the difference is more than their spread.
+	return `Prints what changed from run <a> to run <b>: settings, tools, inputs, times, outputs, checks and metrics. If
+a run measured a metric several times, also prints whether the change is larger than the spread of the measurements.
 
 Examples:
 
-    hexmage compare                                    the newest run with the one before
-    hexmage compare 3f9a @1
-    hexmage compare theirs.json @1                     with a run that somebody else exported
+    hexmage compare                  the newest run and the last run before it
+    hexmage compare 3f9a @1          the run with this id and the newest run
+    hexmage compare theirs.json @1   a run from another machine and the newest run
     hexmage compare @2 @1 --json | jq '.metrics[] | select(.verdict == "more than the spread")'`
 }
 
-// Run compares.
+// Run compares two runs.
 func (c *compareCmd) Run(ctx context.Context, a *app) error {
 	y, err := a.document(ctx, c.B, true)
 	if err != nil {
@@ -42,14 +42,6 @@ func (c *compareCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	found := history.Compare(x, y)
-	if a.JSON {
-		return a.printJSON(struct {
-			Format string `json:"format"`
-			A      string `json:"a"`
-			B      string `json:"b"`
-			*history.Comparison
-		}{"hexmage-compare/0", x.ID, y.ID, found})
-	}
 	var b strings.Builder
 	for _, d := range []struct {
 		name string
@@ -60,11 +52,15 @@ func (c *compareCmd) Run(ctx context.Context, a *app) error {
 			d.Executed, d.Cached, seconds(d.Seconds))
 	}
 	writeComparison(&b, found)
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
-	return nil
+	return a.show(struct {
+		Format string `json:"format"`
+		A      string `json:"a"`
+		B      string `json:"b"`
+		*history.Comparison
+	}{"hexmage-compare/0", x.ID, y.ID, found}, "%s", &b)
 }
 
-// first is the run A.
+// first returns the run A.
 func (c *compareCmd) first(ctx context.Context, a *app, b *history.Document) (*history.Document, error) {
 	if c.A != "" {
 		return a.document(ctx, c.A, true)
@@ -75,8 +71,8 @@ func (c *compareCmd) first(ctx context.Context, a *app, b *history.Document) (*h
 	}
 	earlier := r.book.Earlier(r.Run(), func(*runlog.Run) bool { return true })
 	if earlier == nil {
-		return nil, usageError("there is no earlier run of %s with the same profile to compare with: run it again "+
-			"when something has changed, or name two runs: hexmage compare A B", b.Pipeline)
+		return nil, usageError("no earlier run of %s with this profile; name the two runs to compare, as in `hexmage "+
+			"compare A B`", b.Pipeline)
 	}
 	return a.documentOf(ctx, r.book, earlier, true)
 }
@@ -107,10 +103,10 @@ func writeComparison(b *strings.Builder, c *history.Comparison) {
 		fmt.Fprintf(b, "\nmetrics\n%s", columns(rows))
 	}
 	if b.Len() == before {
-		b.WriteString("\nnothing differs but times\n")
+		b.WriteString("\nonly times differ\n")
 	}
 	if len(c.Steps) > 0 && c.Same > 0 {
-		fmt.Fprintf(b, "\nsteps that do not differ: %d\n", c.Same)
+		fmt.Fprintf(b, "\nunchanged steps: %d\n", c.Same)
 	}
 	for _, n := range c.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
@@ -138,7 +134,7 @@ func stepLines(b *strings.Builder, s history.StepChange) {
 	b.WriteString("\n")
 	for i, d := range s.Inputs {
 		if i == shownFew {
-			fmt.Fprintf(b, "    and %d more (--json shows %d of them)\n", len(s.Inputs)-i+s.More, len(s.Inputs)-i)
+			fmt.Fprintf(b, "    and %d more; --json shows %d of these\n", len(s.Inputs)-i+s.More, len(s.Inputs)-i)
 			break
 		}
 		fmt.Fprintf(b, "    %s\n", changeLine(d))
@@ -149,15 +145,15 @@ func stepLines(b *strings.Builder, s history.StepChange) {
 			fmt.Fprintf(b, "      %s\n", changeLine(in))
 		}
 		if n := len(d.Inside) + d.More - insideFew; n > 0 {
-			fmt.Fprintf(b, "      and %d more in it\n", n)
+			fmt.Fprintf(b, "      and %d more\n", n)
 		}
 	}
 	if s.Unknown != "" {
-		fmt.Fprintf(b, "    not known: %s\n", s.Unknown)
+		fmt.Fprintf(b, "    unknown: %s\n", s.Unknown)
 	}
 }
 
-// ranFor is how long a step's actions ran in one of the runs.
+// ranFor returns how long a step's actions ran in a run.
 func ranFor(s history.StepChange, which int) string {
 	if s.Ran[which] == 0 {
 		return "did not run"
@@ -165,7 +161,7 @@ func ranFor(s history.StepChange, which int) string {
 	return seconds(s.Seconds[which])
 }
 
-// metricRows are those of metrics that differ.
+// metricRows returns rows of different metrics.
 func metricRows(all []history.MetricChange) (rows [][]string) {
 	for _, c := range all {
 		if c.Verdict == history.Equal {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/runner/check"
@@ -21,79 +22,82 @@ import (
 
 // compatCmd is `hexmage compat [--soc NAME] [--rules] [--ops] [FILE…]`.
 type compatCmd struct {
-	Files []string `arg:"" optional:"" help:"Files, and folders of some, that are to be on a device together: says what keeps them from working together, and with --soc on that."`
-	Rules bool     `help:"List the rules instead."`
-	Ops   bool     `help:"List ONNX operations: types on the NPU of --soc, replacements of unsupported ones."`
+	Files []string `arg:"" optional:"" help:"Files and folders that you want to use together on one device. compat prints conflicts between these files and, with --soc, conflicts with that SoC."`
+	Rules bool     `help:"List the rules that decide which releases work together."`
+	Ops   bool     `help:"List the ONNX operations with the data types that the NPU supports, and replacements for unsupported operations. Needs --soc."`
 }
 
-// Help has the examples of `hexmage compat --help`.
+// Help returns the examples of `hexmage compat --help`.
 func (*compatCmd) Help() string {
 	return `Examples:
 
-    hexmage compat                    every SoC, with the first SDKs that know it
-    hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
-    hexmage compat --soc SM8750 --json
-    hexmage compat --soc SM8750 --ops which ONNX operations its NPU runs in which types, and replacements of others
-    hexmage compat --rules            the rules that plans are checked against
-    hexmage compat --soc SM8750 push/ the libraries and contexts in a folder: of one SDK, whole, for that phone?`
+    hexmage compat                       all SoCs, with the first SDK releases that support them
+
+    hexmage compat --soc SM8750          compatible releases of QAIRT, Hexagon SDK and NDK
+    hexmage compat --soc SM8750 --json   the same as JSON
+    hexmage compat --soc SM8750 --ops    ONNX operations that the NPU of this SoC supports
+
+    hexmage compat --rules               all compatibility rules
+    hexmage compat --soc SM8750 push/    conflicts between the libraries and contexts in push/, and with this SoC`
 }
 
-// Run prints what of the catalogue works with what, and why the rest does not.
+// Run prints which parts of the catalog work together, with reasons.
 func (c *compatCmd) Run(ctx context.Context, a *app) error {
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Rules && len(c.Files) > 0:
-		return usageError("--rules and files are two questions")
+		return usageError("--rules does not apply to files; omit --rules or the files")
 	case len(c.Files) > 0:
-		return a.compatFiles(ctx, d.catalogue(), c.Files)
+		return a.compatFiles(ctx, d.catalog, c.Files)
 	case c.Rules:
-		return a.compatRules(d.catalogue())
+		return a.compatRules(d.catalog)
 	case c.Ops && len(a.SoC) == 0:
-		return usageError("--ops: types depend on the SoC; add --soc SM8750")
+		return usageError("--ops needs a SoC; add one, such as --soc SM8750")
 	case len(a.SoC) == 0:
-		return a.compatSoCs(d.catalogue())
+		return a.compatSoCs(d.catalog)
 	}
-	soc, err := a.oneSoC("")
+	s, err := a.givenSoC(d.catalog)
 	if err != nil {
 		return err
 	}
-	s, err := d.catalogue().FindSoC(soc)
-	if err != nil {
-		return usageError("%v", err)
-	}
 	if c.Ops {
-		return a.compatOps(d.catalogue(), s)
+		return a.compatOps(d.catalog, s)
 	}
-	m, diags := d.catalogue().Matrix(s)
+	m, diags := d.catalog.Matrix(s)
 	if diags.HasErrors() {
 		return a.printDiags(diags, nil)
 	}
-	if a.JSON {
-		return a.printJSON(struct {
-			SoC socRecord `json:"soc"`
-			*facts.Matrix
-		}{recordOf(d.catalogue(), s), m})
-	}
-	fmt.Fprint(a.Env.Stdout, matrixText(a, recordOf(d.catalogue(), s), m))
-	return nil
+	record := recordOf(d.catalog, s)
+	return a.show(struct {
+		SoC socRecord `json:"soc"`
+		*facts.Matrix
+	}{record, m}, "%s", matrixText(a, record, m))
 }
 
-// compatFiles says what is to be said of files that are to be on a device together: exit code 1 when they will not
-// work.
-func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []string) error {
+// givenSoC returns the SoC of --soc.
+func (a *app) givenSoC(c *toolchains.Catalog) (*qnn.SoC, error) {
+	name, err := a.oneSoC("")
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.FindSoC(name)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return s, nil
+}
+
+// compatFiles reports problems of files for one device. Incompatible files give exit code 1.
+func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalog, names []string) error {
 	want := qnn.Target{}
 	head := "any SoC"
 	if len(a.SoC) > 0 {
-		soc, err := a.oneSoC("")
+		s, err := a.givenSoC(c)
 		if err != nil {
 			return err
-		}
-		s, err := c.FindSoC(soc)
-		if err != nil {
-			return usageError("%v", err)
 		}
 		want = *s.Target()
 		head = s.Name + ", Hexagon " + s.Arch
@@ -113,76 +117,54 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 	if err != nil {
 		return engineError(err)
 	}
-	if a.JSON {
-		err = a.printJSON(struct {
-			SoC string `json:"soc,omitempty"`
-			*check.Set
-		}{want.SoC, found})
-	} else {
-		a.printSet(head, len(set.files), found)
-	}
+	err = a.show(struct {
+		SoC string `json:"soc,omitempty"`
+		*check.Set
+	}{want.SoC, found}, "%s", a.setText(head, len(set.files), found))
 	if err == nil && len(found.Problems) > 0 {
 		err = &exitError{Code: ExitFailed}
 	}
 	return err
 }
 
-func (a *app) printSet(head string, n int, s *check.Set) {
-	w := a.Env.Stdout
-	fmt.Fprintf(w, "%s: %s", a.painted("1", head), counted(n, "file", "files"))
+func (a *app) setText(head string, n int, s *check.Set) string {
+	text := a.painted("1", head) + ": " + report.Count(n, "file")
 	for _, id := range slices.Sorted(maps.Keys(s.Builds)) {
-		fmt.Fprintf(w, ", %s of %s", counted(len(s.Builds[id]), "library", "libraries"), id)
+		libraries := strings.Replace(report.Count(len(s.Builds[id]), "library"), "librarys", "libraries", 1)
+		text += ", " + libraries + " of " + id
 	}
 	if len(s.Contexts) > 0 {
-		fmt.Fprint(w, ", "+counted(len(s.Contexts), "context", "contexts"))
+		text += ", " + report.Count(len(s.Contexts), "context")
 	}
-	fmt.Fprintln(w)
+	line := func(color, mark, said string) {
+		text += "\n  " + a.painted(color, mark) + strings.Repeat(" ", 9-len(mark)) +
+			strings.Join(wrap(said, a.width()-11), "\n           ")
+	}
 	for _, p := range s.Problems {
-		fmt.Fprintf(w, "  %s  %s\n", a.painted("31", "problem"),
-			strings.Join(wrap(p.Error(), a.width()-11), "\n           "))
+		line("31", "problem", p.Error())
 	}
 	for _, f := range s.Warnings {
-		fmt.Fprintf(w, "  %s  %s\n", a.painted("33", "warning"),
-			strings.Join(wrap(f.Text(), a.width()-11), "\n           "))
+		line("33", "warning", f.Text())
 	}
 	if slices.Equal(s.Systems, []string{qnn.Linux}) {
-		fmt.Fprintf(w, "  %s     its libraries are for Linux: a phone with Android does not load them\n",
-			a.painted("33", "note"))
+		line("33", "note", "the libraries are for Linux, so Android cannot load them")
 	}
 	if len(s.Problems)+len(s.Warnings) == 0 {
-		fmt.Fprintf(w, "  %s       nothing that is known speaks against it\n", a.painted("32", "ok"))
+		line("32", "ok", "no known conflict")
 	}
+	return text + "\n"
 }
 
-// counted is "1 file" or "2 files".
-func counted(n int, one, more string) string {
-	if n != 1 {
-		one = more
-	}
-	return fmt.Sprintf("%d %s", n, one)
-}
-
-// socRecord is a SoC as JSON has it.
+// socRecord is the JSON form of a SoC.
 type socRecord struct {
-	Name          string   `json:"name"`
-	MarketingName string   `json:"marketing_name,omitempty"`
-	Aliases       []string `json:"aliases,omitempty"`
-	Arch          string   `json:"arch"`
-	SoCModel      int      `json:"soc_model"`
-	AndroidIDs    []int    `json:"soc_ids,omitempty"`
-	VTCMMB        int      `json:"vtcm_mb,omitempty"`
-	LPAI          string   `json:"lpai,omitempty"`
-	Features      []string `json:"features,omitempty"`
-	Note          string   `json:"note,omitempty"`
+	*qnn.SoC
+	Features []string `json:"features,omitempty"`
 }
 
-func recordOf(c *toolchains.Catalogue, s *qnn.SoC) socRecord {
-	return socRecord{s.Name, s.MarketingName, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI,
-		c.Features(s), s.Note}
-}
+func recordOf(c *toolchains.Catalog, s *qnn.SoC) socRecord { return socRecord{s, c.Features(s)} }
 
-// compatSoCs prints the SoCs with the least that each needs.
-func (a *app) compatSoCs(c *toolchains.Catalogue) error {
+// compatSoCs prints the SoCs with the oldest release for each.
+func (a *app) compatSoCs(c *toolchains.Catalog) error {
 	rows := [][]string{{"SoC", "", "Hexagon", "soc_model", "soc_id", "VTCM", "first QAIRT", "first Hexagon SDK",
 		"tools"}}
 	type entry struct {
@@ -196,30 +178,17 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 			return a.printDiags(diags, nil)
 		}
 		all = append(all, entry{recordOf(c, s), n})
-		tools := ""
-		if n.Tools != "" {
-			tools = n.Tools + "+"
-		}
-		first := orDash(n.QAIRT)
-		if n.QAIRT != "" && s.MinSDK == "" {
-			first += " ?"
-		}
 		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel),
-			numbersText(s.AndroidIDs),
-			megabytes(s.VTCMMB),
-			first, orDash(n.Hexagon), orDash(tools)})
+			numbersText(s.AndroidIDs), orDash(also(s.VTCMMB > 0, fmt.Sprintf("%d MB", s.VTCMMB))),
+			orDash(n.QAIRT) + also(n.QAIRT != "" && s.MinSDK == "", " ?"), orDash(n.Hexagon),
+			orDash(also(n.Tools != "", n.Tools+"+"))})
 	}
-	if a.JSON {
-		return a.printJSON(all)
-	}
-	fmt.Fprint(a.Env.Stdout, columns(rows))
-	fmt.Fprint(a.Env.Stdout, "\n?: the oldest that is known to know it; nobody has published which QAIRT is the "+
-		"first.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
-	return nil
+	return a.show(all, "%s\n? marks the oldest release that is known to support the SoC. Older releases may support "+
+		"the SoC too.\nCompatible releases for a SoC: hexmage compat --soc SM8750\n", columns(rows))
 }
 
 // compatOps prints the facts about ONNX operations that apply to a SoC.
-func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
+func (a *app) compatOps(c *toolchains.Catalog, s *qnn.SoC) error {
 	type operation struct {
 		Op          string   `json:"op"`
 		MinRank     int      `json:"min_rank,omitempty"`
@@ -230,15 +199,12 @@ func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
 	var all []operation
 	for _, p := range c.Precisions {
 		for _, op := range p.Ops {
-			all = append(all, operation{Op: op, Types: p.Takes[s.Arch], Source: p.Confidence + ": " + p.Source})
+			all = append(all, operation{Op: op, Types: c.TypesOn(s, p), Source: p.Confidence + ": " + p.Source})
 		}
 	}
 	for _, r := range c.UnsupportedOps {
 		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change,
 			Source: r.Confidence + ": " + r.Source})
-	}
-	if a.JSON {
-		return a.printJSON(all)
 	}
 	rows := [][]string{{"operation", "types or replacement", "known from"}}
 	for _, o := range all {
@@ -251,11 +217,10 @@ func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
 		}
 		rows = append(rows, []string{name, text, o.Source})
 	}
-	fmt.Fprint(a.Env.Stdout, columns(rows))
-	return nil
+	return a.show(all, "%s", columns(rows))
 }
 
-func (a *app) compatRules(c *toolchains.Catalogue) error {
+func (a *app) compatRules(c *toolchains.Catalog) error {
 	type rule struct {
 		ID         string `json:"id"`
 		Severity   string `json:"severity"`
@@ -264,23 +229,16 @@ func (a *app) compatRules(c *toolchains.Catalogue) error {
 		Confidence string `json:"confidence,omitempty"`
 	}
 	var all []rule
-	for _, r := range c.Rules {
-		x := rule{ID: r.ID, Severity: r.Severity, Summary: r.Summary}
-		x.Source, x.Confidence = r.KnownFrom()
-		all = append(all, x)
-	}
-	if a.JSON {
-		return a.printJSON(all)
-	}
 	rows := [][]string{{"rule", "severity", "", "confidence", "known from"}}
-	for _, r := range all {
-		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Confidence, r.Source})
+	for _, r := range c.Rules {
+		source, confidence := r.KnownFrom()
+		all = append(all, rule{r.ID, r.Severity, r.Summary, source, confidence})
+		rows = append(rows, []string{r.ID, r.Severity, r.Summary, confidence, source})
 	}
-	fmt.Fprint(a.Env.Stdout, columns(rows))
-	return nil
+	return a.show(all, "%s", columns(rows))
 }
 
-// band is a run of releases of which the rules say the same.
+// band is a range of releases with the same rules and verdicts.
 type band struct {
 	versions []string
 	tools    []string
@@ -289,7 +247,7 @@ type band struct {
 	first    int   // index of its first release
 }
 
-// label is "2.42.0.251225 – 2.50.0.260828", oldest first.
+// label returns "2.42.0.251225 – 2.50.0.260828", oldest first.
 func (b band) label() string {
 	if len(b.versions) == 1 {
 		return b.versions[0]
@@ -297,8 +255,8 @@ func (b band) label() string {
 	return b.versions[len(b.versions)-1] + " – " + b.versions[0]
 }
 
-// footnotes numbers what is said of bands. What a rule says of several, with the same remedy, is one note: that of
-// the first.
+// footnotes numbers the findings of bands. Findings of one rule with one remedy share a note, with the first finding's
+// text.
 type footnotes struct{ said []qnn.Finding }
 
 func (f *footnotes) number(x qnn.Finding) int {
@@ -310,7 +268,7 @@ func (f *footnotes) number(x qnn.Finding) int {
 	return i + 1
 }
 
-// bands puts neighbours together of which the same rules say the same, apart from the version in it.
+// bands joins neighboring releases with the same verdicts of the same rules, apart from version numbers.
 func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []band {
 	signature := func(r facts.ReleaseVerdict) string {
 		s := fmt.Sprint(r.Works, r.Doubtful)
@@ -343,7 +301,7 @@ func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []ba
 	return out
 }
 
-// head is what is known of a SoC, in a few lines.
+// head returns the facts of a SoC in a few lines.
 func (s socRecord) head(a *app) string {
 	known := []string{"Hexagon " + s.Arch, fmt.Sprintf("soc_model %d", s.SoCModel)}
 	if len(s.AndroidIDs) > 0 {
@@ -357,12 +315,12 @@ func (s socRecord) head(a *app) string {
 	}
 	text := fmt.Sprintf("%s  %s\n%s\n", a.painted("1", s.Name), s.MarketingName, strings.Join(known, " · "))
 	if len(s.Features) > 0 {
-		text += fmt.Sprintf("its HTP can: %s\n", strings.Join(s.Features, ", "))
+		text += fmt.Sprintf("HTP features: %s\n", strings.Join(s.Features, ", "))
 	}
 	return text
 }
 
-// matrixText is the matrix for people.
+// matrixText formats the matrix for people.
 func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	var b strings.Builder
 	b.WriteString(s.head(a))
@@ -390,12 +348,18 @@ func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	}
 	b.WriteString("\n" + columns(rows))
 	b.WriteString("\n")
-	rows = [][]string{{"NDK"}, {""}}
-	for _, n := range slices.Backward(bands(m.NDK, false, notes)) {
-		rows[0] = append(rows[0], n.label())
-		rows[1] = append(rows[1], mark(a, n.verdict, n.notes))
+	for _, name := range slices.Sorted(maps.Keys(m.Others)) {
+		all := bands(m.Others[name], false, notes)
+		if !slices.ContainsFunc(all, func(x band) bool { return len(x.notes) > 0 }) {
+			continue
+		}
+		rows = [][]string{{name}, {""}}
+		for _, n := range slices.Backward(all) {
+			rows[0] = append(rows[0], n.label())
+			rows[1] = append(rows[1], mark(a, n.verdict, n.notes))
+		}
+		b.WriteString(columns(rows))
 	}
-	b.WriteString(columns(rows))
 	if len(notes.said) > 0 {
 		b.WriteString("\n")
 	}
@@ -405,28 +369,28 @@ func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	return b.String()
 }
 
-// mark is "yes", "yes 3", "maybe 3" or "no 1 2": whether it works, as far as is known, and what is to be said of it.
+// mark returns a verdict with the numbers of its notes: "yes", "yes 3", "maybe 3" or "no 1 2".
 func mark(a *app, v facts.Verdict, notes []int) string {
-	text, colour := "yes", "32"
+	text, color := "yes", "32"
 	switch {
 	case !v.Works:
-		text, colour = "no", "31"
+		text, color = "no", "31"
 	case v.Doubtful:
-		text, colour = "maybe", "33"
+		text, color = "maybe", "33"
 	case len(notes) > 0:
-		colour = "33"
+		color = "33"
 	}
 	slices.Sort(notes)
 	for _, n := range slices.Compact(notes) {
 		text += " " + strconv.Itoa(n)
 	}
-	return a.painted(colour, text)
+	return a.painted(color, text)
 }
 
-// width is how many columns a line of text may take.
+// width returns the width of text in columns.
 func (a *app) width() int { return cmp.Or(a.Env.Width, 120) }
 
-// columns aligns rows; two blanks between columns, none at the end of a line.
+// columns aligns rows, with two blanks between columns and none at the end of a line.
 func columns(rows [][]string) string {
 	var widths []int
 	for _, r := range rows {
@@ -448,10 +412,10 @@ func columns(rows [][]string) string {
 	return b.String()
 }
 
-// shown is how many columns a text takes: colours take none.
+// shown returns the width of a text without its colors.
 func shown(s string) int { return utf8.RuneCountInString(ansi.Strip(s)) }
 
-// wrap cuts a text into lines at blanks.
+// wrap breaks a text into lines at blanks.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
@@ -473,16 +437,4 @@ func numbersText(ns []int) string {
 	return strings.Join(out, ", ")
 }
 
-func megabytes(n int) string {
-	if n == 0 {
-		return "–"
-	}
-	return strconv.Itoa(n) + " MB"
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "–") }

@@ -23,18 +23,19 @@ var completions embed.FS
 
 // completionCmd is `hexmage completion SHELL`.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Your shell: bash, zsh or fish."`
 }
 
-// Help has the examples of `hexmage completion --help`.
+// Help returns the examples of `hexmage completion --help`.
 func (*completionCmd) Help() string {
-	return `It completes commands, flags, pipelines, profiles, SoCs, variables, steps, kinds, toolchains, archs, failures, and files elsewhere.
+	return `The script completes commands, flags and file names, and the names of pipelines, steps, variables, SoCs and
+toolchains.
 
 Examples:
 
-    eval "$(hexmage completion bash)"                                      in ~/.bashrc
-    eval "$(hexmage completion zsh)"                                       in ~/.zshrc, below compinit
-    hexmage completion fish > ~/.config/fish/completions/hexmage.fish      once`
+    eval "$(hexmage completion bash)"                                   add this line to ~/.bashrc
+    eval "$(hexmage completion zsh)"                                    add this line to ~/.zshrc, below compinit
+    hexmage completion fish > ~/.config/fish/completions/hexmage.fish   run this command once`
 }
 
 // Run prints the script.
@@ -47,25 +48,25 @@ func (c *completionCmd) Run(_ context.Context, a *app) error {
 	return err
 }
 
-// completeCmd is `hexmage complete SHELL -- WORD…`, which the scripts call: what may stand in the place of the last
-// word, one a line, with what it means behind a tab where the shell shows that. A line :files says that a file may,
-// :nospace that the word goes on. bash, which cuts words at other places than it runs them, gives the line up to the
-// cursor and what it takes for the last word.
+// completeCmd is `hexmage complete SHELL -- WORD…`, which the completion scripts call. It prints one candidate for the
+// last word a line, with its meaning after a tab if the shell shows meanings. A line :files also allows file names. A
+// line :nospace suppresses the blank after the word. bash splits words for completion at other characters than for
+// commands: it passes the line up to the cursor, and its last word.
 type completeCmd struct {
 	Shell string   `arg:"" enum:"bash,zsh,fish"`
 	Words []string `arg:"" optional:""`
 }
 
-// Run prints what may stand there.
+// Run prints the candidates.
 func (c *completeCmd) Run(ctx context.Context, a *app) error {
 	words, cut := c.Words, 0
 	if c.Shell == "bash" {
 		if len(words) != 2 {
-			return usageError("complete bash wants a line and its last word")
+			return usageError("`complete bash` needs a command line and its last word")
 		}
 		last := words[1]
 		words = shellWords(words[0])
-		if strings.Trim(last, "=:") == "" { // a word of its own, to bash
+		if strings.Trim(last, "=:") == "" { // bash takes these as a word
 			last = ""
 		}
 		if word := words[len(words)-1]; strings.HasSuffix(word, last) {
@@ -99,8 +100,8 @@ func (c *completeCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// plainWord tells whether a word means itself to every shell. No other is offered: names of files are whoever's, and
-// would be run.
+// plainWord reports whether a word means itself in every shell. Other candidates are left out: anyone can choose a file
+// name that a shell would run.
 func plainWord(word string) bool {
 	return word != "" && strings.IndexFunc(word, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -108,7 +109,7 @@ func plainWord(word string) bool {
 	}) < 0
 }
 
-// shellWords are the words of a line as a shell would have them, whose last one may be unfinished, and empty.
+// shellWords splits a line as a shell does. The last word may be unfinished or empty.
 func shellWords(line string) []string {
 	words, quote := []string{""}, rune(0)
 	escaped, within := false, false
@@ -136,25 +137,25 @@ func shellWords(line string) []string {
 	return words
 }
 
-// offer is a word that may stand at the cursor, or what a flag may be given, and what it means.
+// offer is a candidate for the word at the cursor, with its meaning.
 type offer struct{ value, means string }
 
-// completedLine is a command line that ends in a word which is not finished.
+// completedLine is a command line with an unfinished last word.
 type completedLine struct {
 	a         *app
-	flags     map[string][]string // what was given so far, by the flag's name
-	arguments map[string][]string // and by the argument's
+	flags     map[string][]string // by name
+	arguments map[string][]string // by name
 
 	offers  []offer
-	prefix  string // what of the last word stands in front of each offer
-	files   bool   // names of files, too
+	prefix  string // part of the last word before each offer
+	files   bool   // also offer file names
 	nospace bool
 }
 
-// complete finds what may stand in the place of the last of the words behind the program's name.
+// complete finds candidates for the last word. words are the words after the program's name.
 func (l *completedLine) complete(ctx context.Context, words []string) error {
 	node := newParser(new(commands), l.a.Env).Model.Node
-	var wants *kong.Flag // whose value is the next word
+	var wants *kong.Flag // its value is the next word
 	literal, given := false, 0
 	word := words[len(words)-1]
 	for _, w := range words[:len(words)-1] {
@@ -219,7 +220,7 @@ func (l *completedLine) complete(ctx context.Context, words []string) error {
 	return nil
 }
 
-// enter goes to where -C says, and takes the profile that was chosen.
+// enter applies -C and --profile.
 func (l *completedLine) enter() error {
 	last := func(flag string) string {
 		if given := l.flags[flag]; len(given) > 0 {
@@ -232,7 +233,7 @@ func (l *completedLine) enter() error {
 	return err
 }
 
-// flagsOf are the flags that a command takes.
+// flagsOf returns the flags of a command.
 func flagsOf(node *kong.Node) (flags []*kong.Flag) {
 	for n := node; n != nil; n = n.Parent {
 		flags = append(flags, n.Flags...)
@@ -240,8 +241,7 @@ func flagsOf(node *kong.Node) (flags []*kong.Flag) {
 	return flags
 }
 
-// flagOf is the flag that a word is, or the last of the short ones that it has, with its value if that is in the
-// word, too.
+// flagOf returns the flag of a word, or the last of its short flags. value is the flag's value if the word contains it.
 func flagOf(node *kong.Node, word string) (f *kong.Flag, value string, valued bool) {
 	if name, long := strings.CutPrefix(word, "--"); long {
 		name, value, valued = strings.Cut(name, "=")
@@ -266,7 +266,7 @@ func flagOf(node *kong.Node, word string) (f *kong.Flag, value string, valued bo
 	return f, "", false
 }
 
-// argument is the one that a command takes at the place, if any: the last one may be a list.
+// argument returns the argument at a position, or nil. The last argument may be a list.
 func argument(node *kong.Node, at int) *kong.Positional {
 	n := len(node.Positional)
 	if at < n {
@@ -292,12 +292,12 @@ func (l *completedLine) offerNames(names []string, means string) {
 	}
 }
 
-// value offers what a flag may be given, of which some is there.
+// value offers values of a flag. some is the start of the value.
 func (l *completedLine) value(f *kong.Flag, some string) error {
 	switch f.Name {
 	case "soc":
 		l.prefix += some[:strings.LastIndexAny(some, ",+")+1]
-		d, err := l.a.domain(l.a.here())
+		d, err := l.a.domain()
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (l *completedLine) value(f *kong.Flag, some string) error {
 				l.offers = append(l.offers, offer{v.Name + "=", v.Description})
 			}
 		}
-	case "fresh", "verify":
+	case "force", "verify":
 		l.steps()
 	case "sandbox":
 		l.offerNames([]string{"strict", "staged", "off"}, "")
@@ -326,7 +326,7 @@ func (l *completedLine) value(f *kong.Flag, some string) error {
 	return nil
 }
 
-// positional offers what an argument may be.
+// positional offers values of an argument.
 func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong.Positional) error {
 	if p.Enum != "" {
 		l.offerNames(p.EnumSlice(), "")
@@ -350,7 +350,7 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 		}
 		l.pipelines()
 		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"},
-			offer{allKinds, "all kinds of step"})
+			offer{allKinds, "all kinds of step"}, offer{allFacts, "all SoCs, archs, releases, rules and failures"})
 		for _, x := range all {
 			l.offers = append(l.offers, offer{x.word, x.means})
 		}
@@ -395,7 +395,7 @@ func (l *completedLine) pipelines() {
 }
 
 func (l *completedLine) toolchains() error {
-	d, err := l.a.domain(l.a.here())
+	d, err := l.a.domain()
 	if err != nil {
 		return err
 	}
@@ -403,7 +403,7 @@ func (l *completedLine) toolchains() error {
 	return nil
 }
 
-// pipeline is the one that the line names so far; nil if it names none that can be read.
+// pipeline returns the pipeline of the line, or nil if the line names none or the pipeline cannot be read.
 func (l *completedLine) pipeline() *config.Pipeline {
 	for _, argument := range []string{"pipeline", "what"} {
 		if given := l.arguments[argument]; len(given) > 0 {
@@ -425,17 +425,13 @@ func (l *completedLine) profiles() {
 	}
 }
 
-// steps offers the addresses of the steps and toolchains that the pipeline has in the profile, in modules, too.
+// steps offers the addresses of the pipeline's steps and toolchains in the profile, including those of modules.
 func (l *completedLine) steps() {
 	cfg := l.pipeline()
 	if cfg == nil {
 		return
 	}
-	profile := l.a.Profile
-	if profile == "" {
-		profile = defaultProfile(cfg.Module)
-	}
-	eachModule("", cfg.Module, profile, func(at string, p config.Parts) {
+	eachModule("", cfg.Module, l.a.profileOf(cfg.Module), func(at string, p config.ProfileBlocks) {
 		for _, b := range slices.Concat(p.Steps, p.Toolchains) {
 			if !off(b.When, p) {
 				l.offers = append(l.offers, offer{at + b.At.Short(), b.Description})

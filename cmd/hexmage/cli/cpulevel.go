@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpuLevel returns the level of this machine's instruction set, as far as numeric libraries choose their kernels by
-// it: on x86 a level of the System V ABI, with -vnni where the processor has 8-bit dot products; on arm64 the
-// architecture and the extensions for dot and matrix products.
+// cpuLevel returns the level of this machine's instruction set by which numeric libraries choose kernels. On x86 this
+// is a level of the System V ABI, with -vnni if the processor has 8-bit dot products. On arm64 it is the architecture
+// with its extensions for dot and matrix products.
 func cpuLevel() string {
 	level := runtime.GOARCH
 	var more []feature

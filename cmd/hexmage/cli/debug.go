@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,32 +32,33 @@ import (
 
 // debugCmd is `hexmage device debug PIPELINE [STEP]`.
 type debugCmd struct {
-	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Step     string `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME). Default: the only one."`
-	Port     int    `placeholder:"N" help:"Port of this machine for the debugger. Default: a free one."`
-	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device, as hexmage run does."`
+	Pipeline string `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
+	Step     string `arg:"" optional:"" help:"Step of kind run: run.NAME, or module.NAME.run.NAME if it is in a module. Default: the only step of kind run."`
+	Port     int    `placeholder:"N" help:"Wait for the debugger on port N of this machine. Default: a free port."`
+	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device instead of the device that the pipeline names: a serial from hexmage device list, HOST:PORT, or a name in devices.hcl."`
 }
 
-// Help has the examples of `hexmage device debug --help`.
+// Help returns the examples of `hexmage device debug --help`.
 func (*debugCmd) Help() string {
-	return `Builds and pushes the inputs of the run step. Then it starts the step's program in the same folder, with the same environment,
-arguments and input, under a debug server: lldb-server of the NDK on a phone, qemu's on the simulated phone. The program stands
-before its first instruction. hexmage prints the command of LLDB that connects to it, and waits until the program ends, or for Ctrl-C.
-The program's output goes to standard error. docs/debug.md tells more.
+	return `Builds the inputs of the step, copies them to the device, and starts the program of the step. The program
+stops before its first instruction. hexmage prints an LLDB command, which you run in another terminal to debug the
+program. Then hexmage waits until the program ends or you press Ctrl-C.
+
+On a real phone, LLDB connects to the NDK's lldb-server. On the simulated phone, it connects to qemu. See docs/debug.md.
 
 Examples:
 
-    hexmage device debug qwen3-aot-v79                                   then run the printed command in another terminal
-    hexmage device debug qwen3-aot-v79 module.aot.run.llm --port 5039    on a port of your choice
-    hexmage device debug qwen3-aot-v79 --json                            for an editor's debugger
+    hexmage device debug qwen3-aot-v79                                   on the device of the default profile
+    hexmage device debug qwen3-aot-v79 --port 5039                       with port 5039 for LLDB
+    hexmage device debug qwen3-aot-v79 --json                            JSON for an editor
     hexmage device debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   on a phone`
 }
 
-// Run debugs.
+// Run debugs a program on a device.
 func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	s := &debugging{c: c, a: a}
 	if c.Port < 0 || c.Port > 65535 {
-		return usageError("--port %d: give a number from 1 to 65535", c.Port)
+		return usageError("invalid --port %d; use a number from 1 to 65535", c.Port)
 	}
 	a.Serial = c.Serial
 	if err := s.choose(); err != nil {
@@ -66,7 +68,7 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	defer e.close()
+	defer e.close(false)
 	s.engine = e
 	if err := s.build(ctx); err != nil {
 		return err
@@ -78,27 +80,24 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 		}
 		s.lldb, s.server = debug.InNDK(root)
 	}
-	if s.lldb == "" {
-		s.lldb = "lldb"
-	}
+	s.lldb = cmp.Or(s.lldb, "lldb")
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	return s.run(ctx)
 }
 
-// debugging is one `hexmage device debug`.
+// debugging is the state of one `hexmage device debug`.
 type debugging struct {
-	c         *debugCmd
-	a         *app
-	workspace string
-	plan      *planned       // of the step and its inputs
-	step      *plan.Instance // the run step
-	engine    *engineParts
-	roots     map[addrs.Output]digest.Digest // trees that were built
+	c      *debugCmd
+	a      *app
+	plan   *planned       // of the step and its inputs
+	step   *plan.Instance // the run step
+	engine *engineParts
+	roots  map[addrs.Output]digest.Digest // built trees
 
 	request *execute.Request // the step's program on the device
-	store   store.Blobs      // has the inputs of the request
+	store   store.Blobs      // contains the request's inputs
 	target  debug.Target
 	lldb    string // the command
 	server  string // lldb-server for a phone, or ""
@@ -106,32 +105,34 @@ type debugging struct {
 
 // choose finds the run step.
 func (s *debugging) choose() error {
+	at, key := addrs.CutKey(s.c.Step)
 	var steps []string
-	if s.c.Step != "" {
-		at, _ := addrs.CutKey(s.c.Step)
+	if at != "" {
 		steps = []string{at}
 	}
-	p, workspace, err := s.a.plan(s.c.Pipeline, steps)
+	p, err := s.a.plan(s.c.Pipeline, steps)
 	if err != nil {
 		return err
 	}
 	var found []*plan.Instance
 	var names []string
+	step, _ := addrs.ParseStep(at) // a.plan has rejected invalid addresses
 	for _, n := range p.Instances {
-		if n.At.Kind == kindRun && s.means(n.At) {
+		if n.At.Kind == kindRun && (s.c.Step == "" || s.c.Step == n.At.Short() || key == "" && step.Covers(n.At.Step)) {
 			found, names = append(found, n), append(names, n.At.Short())
 		}
 	}
 	switch {
 	case len(found) == 0 && s.c.Step != "":
-		return usageError("step %s is not a run step: name one that `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
+		return usageError("%s is not a step of kind run; `hexmage show %s` lists the steps", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return usageError("pipeline %s: no run step in this profile: add one (`hexmage show kind run`), "+
-			"or choose another --profile", s.c.Pipeline)
+		return usageError("pipeline %s has no step of kind run in this profile; add one, or choose another --profile",
+			s.c.Pipeline)
 	case len(found) > 1:
-		return usageError("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
+		return usageError("pipeline %s has several run steps; choose one of %s",
+			s.c.Pipeline, strings.Join(names, ", "))
 	}
-	s.workspace, s.step = workspace, found[0]
+	s.step = found[0]
 	if s.plan, err = p.Select(s.step.At.Step); err != nil {
 		return engineError(err)
 	}
@@ -140,16 +141,6 @@ func (s *debugging) choose() error {
 
 // kindRun is the kind of steps that start a program on a device.
 const kindRun = "run"
-
-// means tells whether the user may mean that step instance.
-func (s *debugging) means(at addrs.Instance) bool {
-	if s.c.Step == "" || at.Short() == s.c.Step {
-		return true
-	}
-	name, key := addrs.CutKey(s.c.Step)
-	step, err := addrs.ParseStep(name)
-	return err == nil && key == "" && step.Kind == kindRun && step.Covers(at.Step)
-}
 
 // maker is a step whose output is pushed.
 type maker struct {
@@ -221,7 +212,7 @@ func (s *debugging) build(ctx context.Context) error {
 	if err != nil {
 		return engineError(err)
 	}
-	res, err := s.a.buildRoots(ctx, s.engine, p, s.workspace, s.trees(), true)
+	res, err := s.a.buildRoots(ctx, s.engine, p, s.trees(), true)
 	s.roots = res.Roots
 	return err
 }
@@ -244,8 +235,7 @@ func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
 
 // prepare makes the step's action, and lays out its programs with their symbols.
 func (s *debugging) prepare(ctx context.Context) error {
-	o := s.engine.options(s.a)
-	o.Workspace = s.workspace
+	o := s.engine.options()
 	s.plan.extend(&o)
 	seen, err := engine.Preview(ctx, s.plan.Plan, o, func(step, _ string) bool { return step == s.step.At.Short() })
 	if err != nil {
@@ -259,15 +249,15 @@ func (s *debugging) prepare(ctx context.Context) error {
 			return engineError(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
 		}
 		if v.Action == nil {
-			return usageError("%s needs %s, and hexmage does not keep its result (cache = false): remove that line",
+			return usageError("%s needs the result of %s, which hexmage does not keep; remove cache = false from %[2]s",
 				s.step.At.Short(), strings.Join(v.Waits, ", "))
 		}
 		s.step, s.store = v.Instance, seen.Store
 		s.request = &execute.Request{Action: v.Action, Step: s.step.At.Short(), Name: v.Spec.Name}
-		break // of several runs the first
+		break // the first of several runs
 	}
 	if s.request == nil {
-		return engineError(fmt.Errorf("%s starts nothing on a device", s.step.At.Short()))
+		return engineError(fmt.Errorf("step %s starts no program on a device", s.step.At.Short()))
 	}
 	return s.programs(ctx)
 }
@@ -299,7 +289,7 @@ func (s *debugging) programs(ctx context.Context) error {
 	}
 	name := path.Clean(s.request.Command.Args[0])
 	if found[name] == nil {
-		return usageError("%s starts %s, which is not a program that it pushes: begin its argv with the program",
+		return usageError("step %s starts %s, which is not one of its pushed files; begin argv with a pushed program",
 			s.step.At.Short(), s.request.Command.Args[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(found)) {
@@ -355,7 +345,7 @@ func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.P
 		})
 	}
 	if err != nil {
-		return nil, engineError(fmt.Errorf("what %s pushes: %w", s.step.At.Short(), err))
+		return nil, engineError(fmt.Errorf("files that %s pushes: %w", s.step.At.Short(), err))
 	}
 	return found, nil
 }
@@ -387,16 +377,16 @@ func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err 
 	return all, nil
 }
 
-// warn tells about a program without debug information.
+// warn reports a program without debug information.
 func (s *debugging) warn(name string, found map[string]*debug.Program) {
 	for _, p := range found {
 		if p.Info {
 			return
 		}
 	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information, so LLDB shows functions, but no lines or "+
-		"variables: compile it with -g. If the step strips it, add an output %q with the unstripped files "+
-		"(docs/debug.md)\n", name, symbols)
+	s.a.say("%s has no debug information, so LLDB shows functions, but no lines or variables. Compile the program "+
+		"with -g. If the step strips the program, add an output %q with the unstripped files (docs/debug.md)",
+		name, symbols)
 }
 
 // sources finds the sources of the programs.
@@ -414,7 +404,7 @@ func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program
 				switch {
 				case len(folders) == 0 || inputs[in.Path] != "":
 				case in.Host != nil:
-					inputs[in.Path] = absolute(s.workspace, filepath.FromSlash(in.Host.Path))
+					inputs[in.Path] = absolute(s.a.here(), filepath.FromSlash(in.Host.Path))
 				case in.Artifact != nil:
 					dir, err := s.tree(ctx, *in.Artifact)
 					if err != nil {
@@ -474,8 +464,8 @@ func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 	}
 	if s.server == "" {
-		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64: " +
-			"declare toolchain \"ndk\", or use --profile device")
+		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64; declare toolchain " +
+			"\"ndk\", or use --profile device")
 	}
 	st, err := os.Stat(s.server)
 	if err != nil {
@@ -485,38 +475,30 @@ func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 		Size: st.Size()}), nil
 }
 
-// stopped is the program that a debugger can connect to, as --json prints it.
+// stopped describes a stopped program for debuggers, as --json prints it.
 type stopped struct {
 	Device    string          `json:"device"`
 	Address   string          `json:"address"`
-	Program   string          `json:"program"` // with its symbols
+	Program   string          `json:"program"` // path of the program with its symbols
 	SourceMap []debug.Mapping `json:"source_map"`
-	Commands  []string        `json:"commands"` // of LLDB
-	LLDB      []string        `json:"lldb"`     // program and arguments that run them
+	Commands  []string        `json:"commands"` // commands for LLDB
+	LLDB      []string        `json:"lldb"`     // LLDB's command line, which runs Commands
 }
 
-// print tells how to connect, and waits until the program or the user ends it.
+// print explains how to connect, and waits until the program or the user ends the session.
 func (s *debugging) print(ctx context.Context, at runner.Stopped) error {
 	commands := s.target.Commands(at.Address)
 	argv := debug.Argv(s.lldb, commands)
-	if s.a.JSON {
-		err := s.a.printJSON(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands,
-			argv})
-		if err != nil {
-			return err
-		}
-	} else {
-		line := func(name, text string) { fmt.Fprintf(s.a.Env.Stdout, "%-10s %s\n", name, text) }
-		line("device", at.Device.String())
-		line("address", at.Address)
-		line("program", s.target.Program)
-		for _, m := range s.target.Sources {
-			line("sources", m.From+" is "+m.To)
-		}
-		line("lldb", action.Quote(argv))
-		line("end", "Ctrl-C, or the end of the program")
+	text := fmt.Sprintf("device     %s\naddress    %s\nprogram    %s\n", at.Device, at.Address, s.target.Program)
+	for _, m := range s.target.Sources {
+		text += fmt.Sprintf("sources    %s is %s\n", m.From, m.To)
 	}
-	defer s.a.interrupts.notify(nil)() // one Ctrl-C is all it takes
+	text += fmt.Sprintf("lldb       %s\nend        Ctrl-C, or the end of the program\n", action.Quote(argv))
+	if err := s.a.show(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands, argv},
+		"%s", text); err != nil {
+		return err
+	}
+	defer s.a.interrupts.notify(nil)() // one Ctrl-C ends it
 	select {
 	case <-ctx.Done():
 	case <-at.Ended:

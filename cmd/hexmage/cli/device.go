@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,12 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/thermal"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -26,53 +28,54 @@ type deviceCmd struct {
 	List     deviceListCmd     `cmd:"" help:"List devices, and whether hexmage can use them."`
 	Info     deviceInfoCmd     `cmd:"" help:"Describe a device: SoC, arch, memory, temperatures."`
 	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
-	Pair     devicePairCmd     `cmd:"" help:"Pair this machine with a device by its code."`
-	Push     devicePushCmd     `cmd:"" help:"Copy files to a device. Skips files that it has."`
+	Pair     devicePairCmd     `cmd:"" help:"Pair this machine with a device."`
+	Push     devicePushCmd     `cmd:"" help:"Copy new and changed files to a device."`
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
-	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Start a pipeline's program under a debug server for LLDB."`
-	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" help:"Start a simulated phone, and keep it until Ctrl-C."`
-	Clean    deviceCleanCmd    `cmd:"" help:"Remove all files of hexmage from a device."`
+	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Start a program of a pipeline on a device, so that LLDB can debug it."`
+	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" soc:"SoC of the phone, such as SM8650. Default: SM8750." help:"Run a simulated phone until you press Ctrl-C."`
+	Clean    deviceCleanCmd    `cmd:"" help:"Remove the files that hexmage keeps on a device."`
 }
 
-// Help has the examples of `hexmage device --help`.
+// Help returns the examples of `hexmage device --help`.
 func (*deviceCmd) Help() string {
-	return `Devices are those of your adb server (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037). If it does not
-run, hexmage starts it with the adb of PATH, of ANDROID_HOME or of toolchain "adb". If several devices are usable,
-choose one by --serial or ANDROID_SERIAL. ~/.config/hexmage/devices.hcl lists devices for pipelines, also at other
-adb servers; --serial takes their names.
-The serial of a board is its address, ssh://USER@HOST:PORT. See docs/devices.md and docs/boards.md.
+	return `If several devices are connected, choose one with --serial or ANDROID_SERIAL. The serial of a Linux board is
+its address, ssh://USER@HOST:PORT. To give devices names, or to use devices of other adb servers, edit
+~/.config/hexmage/devices.hcl.
+
+hexmage uses your adb server at ADB_SERVER_SOCKET, else at port ANDROID_ADB_SERVER_PORT, else at port 5037. If the
+server is not running, hexmage starts it with adb from PATH, from ANDROID_HOME, or from toolchain adb. See
+docs/devices.md and docs/boards.md.
 
 Examples:
 
-    hexmage device list
-    hexmage device info --serial R5CXC1AAAAA
-    hexmage device push out/qwen3/model.bin /data/local/tmp/qwen3/
-    hexmage device shell -- ls -l /vendor/lib64/libQnnHtp.so
+    hexmage device list                                              all devices
+    hexmage device info --serial R5CXC1AAAAA                         one device
+    hexmage device push out/qwen3/model.bin /data/local/tmp/qwen3/   copy a file to the device
+
+    hexmage device shell -- ls -l /vendor/lib64/libQnnHtp.so         run a command on the device
     hexmage device pair 192.168.1.7:37099 123456 && hexmage device connect 192.168.1.7:40555
-    hexmage device info --serial ssh://ubuntu@192.168.1.9`
+    hexmage device info --serial ssh://ubuntu@192.168.1.9            a Linux board`
 }
 
-// deviceTarget is the choice of a device, for every command that needs one.
+// deviceTarget has the flags that choose a device.
 type deviceTarget struct {
-	Serial string `short:"s" placeholder:"SERIAL" help:"The device: a serial of device list, a name of devices.hcl, an address such as 192.168.1.7:5555, or ssh://USER@HOST of a board. Default: ANDROID_SERIAL, else the only one."`
+	Serial string `short:"s" placeholder:"SERIAL" help:"Use this device: a serial from hexmage device list, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: ANDROID_SERIAL, else the only connected device."`
 }
 
 // open finds the device.
-func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
-	serial := t.Serial
-	if serial == "" {
-		serial = a.Env.Var("ANDROID_SERIAL")
-	}
-	d, listed, err := a.inPool(serial)
+func (t deviceTarget) open(ctx context.Context, a *app) (transport.Device, error) {
+	serial := cmp.Or(t.Serial, a.Env.Var("ANDROID_SERIAL"))
+	f, err := a.deviceFile()
 	if err != nil {
 		return nil, err
 	}
+	d, listed := pool.New(f.Devices).Find(serial)
 	if !listed {
 		d.Serial = serial
 	}
-	dev, err := a.reach().Open(ctx, d)
+	dev, err := pool.Transports{Server: a.adbServer, SSH: a.ssh()}.Open(ctx, d)
 	switch {
 	case err == nil || errors.As(err, new(*exitError)):
 		return dev, err
@@ -81,15 +84,15 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	case serial != "" && !ssh.Is(serial):
 		err = fmt.Errorf("device %s: %w", serial, err)
 	}
-	if !listed && !ssh.Is(serial) && !link.Retryable(err) {
-		return nil, &exitError{Code: ExitUsage, Err: err}
+	if !listed && !ssh.Is(serial) && !transport.Retryable(err) {
+		return nil, usageError("%w", err)
 	}
 	return nil, engineError(err)
 }
 
-// socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is
-// not known.
-func socOf(c *toolchains.Catalogue, i devinfo.Info) *qnn.SoC {
+// socOf returns the record of a device's SoC, by its name, else by the kernel's number. It returns nil for an unknown
+// SoC.
+func socOf(c *toolchains.Catalog, i devinfo.Info) *qnn.SoC {
 	if s, err := c.FindSoC(i.SoC); err == nil && i.SoC != "" {
 		return s
 	}
@@ -103,8 +106,8 @@ func socOf(c *toolchains.Catalogue, i devinfo.Info) *qnn.SoC {
 	return nil
 }
 
-// archOf is the Hexagon arch that a device itself says it has, as simulated ones do, else that of its SoC's record.
-func archOf(c *toolchains.Catalogue, i devinfo.Info) string {
+// archOf returns the Hexagon arch that a device reports, as simulated devices do, else that of its SoC's record.
+func archOf(c *toolchains.Catalog, i devinfo.Info) string {
 	if s := socOf(c, i); s != nil && i.Arch == "" {
 		return s.Arch
 	}
@@ -114,24 +117,26 @@ func archOf(c *toolchains.Catalogue, i devinfo.Info) string {
 // deviceShellCmd is `hexmage device shell [COMMAND…]`.
 type deviceShellCmd struct {
 	deviceTarget
-	Command []string `arg:"" optional:"" passthrough:"" help:"The command and its arguments, for the device's shell; none: the shell reads commands from standard input."`
+	Command []string `arg:"" optional:"" passthrough:"" help:"Command with its arguments, or a command line in quotes. Default: the device's shell reads commands from standard input."`
 }
 
-// Help has the examples of `hexmage device shell --help`.
+// Help returns the examples of `hexmage device shell --help`.
 func (*deviceShellCmd) Help() string {
-	return `There is no terminal on the other side: output comes as the command writes it, standard output and error apart. One argument is
-a line for the device's shell; several are a command and its arguments, and the shell changes nothing of them. Flags of hexmage come
-before the command. The exit code is the command's.
+	return `If you give one argument, the device's shell runs it as a command line. If you give several arguments, the
+first argument is the command, and the others are its arguments. Write hexmage's flags before the command.
+
+The command has no terminal. Its standard output and standard error stay separate. hexmage exits with the exit code of
+the command.
 
 Examples:
 
-    hexmage device shell getprop ro.soc.model
-    hexmage device shell --serial R5CXC1AAAAA 'cat /proc/meminfo | head -3'
-    hexmage device shell cat <local.txt
-    echo 'ls /data/local/tmp; uptime' | hexmage device shell`
+    hexmage device shell getprop ro.soc.model                                 a command and its argument
+    hexmage device shell --serial R5CXC1AAAAA 'cat /proc/meminfo | head -3'   a command line
+    hexmage device shell cat <local.txt                                       standard input from this machine
+    echo 'ls /data/local/tmp; uptime' | hexmage device shell                  commands from standard input`
 }
 
-// Run runs.
+// Run runs a command or a shell.
 func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {
@@ -148,12 +153,12 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	case len(words) > 1:
 		quoted := make([]string, len(words))
 		for i, w := range words {
-			quoted[i] = link.Quote(w)
+			quoted[i] = transport.Quote(w)
 		}
 		line = strings.Join(quoted, " ")
 	}
 	isData(a.Env.Stdout, a.Env.Stderr)
-	code, err := dev.Shell(ctx, line, link.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
+	code, err := dev.Shell(ctx, line, transport.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
 	if err != nil {
 		return engineError(err)
 	}
@@ -165,24 +170,25 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 
 // deviceConnectCmd is `hexmage device connect ADDRESS`.
 type deviceConnectCmd struct {
-	Address string `arg:"" help:"HOST:PORT, as Wireless debugging shows it, or HOST for port 5555."`
-	Off     bool   `help:"Disconnect instead."`
+	Address string `arg:"" help:"HOST:PORT from the Wireless debugging screen of the device, or HOST for port 5555."`
+	Off     bool   `help:"Disconnect from the device."`
 }
 
-// Help has the examples of `hexmage device connect --help`.
+// Help returns the examples of `hexmage device connect --help`.
 func (*deviceConnectCmd) Help() string {
-	return `A device with Android 11 or newer must have been paired once: device pair.
+	return `A device with Android 11 or newer accepts only paired machines. To pair this machine once, run hexmage
+device pair.
 
 Examples:
 
-    hexmage device connect 192.168.1.7:40555
-    hexmage device connect 192.168.1.7:40555 --off`
+    hexmage device connect 192.168.1.7:40555         connect to the device
+    hexmage device connect 192.168.1.7:40555 --off   disconnect from the device`
 }
 
-// Run connects.
+// Run connects to a device.
 func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	if ssh.Is(c.Address) {
-		return usageError("a board is connected to when it is used: name it with --serial %s, or in devices.hcl",
+		return usageError("boards need no `hexmage device connect`; give commands the board's address with --serial %s",
 			ssh.Shown(c.Address))
 	}
 	client, err := a.adbServer(ctx)
@@ -197,34 +203,36 @@ func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 		if err := client.Disconnect(ctx, at); err != nil {
 			return engineError(err)
 		}
-		fmt.Fprintln(a.Env.Stdout, "disconnected", at)
+		a.printf("disconnected %s\n", at)
 		return nil
 	}
 	if err := client.Connect(ctx, at); err != nil {
 		return engineError(fmt.Errorf(
-			"%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
+			"%w; enable Wireless debugging, pair the device, and use the port on the Wireless debugging screen", err))
 	}
-	fmt.Fprintln(a.Env.Stdout, "connected", at)
+	a.printf("connected %s\n", at)
 	return nil
 }
 
 // devicePairCmd is `hexmage device pair ADDRESS CODE`.
 type devicePairCmd struct {
-	Address string `arg:"" help:"HOST:PORT, as the device shows it beside the code."`
-	Code    string `arg:"" help:"The code that the device shows."`
+	Address string `arg:"" help:"HOST:PORT from the pairing dialog on the device."`
+	Code    string `arg:"" help:"Pairing code from this dialog, such as 123456."`
 }
 
-// Help has the examples of `hexmage device pair --help`.
+// Help returns the examples of `hexmage device pair --help`.
 func (*devicePairCmd) Help() string {
-	return `On the device: Settings, Developer options, Wireless debugging, Pair device with pairing code. The port of the dialog is another
-one than that to connect to afterwards.
+	return `On the device, open Settings > Developer options > Wireless debugging > Pair device with pairing code. The
+dialog shows the address and the code. Then run hexmage device connect with the address on the Wireless debugging
+screen, which has another port than the address in the dialog.
 
 Examples:
 
-    hexmage device pair 192.168.1.7:37099 123456`
+    hexmage device pair 192.168.1.7:37099 123456   only pair
+    hexmage device pair 192.168.1.7:37099 123456 && hexmage device connect 192.168.1.7:40555`
 }
 
-// Run pairs.
+// Run pairs with a phone.
 func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 	client, err := a.adbServer(ctx)
 	if err != nil {
@@ -232,13 +240,13 @@ func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 	}
 	if err := client.Pair(ctx, c.Address, c.Code); err != nil {
 		if strings.Contains(err.Error(), "unknown host service") {
-			err = fmt.Errorf("%w; this adb server cannot pair: Debian's has no part for it, that of Google's "+
-				"platform-tools has", err)
+			err = fmt.Errorf("%w; this adb server cannot pair devices (Debian's cannot). Use adb from Google's "+
+				"platform-tools",
+				err)
 		}
 		return engineError(err)
 	}
-	fmt.Fprintln(a.Env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device "+
-		"connect HOST:PORT")
+	a.print("paired; next, run `hexmage device connect HOST:PORT` with the address on the Wireless debugging screen\n")
 	return nil
 }
 
@@ -247,20 +255,21 @@ type deviceInfoCmd struct {
 	deviceTarget
 }
 
-// Help has the examples of `hexmage device info --help`.
+// Help returns the examples of `hexmage device info --help`.
 func (*deviceInfoCmd) Help() string {
-	return `Arch and VTCM come from the catalogue's record of the SoC, which the device names; hexmage compat --soc SOC says what can be built for it.
+	return `The device reports its SoC. hexmage's catalog provides the arch and the VTCM size of this SoC. To list the
+SDK releases for the SoC, run a command such as hexmage compat --soc SM8750.
 
 Examples:
 
-    hexmage device info
-    hexmage device info --json | jq -r .target.arch`
+    hexmage device info                               the only device
+    hexmage device info --json | jq -r .target.arch   the Hexagon arch of the device`
 }
 
 // deviceInfo is the output of `hexmage device info`.
 type deviceInfo struct {
 	devinfo.Details
-	Target *deviceTargetInfo `json:"target,omitempty"` // nil: the catalogue does not know the SoC
+	Target *deviceTargetInfo `json:"target,omitempty"` // nil: the catalog does not know the SoC
 }
 
 // deviceTargetInfo is the record of the SoC.
@@ -273,13 +282,13 @@ type deviceTargetInfo struct {
 	MinSDK        string `json:"min_sdk,omitempty"`
 }
 
-// Run tells.
+// Run prints facts about a device.
 func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {
 		return err
 	}
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
@@ -288,21 +297,17 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 		return engineError(err)
 	}
 	i := deviceInfo{Details: h}
-	if s := socOf(d.catalogue(), h.Info); s != nil {
-		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB,
+	if s := socOf(d.catalog, h.Info); s != nil {
+		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalog, h.Info), s.SoCModel, s.VTCMMB,
 			s.MinSDK}
 	}
-	if a.JSON {
-		return a.printJSON(i)
-	}
-	a.printDevice(i)
-	return nil
+	return a.show(i, "%s", i.text())
 }
 
-func (a *app) printDevice(i deviceInfo) {
+func (i deviceInfo) text() (text string) {
 	line := func(name, format string, args ...any) {
-		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
-			fmt.Fprintf(a.Env.Stdout, "%-12s %s\n", name, text)
+		if value := strings.TrimSpace(fmt.Sprintf(format, args...)); value != "" {
+			text += fmt.Sprintf("%-12s %s\n", name, value)
 		}
 	}
 	line("serial", "%s", i.Serial)
@@ -325,7 +330,7 @@ func (a *app) printDevice(i deviceInfo) {
 			line("SDK", "QAIRT %s or newer", t.MinSDK)
 		}
 	} else {
-		line("target", "the catalogue does not know this SoC: declare it in toolchains/*.hcl")
+		line("target", "the catalog does not contain this SoC; declare the SoC in toolchains/*.hcl")
 	}
 	if i.Machine != "" {
 		line("system", "%s, %s", i.Machine, i.System)
@@ -339,7 +344,7 @@ func (a *app) printDevice(i deviceInfo) {
 	if i.Machine != "" {
 		where = "disk"
 	}
-	line(where, "%s, %s free, %s of it are hexmage's", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free),
+	line(where, "%s, %s free, %s used by hexmage", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free),
 		bytesize.Decimal(i.Store))
 	if i.Charging != "" {
 		line("battery", "%d %%, %s", i.Battery, strings.ToLower(i.Charging))
@@ -352,44 +357,45 @@ func (a *app) printDevice(i deviceInfo) {
 	for _, l := range i.Libraries {
 		line("vendor", "%s %s", l.Path, l.BuildID)
 	}
+	return text
 }
 
 // deviceLogCmd is `hexmage device log`.
 type deviceLogCmd struct {
 	deviceTarget
-	Follow bool     `short:"f" help:"Go on until Ctrl-C."`
-	All    bool     `help:"All of the log. Default: what programs of the NPU and its drivers say (adsprpc, QNN, fastrpc, mllm), and crashes."`
-	Filter []string `arg:"" optional:"" help:"logcat filters such as adsprpc:V; with them only what they let through."`
+	Follow bool     `short:"f" help:"Keep printing new messages until you press Ctrl-C."`
+	All    bool     `help:"Print the whole log. Default: only crashes, and messages that mention NPU software, such as adsprpc, QNN, fastrpc or mllm."`
+	Filter []string `arg:"" optional:"" help:"Print only messages that match these logcat filters, such as adsprpc:V. Default: only crashes and messages about the NPU."`
 }
 
-// Help has the examples of `hexmage device log --help`.
+// Help returns the examples of `hexmage device log --help`.
 func (*deviceLogCmd) Help() string {
 	return `Examples:
 
-    hexmage device log                                 what the NPU's drivers said
-    hexmage device log --all | hexmage diagnose -      what went wrong?
-    hexmage device log -f adsprpc:V '*:F'`
+    hexmage device log                              crashes and messages about the NPU
+    hexmage device log --all | hexmage diagnose -   find a failure in the whole log
+    hexmage device log -f adsprpc:V '*:F'           keep printing messages of adsprpc, and fatal messages`
 }
 
-// Run prints.
+// Run prints the log.
 func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {
 		return err
 	}
-	if _, err := link.Output(ctx, dev, "command -v logcat", nil); err != nil {
-		if link.Retryable(err) {
+	if _, err := transport.Output(ctx, dev, "command -v logcat", nil); err != nil {
+		if transport.Retryable(err) {
 			return engineError(err)
 		}
-		return engineError(errors.New("the device has no logcat: is it an Android device? On Linux, see the " +
-			"kernel's log: hexmage device shell dmesg"))
+		return engineError(errors.New("the device has no logcat. If the device runs Linux, print the kernel log with " +
+			"`hexmage device shell dmesg`"))
 	}
 	line := "logcat -v threadtime"
 	if !c.Follow {
 		line += " -d"
 	}
 	for _, f := range c.Filter {
-		line += " " + link.Quote(f)
+		line += " " + transport.Quote(f)
 	}
 	out := a.Env.Stdout
 	if len(c.Filter) == 0 && !c.All {
@@ -403,7 +409,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		out = to
 	}
 	isData(a.Env.Stdout, a.Env.Stderr)
-	code, err := dev.Shell(ctx, line, link.Streams{Stdout: out, Stderr: a.Env.Stderr})
+	code, err := dev.Shell(ctx, line, transport.Streams{Stdout: out, Stderr: a.Env.Stderr})
 	if err != nil {
 		return engineError(err)
 	}
@@ -413,10 +419,10 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// copyLines passes on each line that has a word, as soon as it has come: a device's own grep keeps lines back.
+// copyLines copies each matching line at once: a device's grep buffers lines.
 func copyLines(to io.Writer, from io.Reader, has *regexp.Regexp) {
 	for in := bufio.NewReaderSize(from, 64<<10); ; {
-		line, err := in.ReadSlice('\n') // or a part of a very long one
+		line, err := in.ReadSlice('\n') // or a part of a very long line
 		if has.Match(line) {
 			_, _ = to.Write(line)
 		}
@@ -431,16 +437,18 @@ type deviceCleanCmd struct {
 	deviceTarget
 }
 
-// Help has the examples of `hexmage device clean --help`.
+// Help returns the examples of `hexmage device clean --help`.
 func (*deviceCleanCmd) Help() string {
-	return `It removes /data/local/tmp/hexmage (of a board ~/.hexmage-device) and nothing else; files that device push put elsewhere stay. The next run sends everything again.
+	return `Removes the folder /data/local/tmp/hexmage, or ~/.hexmage-device on a Linux board. The next run sends all
+files again. Does not remove files that you copied to other folders with hexmage device push.
 
 Examples:
 
-    hexmage device clean --serial R5CXC1AAAAA`
+    hexmage device clean                        the only device
+    hexmage device clean --serial R5CXC1AAAAA   one of several devices`
 }
 
-// Run cleans.
+// Run removes hexmage's files from a device.
 func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {
@@ -455,9 +463,5 @@ func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return engineError(err)
 	}
-	if a.JSON {
-		return a.printJSON(map[string]int64{"removed": n})
-	}
-	fmt.Fprintf(a.Env.Stdout, "%s removed\n", bytesize.Decimal(n))
-	return nil
+	return a.show(map[string]int64{"removed": n}, "%s removed\n", bytesize.Decimal(n))
 }

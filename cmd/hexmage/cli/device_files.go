@@ -14,42 +14,45 @@ import (
 
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/transport"
 )
 
 // devicePushCmd is `hexmage device push LOCAL… REMOTE`.
 type devicePushCmd struct {
 	deviceTarget
-	Paths []string `arg:"" help:"Files and folders of this machine, then an absolute path on the device; one that ends with / or is a folder there is copied into."`
+	Paths []string `arg:"" help:"One or more files and folders on this machine, followed by the destination: an absolute path on the device. If the destination is a folder or ends with /, the files go into this folder."`
 }
 
-// Help has the examples of `hexmage device push --help`.
+// Help returns the examples of `hexmage device push --help`.
 func (*devicePushCmd) Help() string {
-	return `The device stores contents by their digest, and files are links to them. hexmage sends only missing contents, and
-only the changed parts of a large file. If the link breaks, hexmage reconnects and continues the push. If the
-device has no space left, hexmage removes the least recently used contents. device clean removes all.
+	return `Sends only files that the device does not have. For large files, sends only the changed parts. If the
+connection drops, hexmage reconnects and continues.
+
+hexmage also keeps a copy of each sent file in a folder on the device. If the device is full, hexmage removes the least
+recently used copies. To remove all copies, run hexmage device clean.
 
 Examples:
 
-    hexmage device push model.mllm /data/local/tmp/qwen3/model.mllm
-    hexmage device push out/qwen3-aot-v79 /data/local/tmp/          a folder, into that folder
-    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent`
+    hexmage device push model.mllm /data/local/tmp/qwen3/model.mllm        copy a file
+    hexmage device push out/qwen3-aot-v79 /data/local/tmp/                 copy a folder into /data/local/tmp
+    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent   copy files, print the number of sent bytes`
 }
 
-// Run pushes.
+// Run pushes files.
 func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Paths) < 2 {
-		return usageError("name files of this machine, then a path on the device: hexmage device push FILE " +
-			"/data/local/tmp/")
+		return usageError("give local files and then a path on the device, such as `hexmage device push FILE " +
+			"/data/local/tmp/`")
 	}
 	local, remote := c.Paths[:len(c.Paths)-1], c.Paths[len(c.Paths)-1]
 	if !path.IsAbs(remote) {
-		return usageError("%s: a path on the device is absolute, such as /data/local/tmp/%s", remote, remote)
+		return usageError("%s: the path on the device must be absolute, such as /data/local/tmp/%s", remote, remote)
 	}
 	dev, err := c.open(ctx, a)
 	if err != nil {
@@ -62,13 +65,14 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	defer held.Release()
 	into := strings.HasSuffix(remote, "/") || len(local) > 1
 	if !into {
-		st, err := link.Stat(ctx, dev, remote)
+		st, err := transport.Stat(ctx, dev, remote)
 		if into = err == nil && st.Mode.IsDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return engineError(err)
 		}
 	}
 	dir := path.Clean(remote)
-	p := pushSet{files: map[string]push.File{}, stats: a.statCache()}
+	p := pushSet{files: map[string]push.File{},
+		stats: statcache.Open(a.places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)}
 	for _, l := range local {
 		name := filepath.Base(absolute(a.WorkDir, l))
 		if !into {
@@ -82,52 +86,41 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	s := &session.Session{Device: dev, Lease: held, Sums: push.Sums{Dir: filepath.Join(a.deviceState(), "sums")}}
 	done, err := s.Push(ctx, dir, p.files, bar.bytes("push "))
 	bar.end()
-	_ = p.stats.Save() // what is not remembered is read again
+	_ = p.stats.Save() // without it, files are hashed again
 	if err != nil {
 		return engineError(err)
 	}
-	took := time.Since(start)
-	if a.JSON {
-		return a.printJSON(struct {
-			Files int `json:"files"`
-			push.Pushed
-			Seconds float64 `json:"seconds"`
-		}{len(p.files), done, took.Seconds()})
-	}
-	files := "files"
-	if len(p.files) == 1 {
-		files = "file"
-	}
-	fmt.Fprintf(a.Env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, bytesize.Decimal(done.Size),
-		bytesize.Decimal(done.Sent), took.Seconds(), pushText(done))
-	return nil
+	took := time.Since(start).Seconds()
+	return a.show(struct {
+		Files int `json:"files"`
+		push.Pushed
+		Seconds float64 `json:"seconds"`
+	}{len(p.files), done, took}, "%s, %s: %s sent in %.2f s%s\n", report.Count(len(p.files), "file"),
+		bytesize.Decimal(done.Size), bytesize.Decimal(done.Sent), took, pushText(done))
 }
 
-// pushText says what was special about a push.
+// pushText describes a push.
 func pushText(p push.Pushed) string {
-	var all []string
+	text := ""
 	if p.Reused > 0 {
-		all = append(all, bytesize.Decimal(p.Reused)+" reused from contents of the device")
+		text += "; " + bytesize.Decimal(p.Reused) + " were already on the device"
 	}
 	if p.Dropped > 0 {
-		all = append(all, fmt.Sprintf("the link broke %d times", p.Dropped))
+		text += fmt.Sprintf("; the connection broke and resumed %d times", p.Dropped)
 	}
 	if p.Evicted > 0 {
-		all = append(all, fmt.Sprintf("%d older contents removed", p.Evicted))
+		text += fmt.Sprintf("; %d older files removed", p.Evicted)
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(all, ", ")
+	return text
 }
 
-// pushSet is what is to be pushed, by path in the folder on the device.
+// pushSet has the files to push, by path in the device's folder.
 type pushSet struct {
 	files map[string]push.File
 	stats *statcache.Cache // nil: files are not hashed
 }
 
-// add adds a file, or what is below a folder. Links are followed, but not out of files into folders.
+// add adds a file, or the content of a folder. It follows links to files; a link to a folder is an error.
 func (p pushSet) add(from, name string) error {
 	return filepath.WalkDir(from, func(at string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -155,24 +148,20 @@ func (p pushSet) add(from, name string) error {
 		}
 		rel = path.Join(name, filepath.ToSlash(rel))
 		if _, ok := p.files[rel]; ok {
-			return fmt.Errorf("two files are called %s: on the device they cannot both be", rel)
+			return fmt.Errorf("two files have the name %s; push them to different folders", rel)
 		}
 		p.files[rel] = file
 		return nil
 	})
 }
 
-func (a *app) statCache() *statcache.Cache {
-	return statcache.Open(a.places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)
-}
-
-// deviceState is where runs on devices keep what they know between runs.
+// deviceState returns the folder with the state of runs on devices.
 func (a *app) deviceState() string { return a.places().State().Runner() }
 
-// leaseDevice makes this process the only user of the device, among processes of all machines.
-func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, error) {
+// leaseDevice makes this process the only user of the device among processes of all machines.
+func (a *app) leaseDevice(ctx context.Context, dev transport.Device) (*lease.Lease, error) {
 	held, err := lease.OnDevice(ctx, dev, func(owner string) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, in use by %s\n", dev.Place().Serial, owner)
+		a.say("waiting for device %s, in use by %s", dev.Place().Serial, owner)
 	})
 	if err != nil {
 		return nil, engineError(err)
@@ -183,29 +172,29 @@ func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, e
 // devicePullCmd is `hexmage device pull REMOTE… [LOCAL]`.
 type devicePullCmd struct {
 	deviceTarget
-	Remote string `arg:"" help:"A file or folder of the device."`
-	Local  string `arg:"" optional:"" default:"." help:"Where to put it; a folder that exists is copied into."`
+	Remote string `arg:"" help:"File or folder on the device."`
+	Local  string `arg:"" optional:"" default:"." help:"Destination on this machine. If <local> is an existing folder, the file goes into this folder. Default: the working directory."`
 }
 
-// Help has the examples of `hexmage device pull --help`.
+// Help returns the examples of `hexmage device pull --help`.
 func (*devicePullCmd) Help() string {
-	return `What is there is replaced once all has arrived, and not before.
+	return `If the destination exists, replaces it only after the transfer is complete.
 
 Examples:
 
-    hexmage device pull /data/local/tmp/qwen3/profile.json
-    hexmage device pull /data/local/tmp/qwen3/results out/results
-    hexmage device pull --serial R5CXC1AAAAA /data/tombstones .`
+    hexmage device pull /data/local/tmp/qwen3/profile.json          copy a file to the working directory
+    hexmage device pull /data/local/tmp/qwen3/results out/results   copy a folder
+    hexmage device pull --serial R5CXC1AAAAA /data/tombstones .     copy a folder from one of several devices`
 }
 
-// Run pulls.
+// Run pulls files.
 func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {
 		return err
 	}
 	to := absolute(a.WorkDir, c.Local)
-	if st, err := os.Stat(to); err == nil && st.IsDir() {
+	if isFolder(to) {
 		to = filepath.Join(to, path.Base(path.Clean(c.Remote)))
 	}
 	if to, err = a.place(to); err != nil {
@@ -231,14 +220,11 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	}
 	from := filepath.Join(tmp, name)
 	if st, err := os.Lstat(to); err == nil && st.IsDir() {
-		return engineError(fmt.Errorf("%s is a folder: remove it first, or name another", to))
+		return engineError(fmt.Errorf("destination %s is a folder; remove the folder, or choose another destination",
+			to))
 	}
 	if err := os.Rename(from, to); err != nil {
 		return engineError(err)
 	}
-	if a.JSON {
-		return a.printJSON(map[string]any{"path": to, "bytes": pulled})
-	}
-	fmt.Fprintf(a.Env.Stdout, "%s, %s\n", to, bytesize.Decimal(pulled))
-	return nil
+	return a.show(map[string]any{"path": to, "bytes": pulled}, "%s, %s\n", to, bytesize.Decimal(pulled))
 }

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
@@ -19,34 +17,34 @@ import (
 // deviceListCmd is `hexmage device list`.
 type deviceListCmd struct{}
 
-// Help has the examples of `hexmage device list --help`.
+// Help returns the examples of `hexmage device list --help`.
 func (*deviceListCmd) Help() string {
-	return `The phones of devices.hcl come first, with their names, wherever their adb servers are, then what else the adb server knows.
+	return `First lists the devices that devices.hcl names, then the other devices of your adb server.
 
 Examples:
 
-    hexmage device list
-    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'`
+    hexmage device list   one line for each device
+    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'   serials of devices with this SoC`
 }
 
-// stateUnusable is the state of a device of devices.hcl that cannot be used.
+// stateUnusable is the state of an unusable device of devices.hcl.
 const stateUnusable = "unusable"
 
 // deviceRow is one device of the list.
 type deviceRow struct {
 	Name   string `json:"name,omitempty"` // in devices.hcl
 	Serial string `json:"serial"`
-	Server string `json:"server,omitempty"` // as devices.hcl has it; empty: the user's own
-	State  string `json:"state"`            // as adb says; "in use"; of a device of devices.hcl: "unusable"
+	Server string `json:"server,omitempty"` // adb server from devices.hcl; "": the user's own server
+	State  string `json:"state"`            // adb's state, "in use", or "unusable" for a device of devices.hcl
 	SoC    string `json:"soc,omitempty"`
 	Arch   string `json:"arch,omitempty"`
 	Model  string `json:"model,omitempty"`
-	Detail string `json:"detail,omitempty"` // why it cannot be used
-	User   string `json:"user,omitempty"`   // who uses it
+	Detail string `json:"detail,omitempty"` // reason why the device is unusable
+	User   string `json:"user,omitempty"`   // current user of the device
 }
 
-// describe adds what the device says it is.
-func (r *deviceRow) describe(c *toolchains.Catalogue, info devinfo.Info) {
+// describe adds the facts that the device reports.
+func (r *deviceRow) describe(c *toolchains.Catalog, info devinfo.Info) {
 	r.SoC, r.Arch = info.SoC, archOf(c, info)
 	if info.Model != "" {
 		r.Model = info.Model
@@ -56,42 +54,40 @@ func (r *deviceRow) describe(c *toolchains.Catalogue, info devinfo.Info) {
 	}
 }
 
-// describeWait bounds what one device may take of a list.
+// describeWait is the time limit for one device of a list.
 const describeWait = 10 * time.Second
 
-// Run lists.
+// Run lists devices.
 func (*deviceListCmd) Run(ctx context.Context, a *app) error {
 	listed, err := a.deviceFile()
 	if err != nil {
 		return err
 	}
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
 	ask := a.adbServer
 	if len(listed.Devices) > 0 &&
 		!slices.ContainsFunc(listed.Devices, func(d pool.Device) bool { return !ssh.Is(d.Serial) }) {
-		ask = a.runningADB // none is started for boards
+		ask = a.runningADB // boards need no adb server
 	}
-	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, ask)
+	rows, err := a.deviceRows(ctx, d.catalog, listed.Devices, ask)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.printJSON(rows)
-	}
-	return a.printDevices(rows, len(listed.Devices) > 0)
+	return a.show(rows, "%s", devicesText(rows, len(listed.Devices) > 0))
 }
 
-// deviceRows asks all devices what they are: those of devices.hcl, and what else the adb server sees, if ask has one.
-func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, listed []pool.Device,
+// deviceRows asks all devices for their facts: those of devices.hcl, and other devices of the adb server if ask returns
+// one.
+func (a *app) deviceRows(ctx context.Context, catalog *toolchains.Catalog, listed []pool.Device,
 	ask func(context.Context) (*adb.Client, error)) ([]deviceRow, error) {
 	c, failed := ask(ctx)
 	if failed != nil && len(listed) == 0 {
 		return nil, failed
 	}
-	states := pool.States(ctx, listed, pool.Reach{SSH: a.ssh(),
+	states := pool.States(ctx, listed, pool.Transports{SSH: a.ssh(),
 		Server: func(context.Context) (*adb.Client, error) { return c, failed }})
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
@@ -99,12 +95,12 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 		if s.Err != nil {
 			r.State, r.Detail = stateUnusable, s.Err.Error()
 		} else {
-			r.describe(catalogue, s.Info)
+			r.describe(catalog, s.Info)
 		}
 		rows = append(rows, r)
 	}
 	if failed == nil {
-		others, err := describeAll(ctx, c, catalogue, func(serial string) bool {
+		others, err := describeAll(ctx, c, catalog, func(serial string) bool {
 			return slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Serial == serial && r.Server == "" })
 		})
 		if err != nil {
@@ -115,8 +111,8 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 	return rows, nil
 }
 
-// describeAll asks the devices of an adb server what they are, but for those that are known.
-func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catalogue,
+// describeAll asks the devices of an adb server for their facts, except for known ones.
+func describeAll(ctx context.Context, c *adb.Client, catalog *toolchains.Catalog,
 	known func(serial string) bool) ([]deviceRow, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {
@@ -139,22 +135,21 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 				rows[i].Detail = err.Error()
 				return
 			}
-			rows[i].describe(catalogue, info)
+			rows[i].describe(catalog, info)
 		})
 	}
 	wg.Wait()
 	return rows, nil
 }
 
-// printDevices prints the rows, with the columns name and server if there is a pool.
-func (a *app) printDevices(rows []deviceRow, pool bool) error {
+// devicesText formats the rows for people, with the columns name and server if there is a pool.
+func devicesText(rows []deviceRow, pool bool) string {
 	if len(rows) == 0 {
-		fmt.Fprintln(a.Env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or "+
-			"run `hexmage device connect ADDRESS`.")
-		return nil
+		return "No device is connected. Connect a phone and allow USB debugging on it, or " +
+			"run `hexmage device connect ADDRESS`.\n"
 	}
 	servers := slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Server != "" })
-	w := tabwriter.NewWriter(a.Env.Stdout, 0, 0, 2, ' ', 0)
+	var table [][]string
 	for _, r := range rows {
 		var line []string
 		if pool {
@@ -168,8 +163,7 @@ func (a *app) printDevices(rows []deviceRow, pool bool) error {
 		if r.User != "" {
 			detail = strings.TrimPrefix(detail+"; by "+r.User, "; ")
 		}
-		line = append(line, r.State, r.SoC, r.Arch, r.Model, detail)
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "\t"), "\t"))
+		table = append(table, append(line, r.State, r.SoC, r.Arch, r.Model, detail))
 	}
-	return w.Flush()
+	return columns(table)
 }

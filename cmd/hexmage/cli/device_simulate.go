@@ -17,29 +17,28 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
 // deviceSimulateCmd is `hexmage device simulate`.
 type deviceSimulateCmd struct {
-	Port     int      `placeholder:"N" help:"Listen at 127.0.0.1:N, the phone's serial for adb. Default: a free port."`
-	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
-	Data     string   `placeholder:"DIR" help:"Folder that is the phone's /data and stays. Default: an empty one that goes with the phone."`
-	Linux    bool     `help:"Also run programs of arm64 Linux, such as Qualcomm's own QNN runtime as far as the skel: libraries of the distribution, a libcdsprpc.so, and qnn-load."`
-	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Misbehave; may be repeated. The faults are listed below."`
-	Connect  bool     `help:"Connect the user's adb server to it, and disconnect it at the end."`
-	Log      bool     `help:"Print what the phone and its DSP print."`
-	Stdin    bool     `help:"Take orders from standard input, one a line: unplug [DURATION], reboot. Its end ends the phone, too."`
+	Port     int      `placeholder:"N" help:"Listen on 127.0.0.1:N. This address is the serial of the phone. Default: a free port."`
+	Serialno string   `placeholder:"TEXT" help:"Set the phone's property ro.serialno. Default: EMU and the port, such as EMU5555."`
+	Data     string   `placeholder:"DIR" help:"Keep the phone's folder /data in DIR on this machine. Default: a temporary folder."`
+	Linux    bool     `help:"Also run programs for arm64 Linux. Adds the libraries of a Linux distribution, libcdsprpc.so and the program qnn-load. Qualcomm's QNN runtime works, but its DSP code does not."`
+	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Simulate a fault from the list above, such as drop-every=20MB. May be repeated."`
+	Connect  bool     `help:"Connect your adb server to the phone while it runs."`
+	Log      bool     `help:"Print the output of the phone and its DSP."`
+	Stdin    bool     `help:"Read commands from standard input, one on each line: unplug, unplug 10s or reboot. At the end of the input, the phone stops."`
 }
 
-// Help has the faults and the examples of `hexmage device simulate --help`.
+// Help returns the faults and the examples of `hexmage device simulate --help`.
 func (*deviceSimulateCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Starts a simulated phone and keeps it until Ctrl-C. Programs for AArch64 run on it by qemu, and so does its DSP; it is of its own file
-system, and nothing of this machine shows. Its first start makes what it needs; later ones take a fraction of a second. docs/devices.md
-tells more.
+	b.WriteString(`qemu runs the AArch64 programs and the DSP code of the phone. The phone has its own file system, and
+cannot read the files of this machine. The first start builds the programs of the phone, so later starts are faster. See
+docs/devices.md.
 
 Faults:
 
@@ -50,17 +49,18 @@ Faults:
 	b.WriteString(`
 Examples:
 
-    hexmage device simulate --connect                                         and in another terminal: hexmage device info
-    hexmage device simulate --soc SM8650 --port 5555 --data ~/phone
-    hexmage device simulate --fault drop-every=20MB --fault refuse=2s         a bad cable
-    hexmage device simulate --linux                                           and on it: qnn-load libQnnHtp.so
-    hexmage device simulate --fault wedge-dsp                                 adb reboot brings the DSP back
-    hexmage device simulate --stdin                                           then type: unplug 10s
+    hexmage device simulate --connect                                   then, in another terminal: hexmage device info
+    hexmage device simulate --soc SM8650 --port 5555 --data ~/phone     a phone that keeps its files in ~/phone
+    hexmage device simulate --fault drop-every=20MB --fault refuse=2s   a bad cable
+    hexmage device simulate --fault wedge-dsp                           an unresponsive DSP; adb reboot recovers it
+
+    hexmage device simulate --linux                                     then, on the phone: qnn-load libQnnHtp.so
+    hexmage device simulate --stdin                                     then type: unplug 10s
     (sleep 60; echo unplug 5s; sleep 60) | hexmage device simulate --stdin --json`)
 	return b.String()
 }
 
-// simulated is what is told of the phone.
+// simulated describes the phone.
 type simulated struct {
 	Serial   string   `json:"serial"` // HOST:PORT
 	Serialno string   `json:"serialno"`
@@ -68,7 +68,7 @@ type simulated struct {
 	SoCID    int      `json:"soc_id,omitempty"`
 	Arch     string   `json:"arch"`
 	VTCMMB   int      `json:"vtcm_mb,omitempty"`
-	Data     string   `json:"data,omitempty"` // "": not kept
+	Data     string   `json:"data,omitempty"` // "": deleted at the end
 	Faults   []string `json:"faults,omitempty"`
 }
 
@@ -82,7 +82,7 @@ func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	defer e.close() // not before the phone ends: what it runs from must not be collected
+	defer e.close(false) // not before the phone ends: it uses files of the cache
 	if o.Image, err = c.image(ctx, a, e); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return engineError(err)
 		}
-		defer disconnect(ctx, server, p.Addr())
+		defer func() { _ = server.Disconnect(context.WithoutCancel(ctx), p.Addr()) }() // the server may be gone
 	}
 	if err := c.announce(a, p, o); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 	return c.wait(ctx, a, p)
 }
 
-// ownDisk makes this the only phone of the cache whose /data is the folder.
+// ownDisk locks the folder, so that only one phone of the cache uses it as /data.
 func (a *app) ownDisk(dir string) (free func(), err error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -137,7 +137,7 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 	free, err = runner.LockDisk(filepath.Join(a.deviceState(), "simulated", hex.EncodeToString(sum[:8])+".lock"))
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, &exitError{Code: ExitLocked,
-			Err: fmt.Errorf("--data %s: another simulated phone has it: two cannot write to one disk", dir)}
+			Err: fmt.Errorf("--data %s: another simulated phone uses this folder; choose another folder", dir)}
 	}
 	if err != nil {
 		return nil, engineError(err)
@@ -145,19 +145,14 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 	return free, nil
 }
 
-// disconnect makes the adb server forget a phone that is about to go.
-func disconnect(ctx context.Context, server *adb.Client, addr string) {
-	_ = server.Disconnect(context.WithoutCancel(ctx), addr) // it may be gone, too
-}
-
-// options are how to start the phone, as far as the command line says it.
+// options returns the phone's options from the command line.
 func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
 	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Port: c.Port, Serialno: c.Serialno}
 	if c.Log {
 		o.Log = a.Env.Stderr
 	}
 	if c.Port < 0 || c.Port > 65535 {
-		return o, usageError("--port %d: want a number from 1 to 65535", c.Port)
+		return o, usageError("invalid --port %d; use a number from 1 to 65535", c.Port)
 	}
 	for _, text := range c.Fault {
 		if err := o.Set(text); err != nil {
@@ -168,7 +163,8 @@ func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
 		return o, nil
 	}
 	if o.DiskBytes > 0 {
-		return o, usageError("--data and --fault disk exclude each other: only a disk in memory can have a size")
+		return o, usageError("--data and --fault disk cannot be combined, because only an in-memory disk has a size " +
+			"limit")
 	}
 	o.Data = absolute(a.WorkDir, c.Data)
 	if err := os.MkdirAll(o.Data, 0o755); err != nil {
@@ -177,8 +173,7 @@ func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
 	return o, nil
 }
 
-// image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its
-// folder.
+// image builds the phone's image with the same action as pipelines, so that it is cached, and returns its folder.
 func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
 	soc, err := a.oneSoC("SM8750")
 	if err != nil {
@@ -199,7 +194,7 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 		phone.SetAttributeValue("linux", cty.True)
 	}
 	own := *a
-	own.Profile, own.SoC = toolchains.ProfileSimulated, []string{soc} // a simulated phone has no other profile
+	own.Profile, own.SoC = toolchains.ProfileSimulated, []string{soc} // the only profile with a simulated phone
 	p, diags, err := own.planText("simulate", f.Bytes())
 	if err != nil {
 		return "", err
@@ -208,7 +203,7 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 		return "", err
 	}
 	if missing := p.Missing(); len(missing) > 0 {
-		return "", usageError("a simulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
+		return "", usageError("this machine lacks requirements of the simulated phone: %s", strings.Join(missing, " "))
 	}
 	var out addrs.Output
 	for _, n := range p.Instances {
@@ -216,7 +211,7 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 			out = n.Output("image")
 		}
 	}
-	res, err := a.buildRoots(ctx, e, p, a.here(), []addrs.Output{out}, false)
+	res, err := a.buildRoots(ctx, e, p, []addrs.Output{out}, false)
 	if err != nil {
 		return "", err
 	}
@@ -227,7 +222,7 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 	return dir, nil
 }
 
-// announce says what was started.
+// announce describes the phone.
 func (c *deviceSimulateCmd) announce(a *app, p *phone.Device, o phone.Options) error {
 	s, err := phone.ReadSoC(o.Image)
 	if err != nil {
@@ -241,11 +236,11 @@ func (c *deviceSimulateCmd) announce(a *app, p *phone.Device, o phone.Options) e
 	if err := a.showRecord(t); err != nil || a.JSON {
 		return err
 	}
-	fmt.Fprintf(a.Env.Stdout, "connect by: hexmage device connect %s\nend by: Ctrl-C\n", t.Serial)
+	a.printf("to connect: hexmage device connect %s\nto stop: Ctrl-C\n", t.Serial)
 	return nil
 }
 
-// carryOut does what a line of standard input says.
+// carryOut executes a line of standard input.
 func carryOut(p *phone.Device, line string) error {
 	words := strings.Fields(line)
 	switch {
@@ -258,24 +253,24 @@ func carryOut(p *phone.Device, line string) error {
 		if len(words) == 2 {
 			var err error
 			if d, err = time.ParseDuration(words[1]); err != nil || d <= 0 {
-				return fmt.Errorf("unplug %s: want a duration such as 500ms or 10s", words[1])
+				return fmt.Errorf("unplug %s: invalid duration; use one such as 500ms or 10s", words[1])
 			}
 		}
 		return p.Unplug(d)
 	}
-	return fmt.Errorf("%q: the phone takes the orders unplug [DURATION] and reboot", line)
+	return fmt.Errorf("unknown command %q; use unplug [DURATION] or reboot", line)
 }
 
-// wait waits until the user, or the phone itself, ends it.
+// wait waits until the user or the phone ends.
 func (c *deviceSimulateCmd) wait(ctx context.Context, a *app, p *phone.Device) error {
-	defer a.interrupts.notify(nil)() // one Ctrl-C is all it takes
+	defer a.interrupts.notify(nil)() // one Ctrl-C ends it
 	over := make(chan struct{})
 	if c.Stdin {
 		go func() {
 			defer close(over)
 			for in := bufio.NewScanner(a.Env.Stdin); in.Scan(); {
 				if err := carryOut(p, in.Text()); err != nil {
-					fmt.Fprintln(a.Env.Stderr, "hexmage:", err)
+					a.say("%v", err)
 				}
 			}
 		}()
@@ -284,7 +279,7 @@ func (c *deviceSimulateCmd) wait(ctx context.Context, a *app, p *phone.Device) e
 	case <-ctx.Done():
 	case <-over:
 	case <-p.Done():
-		fmt.Fprintf(a.Env.Stderr, "hexmage: the phone %s has switched itself off\n", p.Addr())
+		a.say("the phone %s has shut down", p.Addr())
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func TestDeviceCommands(t *testing.T) {
 	t.Run("info", func(t *testing.T) {
 		out := p.ok(t, "info")
 		for _, want := range []string{one, "SM8750 (soc_id 618)", "Hexagon v79, soc_model 69, VTCM 8 MB",
-			"vendor       /vendor/lib64/libQnnHtp.so v2.34.0.250424201103\n", " free, 0 B of it are hexmage"} {
+			"vendor       /vendor/lib64/libQnnHtp.so v2.34.0.250424201103\n", " free, 0 B used by hexmage"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("info lacks %q:\n%s", want, out)
 			}
@@ -169,7 +169,7 @@ func TestDeviceCommands(t *testing.T) {
 			t.Errorf("pair with nothing: exit code %d, %q", code, errs)
 		}
 		if code, _, errs := p.run(t, "", "pair", "127.0.0.1:1", "98:7"); code != cli.ExitEngine ||
-			!strings.Contains(errs, "no code for pairing") {
+			!strings.Contains(errs, "invalid pairing code") {
 			t.Errorf("no code: exit code %d, %q", code, errs)
 		}
 		if out := p.ok(t, "connect", "--off", two); out != "disconnected "+two+"\n" ||

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/local"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/diagnose"
@@ -23,28 +22,32 @@ import (
 
 // diagnoseCmd is `hexmage diagnose FILE|-`.
 type diagnoseCmd struct {
-	File string `arg:"" help:"A log of a compiler, a tool, a run or logcat; - is standard input."`
+	File string `arg:"" help:"Log of a compiler, another tool, hexmage run or logcat. - reads standard input."`
 }
 
-// Help has the examples of `hexmage diagnose --help`.
+// Help returns the examples of `hexmage diagnose --help`.
 func (*diagnoseCmd) Help() string {
-	return `It looks for failures that are known, and tells the one that explains the others first: cause, remedy, the line that
-shows it, what its codes mean. Lines that look like errors and are known to mean nothing are counted only. A step that
-fails is diagnosed like this by itself. docs/diagnosis.md lists what is known; files diagnosis/*.hcl of a workspace add to it.
+	return `Searches the log for known failures. Prints the failure that caused the others first. For each failure,
+prints the cause, the remedy, the line in the log, and the meaning of error codes. Also counts harmless lines that look
+like errors.
 
-Exit code: 0 nothing, or noise and warnings only; 1 a failure shows, known or not.
+When a step fails, hexmage run prints the same diagnosis. docs/diagnosis.md lists the known failures. To describe
+failures of your own, add files such as diagnosis/own.hcl to the workspace.
+
+Exits with 1 if the log contains a known or unknown failure, else with 0.
 
 Examples:
 
-    hexmage diagnose build.log
-    adb logcat -d | hexmage diagnose -
-    hexmage diagnose run.log --json | jq -r '.findings[0].remedy'
-    hexmage show error 0x80000406                      what a code of QNN, FastRPC or Windows means`
+    hexmage diagnose build.log                                      a log file
+    adb logcat -d | hexmage diagnose -                              the log of a phone
+
+    hexmage diagnose run.log --json | jq -r '.findings[0].remedy'   only the remedy
+    hexmage show error 0x80000406                                   an error code of QNN, FastRPC or Windows`
 }
 
-// Run diagnoses.
+// Run diagnoses a log.
 func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
-	cat, err := a.failures(a.here())
+	cat, err := a.failures()
 	if err != nil {
 		return err
 	}
@@ -53,7 +56,7 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 		name = absolute(a.WorkDir, c.File)
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return usageError("there is no file %s: name a log file, or - for standard input", c.File)
+			return usageError("no such file: %s; give a log file, or - for standard input", c.File)
 		}
 		if err != nil {
 			return usageError("%w", err)
@@ -65,41 +68,33 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 	if err != nil {
 		return engineError(fmt.Errorf("read %s: %w", name, err))
 	}
-	if a.JSON {
-		err = a.printJSON(struct {
-			Format string `json:"format"`
-			*diagnose.Report
-		}{"hexmage-diagnosis/0", r})
-	} else {
-		a.printReport(r)
-	}
-	if err == nil && wrong(r) {
-		return &exitError{Code: ExitFailed}
+	var text strings.Builder
+	writeReport(&text, r)
+	err = a.show(struct {
+		Format string `json:"format"`
+		*diagnose.Report
+	}{"hexmage-diagnosis/0", r}, "%s", &text)
+	if err == nil && (len(r.Unknown) > 0 ||
+		slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning() })) {
+		return &exitError{Code: ExitFailed} // if there is an error among the findings
 	}
 	return err
 }
 
-// wrong tells whether the report has more than warnings.
-func wrong(r *diagnose.Report) bool {
-	return len(r.Unknown) > 0 ||
-		slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning() })
-}
-
-// printReport tells people: the first finding whole, the others shorter.
-func (a *app) printReport(r *diagnose.Report) {
-	w := a.Env.Stdout
+// writeReport prints the first finding completely, the others briefly.
+func writeReport(w io.Writer, r *diagnose.Report) {
 	for i, f := range r.Distinct() {
 		switch i {
 		case 0:
-			fmt.Fprintf(w, "%s\n\n  remedy   %s\n  seen     line %d: %s\n", f.Cause, indented(f.Remedy), f.Number,
-				f.Text)
+			fmt.Fprintf(w, "%s\n\n  remedy   %s\n  seen     line %d: %s\n", f.Cause,
+				strings.ReplaceAll(f.Remedy, "\n", "\n           "), f.Number, f.Text)
 			for _, c := range f.Codes {
 				fmt.Fprintf(w, "  code     %s\n", c)
 			}
 			fmt.Fprintf(w, "  known    %s (%s)\n", f.ID, f.Source)
 			continue
 		case 1:
-			fmt.Fprint(w, "\nAlso, probably since the first failed:\n\n")
+			fmt.Fprint(w, "\nFurther failures, probably consequences of the first:\n\n")
 		}
 		fmt.Fprintf(w, "  line %-5d %s: %s\n", f.Number, f.ID, f.Cause)
 		if f.Entry.Rank == diagnose.Cause && !f.Explained {
@@ -107,7 +102,7 @@ func (a *app) printReport(r *diagnose.Report) {
 		}
 	}
 	if len(r.Unknown) > 0 {
-		fmt.Fprint(w, "\nLines that look like errors and are in no catalogue:\n\n"[btoi(len(r.Findings) == 0):])
+		fmt.Fprint(w, "\nUnknown lines that look like errors:\n\n"[btoi(len(r.Findings) == 0):])
 		for _, l := range r.Unknown {
 			fmt.Fprintf(w, "  line %-5d %s\n", l.Number, l.Text)
 			for _, c := range l.Codes {
@@ -119,19 +114,17 @@ func (a *app) printReport(r *diagnose.Report) {
 		}
 	}
 	if r.Clean() {
-		fmt.Fprintf(w, "No failure shows in %d lines.\n", r.Lines)
+		fmt.Fprintf(w, "No failure in %d lines.\n", r.Lines)
 	} else {
 		fmt.Fprintf(w, "\n%d lines.\n", r.Lines)
 	}
 	if r.Benign > 0 {
-		fmt.Fprintf(w, "%d of them look like errors and are known to mean nothing.\n", r.Benign)
+		fmt.Fprintf(w, "%d lines look like errors but are harmless.\n", r.Benign)
 	}
 	if r.Skipped > 0 {
-		fmt.Fprintf(w, "%d lines were not looked at: the log is very long.\n", r.Skipped)
+		fmt.Fprintf(w, "The log is too long; hexmage skipped %d lines.\n", r.Skipped)
 	}
 }
-
-func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n           ") }
 
 func btoi(b bool) int {
 	if b {
@@ -140,28 +133,27 @@ func btoi(b bool) int {
 	return 0
 }
 
-// failures reads the catalogue of failures, with the workspace's own files on top.
-func (a *app) failures(workspace string) (*diagnose.Catalogue, error) {
-	files, err := dataFiles(rooted.FS(workspace), workspace, failures.Dir)
+// failures returns the catalog of failures with the workspace's own files.
+func (a *app) failures() (*diagnose.Catalog, error) {
+	files, err := a.dataFiles(failures.Dir)
 	if err != nil {
 		return nil, err
 	}
 	cat, diags := failures.Load(files)
 	if diags.HasErrors() {
-		return nil, a.printData(diags, workspace, files)
+		return nil, a.printData(diags, a.here(), files)
 	}
 	return cat, nil
 }
 
-// maxSource is how much of a compiler's output is searched for renamed calls, in bytes.
+// maxSource is the searched part of a compiler's output, in bytes.
 const maxSource = 4 << 20
 
-// renamed is the failure whose remedy the rename rules know better.
+// renamed is the failure for which rename rules have a better remedy.
 const renamed = "qnn-api-renamed"
 
-// read diagnoses what in gives. What rename rules say about a compile error takes the place of the catalogue's
-// remedy.
-func read(cat *diagnose.Catalogue, in io.Reader) (*diagnose.Report, error) {
+// read diagnoses a log. For a compile error, the remedy of rename rules replaces the catalog's.
+func read(cat *diagnose.Catalog, in io.Reader) (*diagnose.Report, error) {
 	var head bytes.Buffer
 	r, err := cat.Read(io.TeeReader(in, &capped{&head}))
 	for i := range r.Findings {
@@ -187,34 +179,43 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// diagnosing adds to each failed action's hints what the catalogue says of its output. Every step is diagnosed here,
-// whatever its kind, and whether it was planned or remembered.
+// diagnosing adds the catalog's findings to the hints of each failed action, for all kinds and also for steps from the
+// state file. Errors of a source are shown once, not for each target of the compilation: later failures only name them.
 type diagnosing struct {
-	next event.Sink
-	cat  func() (*diagnose.Catalogue, error)
+	next  event.Sink
+	cat   func() (*diagnose.Catalog, error)
+	shown map[string]string // step and errors: the first action with them
 }
 
-// diagnosed returns a Sink that passes events on to next, failures with a diagnosis.
-func (a *app) diagnosed(workspace string, next event.Sink) event.Sink {
-	return &diagnosing{next: &dedupFailures{next: next},
-		cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
+// diagnosed returns a Sink that passes events on to next, and adds diagnoses to failures.
+func (a *app) diagnosed(next event.Sink) event.Sink {
+	return &diagnosing{next: next, cat: sync.OnceValues(a.failures), shown: map[string]string{}}
 }
 
 func (d *diagnosing) Send(e event.Event) {
 	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
-		if cat, err := d.cat(); err == nil { // what is wrong with the catalogue was printed
-			f := *n.Failure
+		f := *n.Failure
+		n.Failure = &f
+		errs := oppackage.Fingerprint(f.Output)
+		key := n.Step + "\n" + errs
+		if first, ok := d.shown[key]; ok && errs != "" {
+			first, _, _ = strings.Cut(first, "/")
+			f.Output = fmt.Sprintf("same errors as in %s: %s", first, oppackage.Summary(f.Output))
+			f.Hints, f.Source, f.Command = nil, nil, nil
+		} else if cat, err := d.cat(); err == nil { // errors of the catalog were printed
 			f.Hints = slices.Concat(diagnosis(cat, &f), f.Hints)
-			n.Failure = &f
-			e = n
 		}
+		if _, ok := d.shown[key]; !ok {
+			d.shown[key] = n.Name
+		}
+		e = n
 	}
 	d.next.Send(e)
 }
 
-// diagnosis is what the catalogue says of a failure: of all that was printed, else of the summary, unless somebody
-// has a hint for that.
-func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
+// diagnosis returns the catalog's findings for a failure: from its output, else from its summary if the failure has no
+// hints.
+func diagnosis(cat *diagnose.Catalog, f *event.Failure) []string {
 	r := &diagnose.Report{}
 	if log, err := os.Open(f.Log); err == nil {
 		defer log.Close()
@@ -224,21 +225,24 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	} else if r, err = read(cat, strings.NewReader(f.Output)); err != nil {
 		return nil
 	}
-	// A kind may have found the same by itself.
+	// A kind may have found the same failure.
 	own := strings.Join(f.Hints, "\n")
 	if len(r.Findings) > 0 && strings.Contains(own, r.Findings[0].Remedy) {
 		return nil
 	}
-	if strings.Contains(own, local.NetworkHint) { // so the machine may well have one
+	if strings.Contains(own, local.NetworkHint) { // the action had no network: the machine may have one
 		r.Findings = slices.DeleteFunc(r.Findings,
 			func(f diagnose.Finding) bool { return f.ID == "fetch-no-network" || f.ID == "ssh-no-network" })
+	}
+	if strings.Contains(own, local.InputHint) { // says more than that a file is missing
+		r.Findings = slices.DeleteFunc(r.Findings, func(f diagnose.Finding) bool { return f.ID == "file-missing" })
 	}
 	if hints := r.Hints(); len(hints) > 0 || len(f.Hints) > 0 {
 		return hints
 	}
 	said := cat.Text([]byte(f.Summary))
 	for i := range said.Findings {
-		said.Findings[i].Line = diagnose.Line{} // it is shown already
+		said.Findings[i].Line = diagnose.Line{} // the summary is shown already
 	}
 	hints := said.Hints()
 	if len(hints) > 0 || len(r.Unknown) == 0 {
@@ -250,33 +254,4 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 		hints = []string{fmt.Sprintf("the first line that looks like an error is line %d: %s", u.Number, u.Text)}
 	}
 	return hints
-}
-
-// dedupFailures has the errors of a source shown once, and not again for every target that it is compiled for: the
-// failures after the first say only which they are.
-type dedupFailures struct {
-	next  event.Sink
-	shown map[string]string // step and errors: the action that had them first
-}
-
-func (o *dedupFailures) Send(e event.Event) {
-	if n, ok := e.(event.ActionFinished); ok && n.Failure != nil {
-		if errs := oppackage.Fingerprint(n.Failure.Output); errs != "" {
-			key := n.Step + "\n" + errs
-			if first, ok := o.shown[key]; ok {
-				f := *n.Failure
-				first, _, _ = strings.Cut(first, "/")
-				f.Output = fmt.Sprintf("the same errors as for %s: %s", first, oppackage.Summary(n.Failure.Output))
-				f.Hints, f.Source, f.Command = nil, nil, nil
-				n.Failure = &f
-				e = n
-			} else {
-				if o.shown == nil {
-					o.shown = map[string]string{}
-				}
-				o.shown[key] = n.Name
-			}
-		}
-	}
-	o.next.Send(e)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -16,7 +17,7 @@ func TestDedupFailures(t *testing.T) {
 		"error generated.\n"
 	const second = "steps/patch/ops.dir/src/ops/RoPE.cpp:9:1: error: unknown type name 'foo'\n"
 	var k keep
-	o := &dedupFailures{next: &k}
+	o := (&app{Env: Env{Stderr: &bytes.Buffer{}}, WorkDir: t.TempDir()}).diagnosed(&k)
 	send := func(step, name, output string) event.Failure {
 		o.Send(event.ActionFinished{Step: step, Name: name, Outcome: event.Failed,
 			Failure: &event.Failure{Summary: "failed", Output: output, Hints: []string{"a hint"}}})
@@ -25,9 +26,9 @@ func TestDedupFailures(t *testing.T) {
 	for _, tt := range []struct{ step, name, output, want string }{
 		{"oppackage.a", "htp_v75/ops/SiLU.o", first, first},
 		{"oppackage.a", "htp_v79/ops/SiLU.o", first,
-			"the same errors as for htp_v75: src/ops/SiLU.cpp:3:5: expected ';'"},
+			"same errors as in htp_v75: src/ops/SiLU.cpp:3:5: expected ';'"},
 		{"oppackage.a", "htp_v81/ops/SiLU.o", first,
-			"the same errors as for htp_v75: src/ops/SiLU.cpp:3:5: expected ';'"},
+			"same errors as in htp_v75: src/ops/SiLU.cpp:3:5: expected ';'"},
 		{"oppackage.a", "htp_v79/ops/RoPE.o", second, second},
 		{"oppackage.a", "htp_v79/ops/Both.o", first + second, first + second},
 		{"oppackage.b", "htp_v75/ops/SiLU.o", first, first},

@@ -36,7 +36,7 @@ profile "simulated" {}
 toolchain "hexagon" {}
 toolchain "ndk" {}
 toolchain "mllm" {}
-toolchain "mllm_quantiser" {}
+toolchain "mllm_quantizer" {}
 toolchain "llvm" {}
 toolchain "qemu" {}
 toolchain "busybox" {}

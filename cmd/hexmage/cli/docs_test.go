@@ -54,7 +54,7 @@ func TestMisspeltVariables(t *testing.T) {
 		}
 		_, err := newApp(globalFlags{}, Env{Vars: []string{"HOME=" + dir, v.Name[:len(v.Name)-1] + "=x"}, Dir: dir},
 			newInterrupts(nil))
-		if err == nil || !strings.Contains(err.Error(), "did you mean "+v.Name+"?") {
+		if err == nil || !strings.Contains(err.Error(), "Did you mean "+v.Name+"?") {
 			t.Errorf("%s without its last letter: %v", v.Name, err)
 		}
 	}
@@ -214,7 +214,7 @@ func updateDocs(doc []byte, kinds map[string]step.Kind) ([]byte, error) {
 }
 
 func describe(b *strings.Builder, d step.Description) {
-	fmt.Fprintf(b, "### %s\n\n%s\n\n", d.Block(), cell(d.Summary))
+	fmt.Fprintf(b, "### %s\n\n%s\n\n", blockOf(d), cell(d.Summary))
 	if len(d.Arguments) > 0 {
 		b.WriteString("| argument | type | |\n|---|---|---|\n")
 		for _, a := range d.Arguments {
@@ -325,4 +325,12 @@ Takes one.
 	if _, err := updateDocs([]byte("# Title"), kinds); err == nil {
 		t.Error("a document without the section is accepted")
 	}
+}
+
+// blockOf is how a step of the kind begins.
+func blockOf(d step.Description) string {
+	if d.Kind == addrs.Toolchain {
+		return d.Kind
+	}
+	return fmt.Sprintf("step %q", d.Kind)
 }

@@ -11,20 +11,30 @@ import (
 
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/planner"
-	"github.com/hexmage/hexmage/internal/remote"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
 // doctorCmd is `hexmage doctor [PIPELINE…]`.
 type doctorCmd struct {
-	Pipelines []string `arg:"" optional:"" help:"Look only at what these pipelines lack. Default: all."`
+	Pipelines []string `arg:"" optional:"" help:"Pipelines: the names of files in pipelines/ (without .hcl) or of folders in pipelines/. Default: all pipelines."`
 }
 
-// Run says what this machine has and lacks. It fails when something is missing that the chosen profile (simulated, when
-// none is) needs.
+// Help returns the examples of `hexmage doctor --help`.
+func (*doctorCmd) Help() string {
+	return `Exits with 1 if something is missing. Without --profile, SDKs and tools that only the device profile needs are
+optional: doctor lists them, and does not exit with 1.
+
+Examples:
+
+    hexmage doctor                                  check this machine for all pipelines
+    hexmage doctor qwen3-aot-v79 --profile device   check this machine before a run on a phone`
+}
+
+// Run reports what this machine has and lacks. It fails if something is missing for the chosen profile (default:
+// simulated).
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
@@ -48,7 +58,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	found = append(found, far...)
 	if a.JSON {
-		err = a.printJSON(struct {
+		err = writeJSON(a.Env.Stdout, struct {
 			Findings []doctor.Finding `json:"findings"`
 			Next     []string         `json:"next"`
 		}{found, doctor.Commands(found)})
@@ -68,41 +78,24 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// remoteFinding is what the chosen remote answers; none where there is no such.
-func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
-	r, err := a.askRemote(ctx)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	f := doctor.Finding{Section: "remote", Name: r.Name, Status: doctor.OK, Detail: r.text(), Remedy: r.next()}
-	switch {
-	case r.err != nil && r.Execute && r.Fallback == remote.FallbackFail: // a run fails without it
-		f.Status = doctor.Missing
-	case f.Remedy != "":
-		f.Status = doctor.Optional
-	}
-	return []doctor.Finding{f}, nil
-}
-
-// doctorOptions are what doctor is told of this machine, but for its devices.
+// doctorOptions returns doctor's options for this machine, without its devices.
 func (a *app) doctorOptions(d *domain) doctor.Options {
-	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), LookPath: d.machine.LookPath,
+	return doctor.Options{Probes: doctor.System(), Catalog: d.catalog, LookPath: d.Machine.LookPath,
 		Profile: a.Profile, Store: a.Cache}
 }
 
-// mistakes says what the errors among diagnostics are, whatever they warn of besides.
+// mistakes returns the errors among diagnostics, without warnings.
 func mistakes(diags hcl.Diagnostics) string {
 	return slices.DeleteFunc(slices.Clone(diags),
 		func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError }).Error()
 }
 
-// examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
+// examined plans a pipeline in the chosen profile, or in each, and returns what this machine lacks.
 func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pipeline, error) {
-	workspace, err := a.workspace(name)
-	if err != nil {
+	if err := a.checkPipeline(name); err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(workspace, name)
+	cfg, diags := a.load(name)
 	if diags.HasErrors() {
 		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: mistakes(diags)}}, nil
 	}
@@ -124,7 +117,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		own := *a
 		own.Profile = profile
 		own.Env.Stderr = io.Discard
-		p, diags, err := own.planConfig(workspace, cfg)
+		p, diags, err := own.planConfig(cfg)
 		switch {
 		case err != nil:
 			return nil, err
@@ -132,7 +125,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 			out = append(out, doctor.Pipeline{Name: name, Profile: profile, SoC: soc, Err: mistakes(diags)})
 		default:
 			p.Plan = own.checkMachine(p.Plan)
-			of, err := own.lacking(ctx, p, workspace)
+			of, err := own.lacking(ctx, p)
 			if err != nil {
 				return nil, err
 			}
@@ -143,31 +136,32 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 	return out, nil
 }
 
-// lacking returns what a plan lacks, as `hexmage plan` finds it, and how much is left to download for it.
-func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor.Pipeline, error) {
+// lacking returns what a plan lacks, as `hexmage plan` does, and the bytes left to download.
+func (a *app) lacking(ctx context.Context, p *planned) (doctor.Pipeline, error) {
 	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile}
 	for _, n := range p.Instances {
 		for _, m := range n.Missing {
 			of.Missing = append(of.Missing, n.At.Short()+": "+m)
 		}
 	}
-	w, err := a.preview(ctx, p, workspace, nil)
+	w, err := a.preview(ctx, p, nil)
 	if err != nil {
 		return of, err
 	}
 	of.Download = w.download
-	of.Findings, err = a.canRun(ctx, w, w.expect(ctx, a.Jobs, freeFor(a.Cache), a.Cache), workspace)
+	of.Findings, err = a.canRun(ctx, w, w.expect(ctx, a.Jobs, freeFor(a.Cache), a.Cache))
 	return of, err
 }
 
-// toDownload returns how many bytes the actions without a result will download. It counts equal actions once.
+// toDownload returns the bytes that actions without a result will download. It counts equal actions once.
 func (a *app) toDownload(seen *engine.Previews) (n int64) {
 	fetched := map[string]bool{}
 	for i := range seen.Actions {
 		v := &seen.Actions[i]
 		if key := v.Key.Hex(); v.Status == engine.WillRun && v.Spec != nil && !fetched[key] {
 			fetched[key] = true
-			n += steps.Download(*v.Spec, a.places().Downloads())
+			bytes, _ := steps.Download(*v.Spec, a.places().Downloads())
+			n += bytes
 		}
 	}
 	return n
@@ -175,7 +169,7 @@ func (a *app) toDownload(seen *engine.Previews) (n int64) {
 
 const askLimit = 3 * time.Second // for a phone to answer
 
-// devicesSeen asks the phones of devices.hcl, and the user's adb server, if it runs, what else it sees.
+// devicesSeen asks the phones of devices.hcl, and other phones of the user's adb server if it runs.
 func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -183,11 +177,11 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, a.runningADB)
+	rows, err := a.deviceRows(ctx, d.catalog, listed.Devices, a.runningADB)
 	out := make([]doctor.Device, len(rows))
 	for i, r := range rows {
 		out[i] = doctor.Device{Serial: r.Serial, State: r.State, Model: strings.TrimSpace(r.Name + " " + r.Model),
@@ -197,7 +191,7 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 }
 
 func (a *app) painted(code, s string) string {
-	if !a.coloured() {
+	if !a.colored() || code == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"

@@ -12,11 +12,9 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/steps"
@@ -24,111 +22,104 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// domain is what the engine is told of Qualcomm's world for one workspace.
+// domain has the facts about Qualcomm's products for one workspace.
 type domain struct {
-	kinds map[string]step.Kind
-	// as planner.Options wants it
-	target    func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
-	catalogue func() *toolchains.Catalogue
-	lock      *toolchains.Lock
-	machine   toolchains.Machine
-	reads     step.Reads // what was read to make it
+	steps.Workspace
+	kinds   map[string]step.Kind
+	catalog *toolchains.Catalog
+	reads   step.Reads   // files and folders that it was made from
+	wait    func() error // prints the catalog's errors
 }
 
-// onDevice tells whether steps of a kind run on a device.
-func onDevice(kind string) bool { return kind == "run" }
-
-// domain reads the workspace's own catalogue, lock and metrics, which come before the shipped ones.
-func (a *app) domain(workspace string) (*domain, error) {
-	fsys := a.files(workspace)
-	files, err := dataFiles(fsys, workspace, "toolchains")
+// domain reads the workspace's catalog, lock and metrics, which take precedence over the shipped ones.
+func (a *app) domain() (*domain, error) {
+	d, err := a.planDomain()
+	if err == nil {
+		err = d.wait()
+	}
 	if err != nil {
 		return nil, err
 	}
-	measured, err := dataFiles(fsys, workspace, metrics.Dir)
+	d.catalog = d.Catalog()
+	return d, nil
+}
+
+// planDomain returns the domain while its catalog still loads, since few steps need the catalog. Call wait before the
+// plan is used.
+func (a *app) planDomain() (*domain, error) {
+	files, err := a.dataFiles("toolchains")
+	if err != nil {
+		return nil, err
+	}
+	measured, err := a.dataFiles(metrics.Dir)
 	if err != nil {
 		return nil, err
 	}
 	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile},
 		slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured)))}
-	cat, diags := a.catalogues.of(files)
-	if diags.HasErrors() {
-		return nil, a.printData(diags, workspace, files)
+	load := sync.OnceValues(func() (*toolchains.Catalog, hcl.Diagnostics) {
+		cat, diags := a.catalogs.load(files)
+		if diags.HasErrors() {
+			cat, _ = a.catalogs.load(nil) // planning ends with the shipped one
+		}
+		return cat, diags
+	})
+	go load()
+	catalog := func() *toolchains.Catalog {
+		cat, _ := load()
+		return cat
 	}
-	lock, err := a.lock(workspace)
+	wait := func() error {
+		if _, diags := load(); diags.HasErrors() {
+			return a.printData(diags, a.here(), files)
+		}
+		return nil
+	}
+	lock, err := a.lock()
 	if err != nil {
 		return nil, err
 	}
-	w := steps.Workspace{Catalogue: cat, Lock: lock, Machine: a.machine(), Dir: workspace, Metrics: measured,
-		Memory: totalMemory}
-	d := &domain{kinds: w.Kinds(), target: w.Target, catalogue: cat, lock: lock, machine: w.Machine, reads: reads}
-	if a.Serial != "" {
-		d.kinds["run"] = onSerial{d.kinds["run"], a.Serial}
-	}
-	return d, nil
+	machine := toolchains.Machine{Getenv: a.Env.Var, LookPath: exec.LookPath, Home: a.Env.Var("HOME"), Dir: a.Env.Dir}
+	w := steps.Workspace{Catalog: catalog, Lock: lock, Machine: machine,
+		Dir: a.here(), Metrics: measured, Memory: totalMemory, Serial: a.Serial}
+	return &domain{Workspace: w, kinds: w.Kinds(), reads: reads, wait: wait}, nil
 }
 
-// catalogues is the catalogue that was loaded last. Nobody writes to it, and watching, which plans after a save, need
-// not read it again.
-type catalogues struct {
+// catalogs keeps the last loaded catalog. It is read-only, so `watch` need not load it again after a save.
+type catalogs struct {
 	mu    sync.Mutex
 	files map[string][]byte
-	cat   *toolchains.Catalogue
+	cat   *toolchains.Catalog
 }
 
-// begin loads the workspace's catalogue while something else is done. What is wrong with it is said by whoever loads
-// it next.
-func (c *catalogues) begin(workspace string) {
-	go func() {
-		if files, err := dataFiles(rooted.FS(workspace), workspace, "toolchains"); err == nil {
-			_, _ = c.load(files, false)
-		}
-	}()
-}
-
-// of returns what has the catalogue with the files. Without any it is the shipped one, in which nothing is wrong: it
-// is read when somebody asks, as many a pipeline has no toolchains.
-func (c *catalogues) of(files map[string][]byte) (func() *toolchains.Catalogue, hcl.Diagnostics) {
-	if len(files) == 0 {
-		return sync.OnceValue(func() *toolchains.Catalogue {
-			cat, _ := c.load(files, true)
-			return cat
-		}), nil
-	}
-	cat, diags := c.load(files, true)
-	return func() *toolchains.Catalogue { return cat }, diags
-}
-
-// load returns the catalogue with the files. forPlan gives the workspace's rules their whole budget again.
-func (c *catalogues) load(files map[string][]byte, forPlan bool) (*toolchains.Catalogue, hcl.Diagnostics) {
+// load returns the catalog with the files, with the whole evaluation budget of the workspace's rules.
+func (c *catalogs) load(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cat != nil && maps.EqualFunc(c.files, files, bytes.Equal) {
-		if forPlan {
-			c.cat.Refill()
-		}
+		c.cat.Refill()
 		return c.cat, nil
 	}
-	cat, diags := steps.Catalogue(files)
+	cat, diags := steps.Catalog(files)
 	if !diags.HasErrors() {
-		cat.Upstream = aotconfig.SoCModels()
+		cat.MllmChips = aotconfig.SoCModels()
 		c.files, c.cat = files, cat
 	}
 	return cat, diags
 }
 
-// lock reads the workspace's lock file; what it does not have, the shipped one has.
-func (a *app) lock(workspace string) (*toolchains.Lock, error) {
-	own, err := a.ownLock(workspace)
+// lock reads the workspace's lock file, with the shipped one for missing entries.
+func (a *app) lock() (*toolchains.Lock, error) {
+	own, err := a.ownLock()
 	if err != nil {
 		return nil, err
 	}
 	return own.OverShipped(), nil
 }
 
-// ownLock reads the workspace's lock file; without one, nothing is pinned.
-func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
-	b, err := boundedfile.ReadFS(a.files(workspace), toolchains.LockFile, maxData)
+// ownLock reads the workspace's lock file. A missing file pins nothing.
+func (a *app) ownLock() (*toolchains.Lock, error) {
+	b, err := boundedfile.ReadFS(a.files(), toolchains.LockFile, maxData)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &toolchains.Lock{}, nil
 	}
@@ -137,16 +128,15 @@ func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
 	}
 	l, diags := toolchains.ParseLock(b, toolchains.LockFile)
 	if diags.HasErrors() {
-		return nil, a.printData(diags, workspace, map[string][]byte{toolchains.LockFile: b})
+		return nil, a.printData(diags, a.here(), map[string][]byte{toolchains.LockFile: b})
 	}
 	return l, nil
 }
 
-// printData is printDiags of what is wrong with files of data, which have paths of this machine or those in the
-// workspace: people are shown the latter.
-func (a *app) printData(diags hcl.Diagnostics, workspace string, files map[string][]byte) error {
+// printData prints diagnostics about data files. It shows absolute paths as paths in the workspace.
+func (a *app) printData(diags hcl.Diagnostics, dir string, files map[string][]byte) error {
 	name := func(file string) string {
-		if rel, err := filepath.Rel(workspace, file); err == nil && filepath.IsAbs(file) {
+		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsAbs(file) {
 			return filepath.ToSlash(rel)
 		}
 		return file
@@ -167,13 +157,14 @@ func (a *app) printData(diags hcl.Diagnostics, workspace string, files map[strin
 	return a.printDiags(shown, sources)
 }
 
-// maxData bounds a workspace's own data of a sort, in bytes.
+// maxData is the largest size of a workspace's data of one kind, in bytes.
 const maxData = 16 << 20
 
-// dataFiles reads the files *.hcl of a folder of the workspace, but the lock, by path.
-func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) {
+// dataFiles reads the *.hcl files of a folder of the workspace by path, except the lock.
+func (a *app) dataFiles(folder string) (map[string][]byte, error) {
+	fsys := a.files()
 	files := map[string][]byte{}
-	if _, err := fs.Stat(fsys, folder); errors.As(err, new(*rooted.OutsideError)) { // which fs.Glob would not say
+	if _, err := fs.Stat(fsys, folder); errors.As(err, new(*safepath.OutsideError)) { // fs.Glob would ignore it
 		return nil, unread(err)
 	}
 	names, err := fs.Glob(fsys, folder+"/*.hcl")
@@ -187,27 +178,17 @@ func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) 
 			return nil, unread(err)
 		}
 		left -= int64(len(b))
-		files[filepath.Join(workspace, filepath.FromSlash(name))] = b
+		files[filepath.Join(a.here(), filepath.FromSlash(name))] = b
 	}
 	return files, err
 }
 
-// unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's
-// mistake, and so are what is too large and what is no file.
+// unread returns the error for an unreadable file of the workspace. Links outside the workspace, large files and
+// folders are the user's errors.
 func unread(err error) error {
-	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) ||
-		errors.Is(err, rooted.ErrIrregular) {
+	if errors.As(err, new(*safepath.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) ||
+		errors.Is(err, safepath.ErrIrregular) {
 		return usageError("%w", err)
 	}
 	return engineError(err)
-}
-
-// machine answers what toolchains ask of this machine: variables and programs in the user's PATH.
-func (a *app) machine() toolchains.Machine {
-	return toolchains.Machine{
-		Getenv:   a.Env.Var,
-		LookPath: exec.LookPath,
-		Home:     a.Env.Var("HOME"),
-		Dir:      a.Env.Dir,
-	}
 }

@@ -109,7 +109,7 @@ func TestNeovim(t *testing.T) {
 		Message                      string
 	}
 	get("told", &told)
-	wrong := "No such step: There is no step.exec.helo. Did you mean step.exec.hello?"
+	wrong := "Unknown step: step.exec.helo does not exist. Did you mean step.exec.hello?"
 	at := strings.Index(strings.Split(greet, "\n")[21], "step.exec")
 	if len(told) != 1 || told[0].Line != 21 || told[0].Column != at ||
 		told[0].Last != at+len("step.exec.helo.outputs.text") || told[0].Severity != 1 || told[0].Message != wrong {

@@ -2,46 +2,68 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/checkpoint"
+	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/memory"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
 )
 
-// engineParts is the engine with devices.
+// engineParts has the parts that execute plans: stores of the cache folder and the remote, and executors for this
+// machine, the remote and devices.
 type engineParts struct {
-	*builder
+	a     *app
+	far   *farCache
+	Fn    digest.Function
+	Blobs *store.HostFiles
+	Trees *merkle.Trees
+	Stats *statcache.Cache
+	// Other repeats actions to compare their outputs. Its exec roots have other names, to find commands that write the
+	// path of their folder into an output
+	Host, Other *local.Executor
+	Scratch     string // folder for temporary files of this process
+
 	executor  execute.Executor
-	lookups   int              // at once, ahead of what runs
-	again     execute.Executor // the same without memory
-	finish    func(again bool) // sends what is still to be sent
+	again     execute.Executor // without cache lookups
 	device    *runner.Device
 	devices   runner.Options // of device
-	phones    int            // how many actions can run on devices at the same time
-	simulated int            // and on simulated ones
+	phones    int            // parallel actions on devices
+	simulated int            // parallel actions on simulated devices
+
+	flush  func(context.Context) error
+	alive  []func()         // called after all children ended
+	live   func()           // called at the end
+	locks  *execute.Locks   // of actions
+	inUse  func()           // releases the cache for collections
+	finish func(again bool) // sends pending results
 }
 
-// adbServer is where the user's own adb server listens, unless adb's variables say otherwise.
+// adbServer is the default address of the user's adb server.
 const adbServer = "127.0.0.1:5037"
 
-// openEngine puts the engine together on the cache folder.
-func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
+// openEngine opens the engine on the cache folder. A second interrupt kills its children.
+func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
+	defer func() { err = a.writable(err) }()
 	network, address, err := a.adbAddress()
 	if err != nil {
 		return nil, err
@@ -50,67 +72,127 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra := map[string]string{fetch.EnvDownloads: a.places().Downloads()}
-	if a.Offline {
-		extra[fetch.EnvOffline] = "1"
-	}
-	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
-		if v := a.Env.Var(name); v != "" {
-			extra[name] = v
-		}
-	}
 	far, err := a.openRemote(ctx)
 	if err != nil {
 		return nil, err
 	}
-	here, err := a.openBuilder(ctx, a.interrupts, extra, a.private(), far.over())
+	if err := local.Ready(); err != nil {
+		return nil, engineError(err)
+	}
+	fn, err := a.digestFunction()
 	if err != nil {
 		return nil, err
 	}
-	e := &engineParts{builder: here, lookups: far.atOnce(), finish: func(again bool) { far.finish(ctx, again) }}
-	devices := runner.Options{
-		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
+	a.nameOlder()
+	gc.RemoveStale(ctx, a.Cache, a.endLeft(ctx, fn))
+	inUse, err := a.useCache(ctx)
+	if err != nil {
+		return nil, err // also after an interrupt
+	}
+	defer func() {
+		if err != nil {
+			inUse()
+		}
+	}()
+	base, workspace, err := a.sandbox()
+	if err != nil {
+		return nil, err
+	}
+	blobs, results, err := a.stores()
+	if err != nil {
+		return nil, engineError(err)
+	}
+	files, remembered := far.over(blobs, results, base != nil)
+	state := a.places().State()
+	e := &engineParts{a: a, far: far, Fn: fn, inUse: inUse, Blobs: files, Trees: merkle.NewTrees(a.Cache),
+		Stats: statcache.Open(state.StatCache(fn), fn, time.Now), flush: blobs.Sync,
+		locks: execute.NewLocks(state.ActionsLock()), finish: func(again bool) { far.finish(ctx, again) }}
+	if err := os.MkdirAll(string(state), 0o755); err != nil {
+		return nil, engineError(err)
+	}
+	if e.Scratch, e.live, err = a.places().NewRun(); err != nil {
+		return nil, engineError(err)
+	}
+	here := local.Options{
+		Dir: e.Scratch, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: a.downloadVars(),
+		Checkpoints: checkpoint.New(a.places().Checkpoints(), fn),
+		Tidy:        func(ctx context.Context) { gc.RemoveStaleRuns(ctx, a.Cache, a.endLeft(ctx, fn)) },
+		Hold:        e.locks.File, Base: base, Workspace: workspace, Private: a.private(),
+	}
+	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		here.Memory = filepath.Join(dir, "hexmage")
+	}
+	again := here // executes everything
+	again.Checkpoints = nil
+	e.Host, e.Other = local.New(here), local.New(again)
+	e.alive = []func(){a.interrupts.onKill(e.Host.Kill), a.interrupts.onKill(e.Other.Kill)}
+	e.devices = runner.Options{
+		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: state.Runner(),
 		Simulate: steps.SimulatePhone(a.Env.Self, "tool", "phone-init"),
 		Server:   pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
 		Phones: listed.Simulated,
 	}
 	if len(listed.Devices) > 0 {
-		devices.Pool = pool.New(listed.Devices)
+		e.devices.Pool = pool.New(listed.Devices)
 	}
-	e.device, e.devices, e.simulated = runner.New(devices), devices, max(1, listed.Simulated)
+	e.device, e.simulated = runner.New(e.devices), max(1, listed.Simulated)
 	e.phones = max(e.simulated, len(listed.Devices))
 	if a.Serial != "" {
 		e.phones = 1
 	}
-	e.executor = e.cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: far.executor(here, e.Host),
-		runner.Executor: e.device}))
-	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.Other, runner.Executor: e.device})
+	route := func(here execute.Executor) execute.Executor {
+		return execute.Route(map[string]execute.Executor{action.ExecutorLocal: here, runner.Executor: e.device})
+	}
+	e.executor = execute.Cached(route(far.executor(e, e.Host)), execute.CacheOptions{Results: remembered,
+		Blobs: e.Blobs, Fn: fn, Installed: e.Trees.Has, Locks: e.locks})
+	e.again = route(e.Other)
 	return e, nil
 }
 
-// options are what every build with this engine has in common.
-func (e *engineParts) options(a *app) engine.Options { return e.withDevices(e.builder.options(a)) }
-
-// withDevices has a build use devices, too.
-func (e *engineParts) withDevices(o engine.Options) engine.Options {
-	o.Executor, o.LookAhead = e.executor, e.lookups
-	o.Pools[runner.Executor], o.Pools["simulated"] = e.phones, e.simulated
-	return o
+// downloadVars returns the variables of actions that download.
+func (a *app) downloadVars() map[string]string {
+	vars := map[string]string{fetch.EnvDownloads: a.places().Downloads()}
+	if a.Offline {
+		vars[fetch.EnvOffline] = "1"
+	}
+	for _, name := range []string{"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+		if v := a.Env.Var(name); v != "" {
+			vars[name] = v
+		}
+	}
+	return vars
 }
 
-// close ends devices, and the engine.
-func (e *engineParts) close() { e.end(false) }
+// options returns the options of every build with this engine.
+func (e *engineParts) options() engine.Options {
+	state := e.a.places().State()
+	return engine.Options{
+		Blobs: e.Blobs, Hasher: e.Stats.Hash, Fn: e.Fn, Workspace: e.a.here(), Executor: e.executor,
+		LookAhead: e.far.atOnce(), State: string(state), LogDir: state.Logs(), Flush: e.flush, Jobs: e.a.Jobs,
+		// if memory is unknown, actions with a known need run one at a time
+		Pools: map[string]int64{action.DownloadsPool: maxDownloads, engine.MemoryPool: max(1, totalMemory()),
+			runner.Executor: int64(e.phones), "simulated": int64(e.simulated)},
+	}
+}
 
-// end is close; again says that the same build begins again with another engine.
-func (e *engineParts) end(again bool) {
+// close ends devices and writes caches for the next run. An error only costs time later. again reports that the build
+// restarts with another engine.
+func (e *engineParts) close(again bool) {
 	e.finish(again)
-	_ = e.device.Close()
-	e.builder.close()
+	_ = errors.Join(e.device.Close(), e.Host.Close(), e.Other.Close())
+	for _, over := range e.alive {
+		over()
+	}
+	_ = e.Stats.Save()
+	_ = os.RemoveAll(e.Scratch)
+	e.live()
+	_ = e.locks.Close()
+	e.inUse()
 }
 
-// buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks,
-// or if show is true and a program does not read it; where it is not shown, only what failed is.
-func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output,
+// buildRoots builds outputs of a plan for a command with another purpose. It shows progress on a terminal, or if show
+// is true and --json is not set; otherwise it shows failures only.
+func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, roots []addrs.Output,
 	show bool) (engine.Result, error) {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}
@@ -119,9 +201,9 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 		sink, done = a.display(nil)
 	}
 	failures := &failureSink{next: sink}
-	o := e.options(a)
-	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
-	o.Secrets, o.LogDir = a.secrets(workspace, p.Pipeline), a.logsOf(p.Pipeline)
+	o := e.options()
+	o.Sink, o.Roots = a.diagnosed(failures), roots
+	o.Secrets, o.LogDir = a.secrets(p.Pipeline), a.logsOf(p.Pipeline)
 	p.extend(&o)
 	res, err := engine.Run(ctx, p.Plan, o)
 	done()
@@ -137,7 +219,7 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 	return res, err
 }
 
-// failureSink keeps failures for a command that shows nothing else of a build.
+// failureSink keeps failures for a command that shows only these.
 type failureSink struct {
 	next event.Sink
 	seen []event.ActionFinished
@@ -151,9 +233,9 @@ func (s *failureSink) Send(e event.Event) {
 	s.next.Send(e)
 }
 
-// lookupOnly returns the options of an engine that looks results up and runs nothing, and the results of this cache,
-// nil if there is no cache: none is made.
-func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options, store.Results, error) {
+// lookupOnly returns engine options for cache lookups without execution, and the known results. It does not create a
+// cache.
+func (a *app) lookupOnly(ctx context.Context) (engine.Options, store.Results, error) {
 	far, err := a.openRemote(ctx)
 	if err != nil {
 		return engine.Options{}, nil, err
@@ -162,20 +244,15 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options,
 	if err != nil {
 		return engine.Options{}, nil, err
 	}
-	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs,
-		LookAhead: far.atOnce(), Fresh: a.Fresh.everything(),
-		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now).Hash}
-	var results store.Results
-	if _, err := os.Stat(a.places().Scratch()); err != nil {
-		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())
-		o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn})
-		return o, nil, nil
-	}
-	blobs, own, err := a.stores()
+	o := engine.Options{Fn: fn, Workspace: a.here(), State: string(a.places().State()), Jobs: a.Jobs,
+		LookAhead: far.atOnce(),
+		Hasher:    statcache.Open(a.places().State().StatCache(fn), fn, time.Now).Hash}
+	blobs, own, err := a.knownStores()
 	if err != nil {
 		return o, nil, engineError(err)
 	}
-	o.Blobs, results = far.lookups(blobs, own)
+	var results store.Results
+	o.Blobs, results = far.stores(blobs, own, false)
 	o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn,
 		Installed: merkle.NewTrees(a.Cache).Has})
 	return o, results, nil

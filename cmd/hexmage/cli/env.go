@@ -15,25 +15,24 @@ import (
 
 // envCmd is `hexmage env [PIPELINE | TOOLCHAIN[@VERSION]…]`.
 type envCmd struct {
-	Names []string `arg:"" optional:"" help:"A pipeline (all its toolchains), or toolchains of the catalogue, NAME or NAME@VERSION. Default: qairt, hexagon and ndk."`
-	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, or as json. Default: bash."`
+	Names []string `arg:"" optional:"" help:"Either one pipeline, for all SDKs that the pipeline uses, or one or more toolchains, each as NAME or NAME@VERSION. Default: qairt, hexagon and ndk."`
+	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Print the variables for this shell: bash, zsh, sh or fish, or as json. Default: bash."`
 }
 
-// Help has the examples of `hexmage env --help`.
+// Help returns the examples of `hexmage env --help`.
 func (*envCmd) Help() string {
-	return `It sets what the SDKs' own scripts set, and fetches what is not here yet. Twice is once, and the folders of another
-release give way.
+	return `Prints the variables that the SDKs' own setup scripts set. Downloads missing SDKs. You can run the command
+in one shell several times: it adds each folder to PATH once, and replaces the folders of other releases.
 
 Examples:
 
-    eval "$(hexmage env qwen3-aot-v79)"                then: make -C out/qwen3-aot-v79/makefile htp_v79
-    eval "$(hexmage env qairt@2.31.0.250130 hexagon)"  toolchains instead of a pipeline
-    hexmage env qairt --shell fish | source
-    hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT`
+    eval "$(hexmage env qwen3-aot-v79)"                        then run: make -C out/qwen3-aot-v79/makefile htp_v79
+    eval "$(hexmage env qairt@2.31.0.250130 hexagon)"          two toolchains, without a pipeline
+    hexmage env qairt --shell fish | source                    in the shell fish
+    hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT   only the variable QAIRT_SDK_ROOT`
 }
 
-// Run fetches the toolchains if they are not there yet, and prints lines for a shell: eval "$(hexmage env
-// qwen3-aot-v79)".
+// Run fetches missing toolchains, and prints lines for a shell: eval "$(hexmage env qwen3-aot-v79)".
 func (c *envCmd) Run(ctx context.Context, a *app) error {
 	names := c.Names
 	if len(names) == 0 {
@@ -44,35 +43,35 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 			continue
 		}
 		if len(names) > 1 {
-			return usageError("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
+			return usageError("env: pipeline %q already includes its toolchains; name only the pipeline", name)
 		}
-		p, workspace, err := a.plan(name, nil)
+		p, err := a.plan(name, nil)
 		if err != nil {
 			return err
 		}
 		if p, err = oneRelease(p); err != nil {
 			return err
 		}
-		return a.printEnv(ctx, p, workspace, c.Shell)
+		return a.printEnv(ctx, p, c.Shell)
 	}
 	p, err := a.toolchainsOf(names)
 	if err != nil {
 		return err
 	}
-	return a.printEnv(ctx, p, a.here(), c.Shell)
+	return a.printEnv(ctx, p, c.Shell)
 }
 
-// toolchainsOf plans toolchains of the command line, each in one release.
+// toolchainsOf plans toolchains of the command line, one release each.
 func (a *app) toolchainsOf(names []string) (*planned, error) {
 	rs := rounds(wantedOf(names, ""), wantedName)
 	if len(rs) > 1 {
-		return nil, usageError("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
+		return nil, usageError("env: toolchain %s is named twice; name one release of each toolchain", rs[1][0].name)
 	}
 	return a.toolchainPlan(rs[0])
 }
 
-// oneRelease restricts a plan to one release of each toolchain: the pipeline's own, else the one that its modules
-// agree on.
+// oneRelease restricts a plan to one release of each toolchain: the pipeline's, else the release on which its modules
+// agree.
 func oneRelease(p *planned) (*planned, error) {
 	instances := toolchainInstances(p.Plan)
 	slices.SortStableFunc(instances,
@@ -84,8 +83,8 @@ func oneRelease(p *planned) (*planned, error) {
 		if first == nil {
 			chosen[n.At.Name], steps = n, append(steps, n.At.Step)
 		} else if first.At.Module != "" && first.Version != n.Version {
-			return nil, usageError("env: %s is %s, and %s is %s: an environment has one release of a toolchain. "+
-				"Declare it in the pipeline, or name releases: hexmage env %s@%s",
+			return nil, usageError("env: %s is %s, but %s is %s, and an environment has only one release of a "+
+				"toolchain. Choose the release, as in `hexmage env %s@%s`",
 				first.At, first.Version, n.At, n.Version, n.At.Name, n.Version)
 		}
 	}
@@ -96,33 +95,33 @@ func oneRelease(p *planned) (*planned, error) {
 	return one, nil
 }
 
-func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string) error {
-	d, err := a.domain(workspace)
+func (a *app) printEnv(ctx context.Context, p *planned, shell string) error {
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
-	ls, err := a.fetch(ctx, p, workspace, false)
+	ls, err := a.fetch(ctx, p, false)
 	if err != nil {
 		return err
 	}
 	e := sdkenv.New(a.Env.Var)
 	for _, l := range ls {
-		t, r, err := d.catalogue().Find(l.Name, l.Version)
+		t, r, err := d.catalog.Find(l.Name, l.Version)
 		if is, bad := sdk.Identify(l.Path); err != nil && bad == nil {
-			t, r, _, err = d.catalogue().ReleaseOf(is, l.Path)
+			t, r, _, err = d.catalog.ReleaseOf(is, l.Path)
 		}
-		if err == nil { // one that only the pipeline knows sets nothing
+		if err == nil { // a toolchain without a catalog entry sets nothing
 			values, err := t.Env(r, l.Path)
 			if err == nil {
 				err = e.Add(l.Name, l.Path, values)
 			}
 			if err != nil {
-				return &exitError{Code: ExitUsage, Err: err}
+				return usageError("%w", err)
 			}
 		}
 		e.Set("HEXMAGE_TOOLCHAIN_"+variable(l.Name), l.Path)
 		if l.Name == "llvm" {
-			e.Set("HEXMAGE_LLVM", l.Path) // where the simulations' compiler wrappers look, outside of an action
+			e.Set("HEXMAGE_LLVM", l.Path) // for the simulated SDKs' compiler wrappers outside actions
 		}
 	}
 	if a.JSON || shell == "json" {
@@ -130,7 +129,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 		for _, v := range e.Vars() {
 			vars[v.Name] = v.Value
 		}
-		return a.printJSON(vars)
+		return writeJSON(a.Env.Stdout, vars)
 	}
 	isData(a.Env.Stdout)
 	if err := sdkenv.Write(a.Env.Stdout, shell, e.Vars()); err != nil {
@@ -139,7 +138,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 	return nil
 }
 
-// variable makes a toolchain's name part of a variable's.
+// variable converts a toolchain's name for a variable's name.
 func variable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -136,7 +136,7 @@ func exampleCProject(t *testing.T, dir string) {
 func exampleOpPackage(t *testing.T, dir string) {
 	said, _ := hexmage(t, dir, t.TempDir(), "plan", "-v", "clip")
 	for _, want := range []string{"hexagon-clang++", "-mv79", "--target=aarch64", "clip/src/ops/", "libQnn*.so",
-		"its actions follow from the files in clip"} {
+		"actions depend on the files in clip"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, said)
 		}

@@ -10,56 +10,55 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
-	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/suggest"
 )
 
-// explainCmd is `hexmage explain PIPELINE STEP [ACTION]`.
+// explainCmd is `hexmage explain PIPELINE [STEP [ACTION]]`.
 type explainCmd struct {
-	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Step     string `arg:"" help:"The step (KIND.NAME, module.NAME.KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
-	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
+	Pipeline string `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
+	Step     string `arg:"" optional:"" help:"Step: KIND.NAME, or module.NAME.KIND.NAME if it is in a module. KIND.NAME[\"KEY\"] is one instance of a step with for_each. Default: all steps."`
+	Action   string `arg:"" optional:"" help:"Action of the step, with the name that hexmage plan prints. Default: all actions."`
 }
 
-// Help has the examples of `hexmage explain --help`.
+// Help returns the examples of `hexmage explain --help`.
 func (*explainCmd) Help() string {
-	return `It runs nothing. What changed is told by digests, for input files with their paths.
+	return `Runs nothing. For each action that the next run will execute, lists the arguments and input files that
+changed since the last run. For each action that the last run executed, lists the changes that made it run.
 
 Examples:
 
-    hexmage explain qwen3-aot-v79 module.aot.oppackage.llama       every action of the step that is not cached
-    hexmage explain qwen3-aot-v79 module.aot.context.llm --json    for programs
-    hexmage explain wide 'exec.obj["src/a.c"]'                     one copy of a step with for_each
-    hexmage compare theirs.json @1                                 why was it another here than in a run that somebody exported`
+    hexmage explain qwen3-aot-v79                                 all actions that will run, or that ran last time
+    hexmage explain qwen3-aot-v79 module.aot.oppackage.llama      the actions of one step
+    hexmage explain qwen3-aot-v79 module.aot.context.llm --json   the actions of one step as JSON
+
+    hexmage explain wide 'exec.obj["src/a.c"]'                    one instance of a step with for_each
+    hexmage compare theirs.json @1                                changes since a run on another machine`
 }
 
-// explanation is what there is to say about one action.
+// explanation describes one action.
 type explanation struct {
-	Step        string          `json:"step"`
-	Name        string          `json:"name,omitempty"`
-	Status      engine.Status   `json:"status"`
-	Reason      string          `json:"reason,omitempty"`
-	Key         string          `json:"key,omitempty"`
-	Last        *earlierRun     `json:"last_run,omitempty"`
-	LastSuccess *earlierRun     `json:"last_success,omitempty"` // only when the last run failed
-	Waits       []*actionStatus `json:"waits,omitempty"`
+	actionStatus
+	Last        *earlierRun    `json:"last_run,omitempty"`
+	Before      *earlierRun    `json:"run_before,omitempty"`   // run before Last, if the last run executed this action
+	LastSuccess *earlierRun    `json:"last_success,omitempty"` // the last successful run, if the last run failed
+	Waits       []actionStatus `json:"waits,omitempty"`
 }
 
-// earlierRun is an earlier run of an action, and in what it differs.
+// earlierRun is an earlier run of an action, with the differences to now.
 type earlierRun struct {
-	Started time.Time     `json:"started"` // the run
+	Started time.Time     `json:"started"` // start of the run
 	Outcome event.Outcome `json:"outcome"`
-	Seconds float64       `json:"seconds"` // the action
+	Seconds float64       `json:"seconds"` // duration of the action
 	Worker  string        `json:"worker,omitempty"`
 	Key     string        `json:"key"`
-	Same    bool          `json:"same"` // nothing differs
+	Same    bool          `json:"same"` // whether nothing differs
 	Notes   []string      `json:"notes,omitempty"`
 
 	Differences []explain.Difference `json:"differences"`
@@ -67,30 +66,34 @@ type earlierRun struct {
 }
 
 const (
-	maxExplained = 20 // actions of a step that are explained; the others are counted
-	shownFew     = 12 // differences that people see
-	insideFew    = 3  // in a toolchain
+	maxExplained = 20 // explained actions of a step; others are counted
+	shownFew     = 12 // differences shown to people
+	insideFew    = 3  // differences shown in a toolchain
 )
 
-// Run explains.
+// Run explains the status of a step's actions.
 func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	base, key := addrs.CutKey(c.Step)
-	p, workspace, err := a.plan(c.Pipeline, []string{base})
+	var steps []string
+	if base != "" {
+		steps = []string{base}
+	}
+	p, err := a.plan(c.Pipeline, steps)
 	if err != nil {
 		return err
 	}
-	step, err := addrs.ParseStep(base)
+	chosen, err := selected(steps)
 	if err != nil {
-		return usageError("%w", err)
+		return err
 	}
-	wanted := map[string]bool{} // the step, and which of its copies
+	wanted := map[string]bool{} // the step and its instances
 	for _, n := range p.Instances {
-		if short := n.At.Short(); step.Covers(n.At.Step) {
+		if short := n.At.Short(); len(chosen) == 0 || chosen[0].Covers(n.At.Step) {
 			_, k := addrs.CutKey(short)
 			wanted[short] = key == "" || key == k
 		}
 	}
-	w, err := a.preview(ctx, p, workspace, func(step, _ string) bool { return wanted[step] })
+	w, err := a.preview(ctx, p, func(step, _ string) bool { return wanted[step] })
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 		name, named := "", c.Action == ""
 		if v.Spec != nil {
 			name = v.Instance.ActionName(*v.Spec)
-			like, _ := path.Match(c.Action, name) // plan names what it does not know yet as *.o
+			like, _ := path.Match(c.Action, name) // plan shows unknown actions as *.o
 			named = named || like || c.Action == name || c.Action == name+": "+v.Spec.Description
 		}
 		if step := v.Instance.At.Short(); wanted[step] && named {
@@ -116,26 +119,26 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	return a.showExplained(ctx, w, found)
 }
 
-// notThere is the error for a copy or an action that the step does not have.
+// notThere returns the error for an unknown instance or action of the step.
 func (c *explainCmd) notThere(copies, names []string) error {
 	if c.Action != "" {
-		if near := nearest.Name(c.Action, names); near != "" {
-			return usageError("%s has no action %q: did you mean %q?", c.Step, c.Action, near)
+		if near := suggest.Name(c.Action, names); near != "" {
+			return usageError("step %s has no action %q. Did you mean %q?", c.Step, c.Action, near)
 		}
-		return usageError("%s has no action %q: `hexmage plan %s` lists them", c.Step, c.Action, c.Pipeline)
+		return usageError("step %s has no action %q; `hexmage plan %s` lists the actions", c.Step, c.Action, c.Pipeline)
 	}
-	if near := nearest.Name(c.Step, copies); near != "" {
-		return usageError("there is no %s: did you mean %s?", c.Step, near)
+	if near := suggest.Name(c.Step, copies); near != "" {
+		return usageError("unknown step %s. Did you mean %s?", c.Step, near)
 	}
-	return usageError("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
+	return usageError("unknown step %s; `hexmage plan %s` lists the steps", c.Step, c.Pipeline)
 }
 
 func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Previewed) error {
-	// Those that are cached and nothing more to say of come last, counted when there are many.
+	// Cached actions without details come last. Many of them are counted only.
 	var all []*explanation
 	cached, more := 0, 0
 	for _, v := range found {
-		if len(found) > 1 && v.Status == engine.WillUse && !a.JSON {
+		if len(found) > 1 && v.Status == engine.WillUse && !w.ranInNewest(v) && !a.JSON {
 			cached++
 			continue
 		}
@@ -149,12 +152,8 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Pre
 		}
 		all = append(all, e)
 	}
-	if a.JSON {
-		return a.printJSON(map[string]any{"format": "hexmage-explain/0", "pipeline": w.p.Pipeline,
-			"profile": w.p.Profile, "actions": all})
-	}
 	var b strings.Builder
-	said := map[string]bool{} // actions of which their status and its reason are said
+	said := map[string]bool{} // actions whose status and reason are printed
 	for _, e := range all {
 		said[e.name()] = true
 	}
@@ -165,7 +164,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Pre
 		e.text(&b, said)
 	}
 	if more > 0 {
-		fmt.Fprintf(&b, "\nand %d more that are not cached: name one of them\n", more)
+		fmt.Fprintf(&b, "\nand %d more uncached actions; to explain one, add its name\n", more)
 	}
 	if cached > 0 {
 		if len(all) > 0 {
@@ -173,32 +172,24 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Pre
 		}
 		fmt.Fprintf(&b, "%d of %d actions are cached\n", cached, len(found))
 	}
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
-	return nil
+	return a.show(map[string]any{"format": "hexmage-explain/0", "pipeline": w.p.Pipeline, "profile": w.p.Profile,
+		"actions": all}, "%s", &b)
 }
 
-// explain finds out all there is to say about an action.
+// explain finds the details of an action.
 func (w *reasons) explain(ctx context.Context, v *engine.Previewed) (*explanation, error) {
-	e := &explanation{Step: v.Instance.At.Short(), Status: v.Status, Reason: w.reason(ctx, v)}
-	if v.Spec != nil {
-		e.Name = v.Spec.Name
-	}
+	e := &explanation{actionStatus: w.statusOf(ctx, v, true)}
 	for _, step := range v.Waits {
 		for i := range w.seen.Actions {
 			on := &w.seen.Actions[i]
 			if on != v && on.Instance.At.Short() == step && on.Status != engine.WillUse {
-				x := &actionStatus{Step: step, Status: on.Status, Reason: w.reason(ctx, on)}
-				if on.Spec != nil {
-					x.Name = on.Spec.Name
-				}
-				e.Waits = append(e.Waits, x)
+				e.Waits = append(e.Waits, w.statusOf(ctx, on, true))
 			}
 		}
 	}
 	if v.Action == nil {
 		return e, nil
 	}
-	e.Key = v.Key.Hex()
 	run, last := w.book.Last(w.p.Profile, e.Step, e.Name)
 	if last == nil {
 		return e, nil
@@ -207,10 +198,28 @@ func (w *reasons) explain(ctx context.Context, v *engine.Previewed) (*explanatio
 	if e.Last, err = w.earlier(ctx, run, last, v); err != nil {
 		return nil, err
 	}
+	if e.Last.Same && last.Outcome == event.Executed {
+		if run, before := w.book.LastBefore(run, e.Step, e.Name); before != nil {
+			if e.Before, err = w.earlier(ctx, run, before, v); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if run, good := w.book.LastSuccess(w.p.Profile, e.Step, e.Name); good != nil && last.Outcome == event.Failed {
 		e.LastSuccess, err = w.earlier(ctx, run, good, v)
 	}
 	return e, err
+}
+
+// ranInNewest reports whether the newest run executed the action, and an earlier run has a record of it.
+func (w *reasons) ranInNewest(v *engine.Previewed) bool {
+	step, spec := v.Instance.At.Short(), v.Spec.Name
+	run, last := w.book.Last(w.p.Profile, step, spec)
+	if last == nil || last.Outcome != event.Executed || run.ID != w.book.Refs()[0].ID {
+		return false
+	}
+	_, before := w.book.LastBefore(run, step, spec)
+	return before != nil
 }
 
 func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action,
@@ -220,10 +229,10 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 	if t.Same {
 		return t, nil
 	}
-	c, err := w.compare(ctx, explain.Compare, run, a, v)
+	c, err := w.compare(ctx, false, run, a, v)
 	switch {
-	case gone(err):
-		t.Notes = append(t.Notes, "something differs; what it was made of then is no longer in the cache")
+	case errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt):
+		t.Notes = append(t.Notes, "the inputs changed, but the cache evicted the old inputs")
 	case err != nil:
 		return nil, err
 	default:
@@ -233,31 +242,29 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 	return t, nil
 }
 
-func (e *explanation) name() string { return strings.TrimSpace(e.Step + " " + e.Name) }
-
-// text writes the explanation for people. What it waits for is said once: several actions of a step wait for the same
-// ones, and for each other.
+// text formats the explanation for people. It prints each awaited action once, since several actions of a step wait for
+// the same ones.
 func (e *explanation) text(b *strings.Builder, said map[string]bool) {
 	line := string(e.Status)
 	switch {
 	case e.Status == engine.WillUse && e.Last == nil:
-		line += ": its result is known, though no run of it is on record here"
+		line += ": the result is cached, but hexmage has no record of a run"
 	case e.Status == engine.WillUse && e.Last.Same:
-		line += ": nothing differs from the last run"
+		line += ": no changes since the last run"
 	case e.Status == engine.WillUse:
-		line += ": its result is known from an earlier run than the last"
+		line += ": the result is from a run before the previous one"
 	case e.Reason != "":
 		line += ": " + e.Reason
 	}
 	fmt.Fprintf(b, "%s\n  %s\n", e.name(), line)
 	for _, x := range e.Waits {
-		name := strings.TrimSpace(x.Step + " " + x.Name)
-		if !said[name] {
-			fmt.Fprintf(b, "    %s\n", strings.TrimSuffix(fmt.Sprintf("%s %s: %s", name, x.Status, x.Reason), ": "))
+		if !said[x.name()] {
+			fmt.Fprintf(b, "    %s %s\n", x.name(), &x)
 		}
-		said[name] = true
+		said[x.name()] = true
 	}
 	e.Last.text(b, "last run")
+	e.Before.text(b, "run before")
 	e.LastSuccess.text(b, "last success")
 }
 
@@ -271,11 +278,11 @@ func (t *earlierRun) text(b *strings.Builder, what string) {
 	}
 	fmt.Fprintf(b, "  %s: %s, %s, key %.12s\n", what, t.Started.Local().Format("2006-01-02 15:04:05"), how, t.Key)
 	if t.Same {
-		b.WriteString("    nothing differs\n")
+		b.WriteString("    no changes\n")
 	}
 	for i, d := range t.Differences {
 		if i == shownFew {
-			fmt.Fprintf(b, "    and %d more (--json shows them)\n", len(t.Differences)-i+t.More)
+			fmt.Fprintf(b, "    and %d more; --json shows all\n", len(t.Differences)-i+t.More)
 			break
 		}
 		fmt.Fprintf(b, "    %s\n", d)
@@ -286,29 +293,30 @@ func (t *earlierRun) text(b *strings.Builder, what string) {
 			fmt.Fprintf(b, "      %s\n", strings.TrimPrefix(in.String(), explain.Input+" "))
 		}
 		if n := len(d.Inside) + d.MoreInside - insideFew; n > 0 {
-			fmt.Fprintf(b, "      and %d more in it\n", n)
+			fmt.Fprintf(b, "      and %d more\n", n)
 		}
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(b, "    not known: %s\n", n)
+		fmt.Fprintf(b, "    unknown: %s\n", n)
 	}
 }
 
-// seconds is a duration for people.
+// seconds formats a duration for people.
 func seconds(s float64) string { return report.Seconds(time.Duration(s * float64(time.Second))) }
 
-// reasons says why actions will run, from what earlier runs of the pipeline left.
+// reasons finds why actions will run, from earlier runs of the pipeline.
 type reasons struct {
 	p        *plan.Plan
 	seen     *engine.Previews
-	book     *runlog.Book
+	book     *runlog.History
 	costs    func() runlog.Costs
 	results  store.Results
-	fresh    func(step string) bool // nil: none
-	versions map[string]string      // of toolchains, now
+	forced   func(step string) bool // reports forced steps; nil: none
+	versions map[string]string      // current versions of toolchains
 	loaded   map[string]loadedAction
-	where    func(*action.Action) string // says where an action will run; nil: all run here
-	download int64                       // bytes that are to be downloaded
+	where    func(*action.Action) string // returns why an action will run locally or not; nil: all run locally
+	download int64                       // bytes to download
+	fetches  func(action.Spec) string    // describes an action's downloads
 }
 
 type loadedAction struct {
@@ -317,15 +325,14 @@ type loadedAction struct {
 	err    error
 }
 
-// preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared
-// although they are cached.
-func (a *app) preview(ctx context.Context, p *planned, workspace string,
+// preview returns the reasons for a run of the plan. keep, which may be nil, selects cached actions to compare as well.
+func (a *app) preview(ctx context.Context, p *planned,
 	keep func(step, spec string) bool) (*reasons, error) {
-	o, results, err := a.lookupOnly(ctx, workspace)
+	o, results, err := a.lookupOnly(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if o.Fresh, err = choose(a.Fresh, "--fresh", p.Plan); err != nil {
+	if o.Force, err = choose(a.Force, "--force", p.Plan); err != nil {
 		return nil, err
 	}
 	p.extend(&o)
@@ -334,12 +341,12 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string,
 		return nil, engineError(err)
 	}
 	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(p.Pipeline)),
-		costs: a.costs(p.Pipeline), fresh: o.Fresh, results: results,
+		costs: a.costs(p.Pipeline), forced: o.Force, results: results,
 		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{},
-		download: a.toDownload(seen)}, nil
+		download: a.toDownload(seen), fetches: a.fetches}, nil
 }
 
-// reason says in a few words why the action has its status.
+// reason returns the reason for the action's status in a few words.
 func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 	switch v.Status {
 	case engine.Deferred:
@@ -353,19 +360,19 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 	run, last := w.book.Last(w.p.Profile, step, spec)
 	switch {
 	case v.Spec.NoCache:
-		return "it runs every time (cache = false)"
-	case w.fresh != nil && w.fresh(step):
-		return "--fresh"
+		return "the step runs every time (cache = false)"
+	case w.forced != nil && w.forced(step):
+		return "--force"
 	case last == nil:
 		return "never ran"
 	case last.Key == v.Key && last.Outcome == event.Failed:
 		return "failed last time"
 	case last.Key == v.Key:
-		return "its result is no longer in the cache"
+		return "the cache evicted the result"
 	}
-	c, err := w.compare(ctx, explain.Outline, run, last, v)
+	c, err := w.compare(ctx, true, run, last, v)
 	if err != nil {
-		return "changed; what it was is no longer in the cache"
+		return "changed, but the cache evicted the old inputs"
 	}
 	if r := c.Reason(); r != "" {
 		return r
@@ -373,10 +380,9 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 	return "changed"
 }
 
-// compare compares what an action of a run was made of with what it would be made of now.
-func (w *reasons) compare(ctx context.Context,
-	by func(context.Context, store.Blobs, explain.Made, explain.Made) explain.Comparison, run *runlog.Run,
-	then *runlog.Action, v *engine.Previewed) (explain.Comparison, error) {
+// compare compares the key of an action in an earlier run with its current key.
+func (w *reasons) compare(ctx context.Context, outline bool, run *runlog.Run, then *runlog.Action,
+	v *engine.Previewed) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
 		old.action, old.blobs, old.err = explain.Load(ctx, w.seen.Store, w.results, then.Key)
@@ -385,18 +391,13 @@ func (w *reasons) compare(ctx context.Context,
 	if old.err != nil {
 		return explain.Comparison{}, old.err
 	}
-	c := by(ctx, old.blobs, explain.Made{Action: old.action, Toolchains: run.Toolchains},
-		explain.Made{Action: v.Action, Toolchains: w.versions})
+	c := explain.Compare(ctx, old.blobs, explain.Made{Action: old.action, Toolchains: run.Toolchains},
+		explain.Made{Action: v.Action, Toolchains: w.versions}, outline)
 	c.Place(v.Spec)
 	return c, nil
 }
 
-// gone tells whether the error means that what an action was made of is no longer in the cache.
-func gone(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
-}
-
-// some names the first few.
+// some joins the first few names.
 func some(names []string, few int) string {
 	if len(names) <= few {
 		return strings.Join(names, ", ")

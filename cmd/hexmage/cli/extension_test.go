@@ -125,7 +125,7 @@ func TestExtension(t *testing.T) {
 
 // Editors document every attribute of a target.
 func TestTargetWords(t *testing.T) {
-	a := &app{Root: t.TempDir(), catalogues: new(catalogues)}
+	a := &app{Root: t.TempDir(), catalogs: new(catalogs)}
 	_, words := a.editorWords()
 	documented := map[string]bool{}
 	for _, w := range words["target.*."] {

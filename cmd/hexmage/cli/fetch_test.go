@@ -143,7 +143,7 @@ func TestProgressAndMirror(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, &out, &errOut)
 	}
 	said := regexp.MustCompile(
-		`"event":"node_progress".*"done":[1-9]\d*,"total":3145728,"unit":"bytes","text":"download, [0-9.]+ [KM]iB/s, about \d+ s left"`)
+		`"event":"action_progress".*"done":[1-9]\d*,"total":3145728,"unit":"bytes","text":"download, [0-9.]+ [KM]iB/s, about \d+ s left"`)
 	if !said.Match(out.Bytes()) {
 		t.Errorf("no event says it:\n%s", &out)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,16 +13,16 @@ import (
 
 // fmtCmd is `hexmage fmt [FILE…]`.
 type fmtCmd struct {
-	Files []string `arg:"" optional:"" help:"Files to format. Default: all *.hcl in pipelines/ and modules/."`
-	Check bool     `help:"Change nothing; exit with 1 if a file is not in the canonical format."`
+	Files []string `arg:"" optional:"" help:"Files to format. Default: all .hcl files in pipelines/ and modules/."`
+	Check bool     `help:"List unformatted files instead of formatting them, and exit with 1 if there are any."`
 }
 
-// Help has the examples of `hexmage fmt --help`.
+// Help returns the examples of `hexmage fmt --help`.
 func (*fmtCmd) Help() string {
 	return `Examples:
 
-    hexmage fmt                                        all pipelines of the workspace
-    hexmage fmt --check                                for CI: names the files, exits with 1`
+    hexmage fmt           all pipelines and modules of the workspace
+    hexmage fmt --check   for CI: exit with 1 if a file is not formatted`
 }
 
 // Run formats the files in place.
@@ -34,21 +33,30 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	if len(files) == 0 {
 		if a.Root == "" {
-			return usageError("there is no pipelines folder here: name the files to format")
+			return usageError("no folder pipelines/; name the files to format")
 		}
-		for _, pattern := range []string{workspace.Folder + "/*.hcl", workspace.Folder + "/*/*.hcl",
-			workspace.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
-			found, err := filepath.Glob(filepath.Join(a.Root, pattern))
-			if err != nil {
-				return engineError(err)
+		for _, folder := range []string{workspace.Folder, config.Modules} {
+			err := filepath.WalkDir(filepath.Join(a.Root, folder), func(path string, d fs.DirEntry, err error) error {
+				if err != nil {
+					return err
+				}
+				if d.Type()&fs.ModeSymlink != 0 { // refuses a link out of the workspace
+					_, err = a.place(path)
+				}
+				if filepath.Ext(path) == ".hcl" && !d.IsDir() {
+					files = append(files, path)
+				}
+				return err
+			})
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
-			files = append(files, found...)
 		}
 	}
 	for i, f := range files {
 		var err error
 		if _, e := os.Stat(f); len(c.Files) > 0 && errors.Is(e, fs.ErrNotExist) {
-			return usageError("there is no file %s: name files to format, or none for those of the workspace",
+			return usageError("no such file: %s; name existing files, or no file to format the whole workspace",
 				c.Files[i])
 		}
 		if files[i], err = a.place(f); err != nil {
@@ -57,15 +65,13 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	changed, diags, err := config.FormatFiles(files, c.Check)
 	if err != nil {
-		return &exitError{Code: ExitUsage, Err: err}
+		return usageError("%w", err)
 	}
 	for _, f := range changed {
 		if rel, err := filepath.Rel(a.Env.Dir, f); err == nil {
 			f = rel
 		}
-		if !a.JSON {
-			fmt.Fprintln(a.Env.Stdout, f)
-		} else if err := a.printJSON(fmtChanged{f}); err != nil {
+		if err := a.show(map[string]string{"file": f}, "%s\n", f); err != nil {
 			return err
 		}
 	}
@@ -73,7 +79,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		sources := map[string][]byte{}
 		for _, d := range diags {
 			if d.Subject != nil {
-				sources[d.Subject.Filename], _ = os.ReadFile(d.Subject.Filename) // without it no line is shown
+				sources[d.Subject.Filename], _ = os.ReadFile(d.Subject.Filename) // on an error, no source line is shown
 			}
 		}
 		return a.printData(diags, a.Env.Dir, sources)
@@ -82,9 +88,4 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		return &exitError{Code: ExitFailed}
 	}
 	return nil
-}
-
-// fmtChanged is a file that is not, or was not, in the canonical format.
-type fmtChanged struct {
-	File string `json:"file"`
 }

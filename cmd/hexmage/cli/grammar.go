@@ -11,9 +11,9 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the
-// command alone that an argument names. Where that does not fit (the name was a flag's value, help is asked for,
-// something is wrong), the model of all commands decides, and has the words for it.
+// parse parses the arguments. kong takes milliseconds to build the model of all commands, so parse builds only the
+// model of the command that an argument names. If that fails (the name was a flag's value, help, an error), the model
+// of all commands decides and gives the message.
 func parse(args []string, env Env) (*kong.Context, *globalFlags, error) {
 	for _, arg := range args {
 		grammar, global := grammarOf(arg)
@@ -29,19 +29,18 @@ func parse(args []string, env Env) (*kong.Context, *globalFlags, error) {
 	return kctx, &all.Global, err
 }
 
-// refused says what kong refuses, in words for people who know no types, and the command whose help is to be looked
-// at.
+// refused rewrites kong's error without Go types, and returns the command whose help to read.
 func refused(err error) (see string, _ error) {
 	text, see, usage := err.Error(), "hexmage", ""
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context.Selected() != nil {
 		n := p.Context.Selected()
 		see, usage = n.FullPath(), strings.TrimSuffix(n.Summary(), " [flags]")
 	}
-	if strings.HasPrefix(text, "--var: expected ") { // it shows what may be a secret
+	if strings.HasPrefix(text, "--var: expected ") { // the text may contain a secret
 		return see, errors.New("--var takes NAME=VALUE, such as --var model=tiny")
 	}
 	if word, ok := strings.CutPrefix(text, "unexpected argument "); ok && see == "hexmage" {
-		return see, fmt.Errorf("there is no command %s", word)
+		return see, fmt.Errorf("unknown command %s", word)
 	}
 	for _, p := range plainWords {
 		text = p.was.ReplaceAllString(text, p.is)
@@ -52,23 +51,23 @@ func refused(err error) (see string, _ error) {
 	return see, errors.New(text)
 }
 
-// plainWords are what is said in place of kong's words.
+// plainWords replaces kong's messages.
 var plainWords = []struct {
 	was *lazyregexp.Regexp
 	is  string
 }{
-	{lazyregexp.New(`^(.*): expected a valid \d+ bit u?int but got "(.*)"$`), `$1: "$2" is no whole number`},
-	{lazyregexp.New(`^(.*): expected a float but got "(.*)".*$`), `$1: "$2" is no number`},
+	{lazyregexp.New(`^(.*): expected a valid \d+ bit u?int but got "(.*)"$`), `$1: want a whole number, not "$2"`},
+	{lazyregexp.New(`^(.*): expected a float but got "(.*)".*$`), `$1: want a number, not "$2"`},
 	{lazyregexp.New(`^(--\S+): expected \S+ value but got "(-.*)" \((?:short|long) flag\).*$`),
-		`$1 has no value, as $2 is read as a flag: a value that begins with - is written $1=$2`},
+		`$1 has no value, because $2 looks like a flag: write a value that begins with - as $1=$2`},
 	{lazyregexp.New(`^expected "(.*)"$`), `$1 is missing`},
 	{lazyregexp.New(`^missing flags: (.*)$`), `$1 is missing`},
 }
 
-// notCommands is how many of the fields of commands come before the commands.
+// notCommands is the number of fields of commands before the first command.
 const notCommands = 2
 
-// grammarOf returns the part of commands that is about every command and the one of that name; nil if there is none.
+// grammarOf returns the fields of commands for all commands and for the named one, or nil if the name is unknown.
 func grammarOf(name string) (grammar any, global *globalFlags) {
 	all := reflect.TypeFor[commands]()
 	for i := notCommands; i < all.NumField(); i++ {
@@ -81,31 +80,44 @@ func grammarOf(name string) (grammar any, global *globalFlags) {
 	return nil, nil
 }
 
-// noHelp is the help of a model that has not all commands.
-func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help is asked for") }
+// noHelp is the help of a model with one command.
+func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help requested") }
 
-// newParser makes kong's model of commands, or of a part of them.
+// newParser builds kong's model of commands, or of a part of them.
 func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
 	return kong.Must(grammar, append([]kong.Option{
 		kong.Name("hexmage"),
 		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. " +
-			"Nothing is done twice. To begin: hexmage init"),
+			"Caches every result. To begin: hexmage init"),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.Help(help),
+		kong.ExplicitGroups(groups()),
 		kong.WithAfterApply(checkFlags),
 		kong.TypeMapper(reflect.TypeFor[stepsFlag](), stepsMapper{}),
 	}, more...)...)
 }
 
-// exitCode is what kong's --help and --version want to end with.
+// groups are the headings of the list of commands.
+func groups() []kong.Group {
+	return []kong.Group{
+		{Key: "build", Title: "Pipelines:"},
+		{Key: "runs", Title: "Runs:"},
+		{Key: "sdk", Title: "SDKs and other toolchains:"},
+		{Key: "src", Title: "Sources, models and editors:"},
+		{Key: "dev", Title: "Devices:"},
+		{Key: "self", Title: "hexmage:"},
+	}
+}
+
+// exitCode is the exit code of kong's --help and --version.
 type exitCode int
 
-// stepsMapper has kong read a StepsFlag.
+// stepsMapper parses a stepsFlag for kong.
 type stepsMapper struct{}
 
-// Decode takes what the flag is given, if it is.
+// Decode parses the flag's value, if any.
 func (stepsMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	f := target.Addr().Interface().(*stepsFlag)
 	f.On = true
@@ -117,5 +129,5 @@ func (stepsMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// IsBool tells kong that the flag may stand without a value.
+// IsBool tells kong that the value is optional.
 func (stepsMapper) IsBool() bool { return true }

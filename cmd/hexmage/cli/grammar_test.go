@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -67,13 +68,13 @@ func TestGrammarOfOneCommand(t *testing.T) {
 // tried first or not.
 func TestParse(t *testing.T) {
 	for _, line := range []string{
-		"run p", "run p exec.a exec.b -k --out o --fresh=exec.a --verify --var a=1,b=2 --var c=3",
+		"run p", "run p exec.a exec.b -k --out o --force=exec.a --verify --var a=1,b=2 --var c=3",
 		"-C dir --json run p", "--profile=device run p",
 		// values that are named like commands
 		"-C run run p", "-C watch run p", "--profile device run p --soc SM8650,+SM8750",
 		"-vj 3 plan run", "device shell -- ls -h", "device shell ls --help", "patch check a --sdk x", "patch a",
 		"cache gc", "toolchain list watch", "ide", "version",
-		"run", "run p --nosuch", "rnu p", "p run", "--colour=pink run p", "--colour", "run --keep-goin p",
+		"run", "run p --nosuch", "rnu p", "p run", "--color=pink run p", "--color", "run --keep-goin p",
 		"--keep-going run p", "--var a run p", "run p -j many", "cache",
 		"device shell --nosuch", "nosuch",
 	} {
@@ -120,6 +121,35 @@ func TestParseHelp(t *testing.T) {
 		want := help(func(args []string, env Env) { _, _ = newParser(new(commands), env).Parse(args) })
 		if got != want || got == "" {
 			t.Errorf("%s:\n%s\nby all commands:\n%s", args, got, want)
+		}
+	}
+}
+
+// TestHelpExamples: each command is in a group, and its help has two examples, which parse.
+func TestHelpExamples(t *testing.T) {
+	description := regexp.MustCompile(`\s{2,}.*`)
+	for _, n := range newParser(new(commands), noOutput).Model.Leaves(true) {
+		if n.ClosestGroup() == nil {
+			t.Errorf("%s is in no group", n.Path())
+		}
+		_, examples, _ := strings.Cut(n.Detail, "Examples:\n")
+		var lines []string
+		for line := range strings.Lines(examples) {
+			if line = strings.TrimSpace(line); line != "" {
+				lines = append(lines, description.ReplaceAllString(line, ""))
+			}
+		}
+		if len(lines) < 2 {
+			t.Errorf("%s: %d examples", n.Path(), len(lines))
+		}
+		for _, line := range lines {
+			command, ok := strings.CutPrefix(line, "hexmage ")
+			if !ok || strings.ContainsAny(command, "|&>\"'`") {
+				continue // for a shell
+			}
+			if _, _, err := parse(strings.Fields(command), noOutput); err != nil {
+				t.Errorf("%s: %s: %v", n.Path(), line, err)
+			}
 		}
 	}
 }

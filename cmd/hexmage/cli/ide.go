@@ -18,13 +18,13 @@ import (
 
 // ideCmd is `hexmage ide DIR`.
 type ideCmd struct {
-	Folder string `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package: the one with src and include."`
+	Folder string `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package, which contains the folders src and include. Default: the working directory."`
 	packageFlags
-	Pipeline  string `placeholder:"NAME" help:"Take the toolchains of this pipeline, and first the arch of its target. Default: qairt, hexagon and ndk of the catalogue."`
-	Workspace string `placeholder:"FOLDER" help:"Folder that VS Code opens. Default: DIR."`
+	Pipeline  string `placeholder:"NAME" help:"Use the toolchains and the target of this pipeline. Default: the default releases of toolchains qairt, hexagon and ndk."`
+	Workspace string `placeholder:"FOLDER" help:"Write VS Code settings for this folder, which is the folder that you open in VS Code. Default: <dir>."`
 }
 
-// Run fetches the toolchains if they are not there, and writes.
+// Run fetches missing toolchains, and writes the files.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	dir, err := a.place(absolute(a.WorkDir, c.Folder))
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	return c.vscode(a, dir)
 }
 
-// vscode writes the settings of the folder that VS Code opens, if it has none.
+// vscode writes VS Code's settings for the folder, if it has none.
 func (c *ideCmd) vscode(a *app, dir string) error {
 	workspace := dir
 	if c.Workspace != "" {
@@ -82,7 +82,7 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	}
 	folder, err := filepath.Rel(workspace, dir)
 	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
-		return usageError("%s is not below %s", dir, workspace)
+		return usageError("%s is not a folder below %s", dir, workspace)
 	}
 	at, err := a.place(filepath.Join(workspace, ".vscode", "settings.json"), workspace)
 	if err != nil {
@@ -100,18 +100,17 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 		return a.put(at, settings)
 	}
 	if !bytes.Contains(old, []byte(editor.Folder+"/compile_commands.json")) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: %s exists. Add these settings:\n%s", at, settings)
+		a.say("%s already exists. Add these settings to the file:\n%s", at, bytes.TrimSpace(settings))
 	}
 	return nil
 }
 
-// roots says where the SDKs are.
+// roots returns the folders of the SDKs.
 func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (oppackage.Roots, error) {
 	var p *planned
-	workspace := a.here()
 	var err error
 	if c.Pipeline != "" {
-		p, workspace, err = a.plan(c.Pipeline, nil)
+		p, err = a.plan(c.Pipeline, nil)
 	} else {
 		names := []string{"hexagon"}
 		for _, arch := range arches {
@@ -123,7 +122,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 	if err != nil {
 		return oppackage.Roots{}, err
 	}
-	ls, err := a.fetch(ctx, p, workspace, false)
+	ls, err := a.fetch(ctx, p, false)
 	if err != nil {
 		return oppackage.Roots{}, err
 	}
@@ -144,25 +143,21 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 	return r, nil
 }
 
-// ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No
-// other would have a folder of headers that is there.
+// ofPipeline returns the archs for which the pipeline's toolchains can build, starting with those of its own targets.
+// Headers of other archs are missing.
 func (c *ideCmd) ofPipeline(a *app, arches []oppackage.Arch,
 	r oppackage.Roots) ([]oppackage.Arch, error) {
-	workspace, err := a.workspace(c.Pipeline)
+	d, err := a.domain()
 	if err != nil {
 		return nil, err
 	}
-	d, err := a.domain(workspace)
-	if err != nil {
-		return nil, err
-	}
-	cfg, diags := a.load(workspace, c.Pipeline)
+	cfg, diags := a.load(c.Pipeline)
 	if diags.HasErrors() {
 		return nil, a.printDiags(diags, cfg.Shown())
 	}
 	wanted := map[string]bool{}
 	for _, t := range planner.Targets(cfg, a.SoC) {
-		if s, err := d.catalogue().FindSoC(t.Name); err == nil {
+		if s, err := d.catalog.FindSoC(t.Name); err == nil {
 			wanted[s.Arch] = true
 		}
 	}
@@ -171,7 +166,7 @@ func (c *ideCmd) ofPipeline(a *app, arches []oppackage.Arch,
 	arches = slices.DeleteFunc(arches, func(x oppackage.Arch) bool {
 		for _, name := range x.Needs {
 			if have[name] == "" {
-				lacks = append(lacks, fmt.Sprintf("%s, which %s is compiled with", name, x.Target))
+				lacks = append(lacks, fmt.Sprintf("%s, which compiles target %s", name, x.Target))
 				return true
 			}
 		}
@@ -188,7 +183,7 @@ func (c *ideCmd) ofPipeline(a *app, arches []oppackage.Arch,
 	return arches, nil
 }
 
-// newestTools is the version of the Hexagon tools in an SDK; of several, the newest.
+// newestTools returns the newest version of the Hexagon tools in an SDK.
 func newestTools(sdk string) (string, error) {
 	at := filepath.Join(sdk, "tools", "HEXAGON_Tools")
 	entries, err := os.ReadDir(at)
@@ -199,12 +194,12 @@ func newestTools(sdk string) (string, error) {
 		}
 	}
 	if err == nil && best == "" {
-		err = fmt.Errorf("%s is empty: the Hexagon SDK has no tools", at)
+		err = fmt.Errorf("the folder %s is empty, so the Hexagon SDK has no compiler; install the SDK again", at)
 	}
 	return best, err
 }
 
-// put writes a file, and says so, unless it is there as it should be.
+// put writes a file and reports it, unless the file is up to date.
 func (a *app) put(at string, data []byte) error {
 	if old, err := os.ReadFile(at); err == nil && string(old) == string(data) {
 		return nil
@@ -215,7 +210,7 @@ func (a *app) put(at string, data []byte) error {
 	if err := os.WriteFile(at, data, 0o644); err != nil {
 		return usageError("%w", err)
 	}
-	fmt.Fprintf(a.Env.Stdout, "wrote %s\n", at)
+	a.printf("wrote %s\n", at)
 	return nil
 }
 
@@ -227,15 +222,17 @@ func readOrNone(at string) ([]byte, error) {
 	return data, err
 }
 
-// Help has the examples of `hexmage ide --help`.
+// Help returns the examples of `hexmage ide --help`.
 func (*ideCmd) Help() string {
-	return `It writes .hexmage/compile_commands.json, a part of .clangd, and settings of VS Code (.vscode/settings.json).
-What you have written into these stays. Run it again when sources are added. Of a file's entries clangd takes the first:
-that of the first target of --arch; by default the newest Hexagon's, and with --pipeline that of the pipeline's own target.
+	return `Writes .hexmage/compile_commands.json, a section of .clangd, and .vscode/settings.json. Keeps your own
+settings in these files. Run the command again after you add source files.
+
+clangd shows the code as compiled for one target. This is the first target of --arch, else the target of --pipeline,
+else the newest Hexagon arch.
 
 Examples:
 
-    hexmage ide LLaMAPackage                           in DIR; the HVX branch of ops for the newest arch
-    hexmage ide LLaMAPackage --arch htp_aarch64        the reference branch
-    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .`
+    hexmage ide LLaMAPackage                                          the Hexagon code of the ops
+    hexmage ide LLaMAPackage --arch htp_aarch64                       the CPU reference code of the ops
+    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .   with the SDKs of a pipeline`
 }

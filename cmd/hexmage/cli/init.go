@@ -19,7 +19,7 @@ import (
 
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/oppackage"
@@ -28,69 +28,72 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// templates are what init writes, with @WORDS@ in the place of what the user has.
+// templates are the files that init writes, with @WORDS@ for the user's values.
 //
 //go:embed templates
 var templates embed.FS
 
 // initCmd is `hexmage init [DIR]`.
 type initCmd struct {
-	In       string   `arg:"" optional:"" name:"dir" help:"The workspace, which is made if it is not there. Default: the one that this folder is in, else this folder."`
-	Op       string   `placeholder:"FOLDER" help:"Folder of an op package, or the name of a new op."`
-	Model    string   `placeholder:"PATH" help:"A language model, as a Hugging Face folder or a GGUF; or an .onnx file."`
-	SDK      []string `name:"sdk" placeholder:"FOLDER" help:"An SDK that is installed: QAIRT, the Hexagon SDK or the NDK. May be repeated, and goes with --op."`
-	Lab      bool     `help:"Phones, and a program to measure on them."`
-	CI       string   `name:"ci" placeholder:"HOST" enum:",github,gitlab" default:"" help:"Also write what has github or gitlab run the workspace's pipelines."`
-	Name     string   `placeholder:"NAME" help:"Name of the pipeline. Default: that of what you have."`
-	Arch     string   `placeholder:"ARCH" help:"Of a --soc that is in no catalogue: its Hexagon, such as v81. With it and --soc-model a block soc is written."`
-	SoCModel int      `name:"soc-model" placeholder:"N" help:"Of such a SoC: QNN's number of it."`
-	VTCM     int      `name:"vtcm" placeholder:"MB" help:"Of such a SoC: its VTCM, if it is known."`
-	Print    bool     `help:"Write to standard output, and no file."`
+	In       string   `arg:"" optional:"" name:"dir" help:"Folder of the workspace. Default: the workspace that contains the working directory, else the working directory."`
+	Op       string   `placeholder:"FOLDER" help:"Write a pipeline for an op package. FOLDER is the folder of the op package, or the name of a new op."`
+	Model    string   `placeholder:"PATH" help:"Write a pipeline for a model. PATH is a Hugging Face folder or a GGUF file of a language model, or an ONNX file."`
+	SDK      []string `name:"sdk" placeholder:"FOLDER" help:"Use the QAIRT, Hexagon SDK or NDK that is installed in FOLDER, with or without --op. May be repeated."`
+	Lab      bool     `help:"Write a pipeline that measures the speed of a program on phones."`
+	CI       string   `name:"ci" placeholder:"HOST" enum:",github,gitlab" default:"" help:"Also write a configuration for CI on github or gitlab."`
+	Name     string   `placeholder:"NAME" help:"Name the pipeline. Default: a name derived from the op package or model."`
+	Arch     string   `placeholder:"ARCH" help:"Describe a SoC that is not in hexmage's catalog: its Hexagon arch, such as v81. Needs --soc and --soc-model."`
+	SoCModel int      `name:"soc-model" placeholder:"N" help:"Describe a SoC that is not in hexmage's catalog: its soc_model, a number in QNN, such as 69. Needs --soc and --arch."`
+	VTCM     int      `name:"vtcm" placeholder:"MB" help:"Describe a SoC that is not in hexmage's catalog: its VTCM size in MB, such as 8. Default: unknown."`
+	Print    bool     `help:"Print the files instead of writing them."`
 }
 
-// Help has the examples of `hexmage init --help`.
+// Help returns the examples of `hexmage init --help`.
 func (*initCmd) Help() string {
-	return `It writes a short pipeline of your own, which runs at once, and says how. No file that is there is touched.
-Flags say what you have; without any, it writes a small example.
+	return `Writes a short pipeline, which runs as it is, and prints the commands to run it. Without flags, the pipeline
+is a small example. Does not change existing files.
 
 Examples:
 
-    hexmage init                                       you have nothing yet
-    hexmage init --op Scale                            starts an op, in the workspace's op package or in a new one
-    hexmage init --op LLaMAPackage --soc SM8650        compiles the op package in that folder
-    hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT
-    hexmage init --model Qwen3-0.6B                    a Hugging Face folder, on Qualcomm's emulator
-    hexmage init --model net.onnx --print              prints the files that it would write
-    hexmage init --lab bench --ci gitlab               in the folder bench: measures a program on phones, in GitLab's CI
-    hexmage init --soc SM9950 --arch v81 --soc-model 113   a SoC that hexmage does not know`
+    hexmage init                                           a small example
+    hexmage init --op Scale                                a new op, in the op package of the workspace or in a new one
+    hexmage init --op LLaMAPackage --soc SM8650            an existing op package, for this SoC
+    hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT   an existing op package, with this SDK
+
+    hexmage init --model Qwen3-0.6B                        a model in a Hugging Face folder, on Qualcomm's emulator
+    hexmage init --model net.onnx --print                  print the files for an ONNX model, and write none
+    hexmage init bench --lab --ci gitlab                   a speed measurement in folder bench, with GitLab CI
+    hexmage init --soc SM9950 --arch v81 --soc-model 113   a small example, for a SoC that is not in the catalog`
 }
 
 // newFile is a file that init writes, with its slash path in the workspace.
 type newFile struct{ Path, Text string }
 
-// Run writes a pipeline, and what belongs to it.
+// Run writes a pipeline and its files.
 func (c *initCmd) Run(_ context.Context, a *app) error {
 	root := a.here()
 	if c.In != "" {
 		root = absolute(a.WorkDir, c.In)
 	}
 	if st, err := os.Stat(root); err == nil && !st.IsDir() {
-		return usageError("%s is a file: name a folder for the workspace", c.In)
+		return usageError("%s is a file; name a folder for the workspace", c.In)
 	}
 	soc, err := a.oneSoC("")
 	if err != nil {
 		return err
 	}
-	w := &starter{c: c, a: a, root: root, soc: cmp.Or(soc, defaultSoC)}
+	own := *a
+	own.Root = root
+	w := &starter{c: c, a: &own, soc: cmp.Or(soc, defaultSoC)}
 	if err := w.collect(); err != nil {
 		return err
 	}
 	if c.Print {
 		for _, f := range w.files {
 			if len(w.files) > 1 {
-				fmt.Fprintf(a.Env.Stdout, "# %s\n\n", f.Path)
+				a.printf("# %s\n\n", f.Path)
 			}
-			fmt.Fprint(a.Env.Stdout, f.Text)
+			a.print(f.Text)
 		}
 		return nil
 	}
@@ -100,37 +103,36 @@ func (c *initCmd) Run(_ context.Context, a *app) error {
 	return w.say()
 }
 
-// pipeline tells whether a flag says of what a pipeline is to be.
+// pipeline reports whether a flag describes a pipeline.
 func (c *initCmd) pipeline() bool {
 	return c.Op != "" || c.Model != "" || len(c.SDK) > 0 || c.Lab || c.Name != ""
 }
 
 const defaultSoC = "SM8750"
 
-// starter has what init is about to write.
+// starter collects the files for init.
 type starter struct {
-	c         *initCmd
-	a         *app
-	root      string // the workspace
-	soc       string
-	catalogue *toolchains.Catalogue
-	pipeline  string   // its name; "" if none is written
-	next      []string // commands after init, without "hexmage"
-	files     []newFile
+	c        *initCmd
+	a        *app // in the new workspace
+	soc      string
+	catalog  *toolchains.Catalog
+	pipeline string   // its name; "" if none is written
+	next     []string // commands after init, without "hexmage"
+	files    []newFile
 }
 
-// collect puts together what is to be written.
+// collect collects the files to write.
 func (s *starter) collect() error {
-	d, err := s.a.domain(s.root)
+	d, err := s.a.domain()
 	if err != nil {
 		return err
 	}
-	s.catalogue = d.catalogue()
+	s.catalog = d.catalog
 	if err := s.target(); err != nil {
 		return err
 	}
-	own := names(rooted.FS(s.root))
-	// else one has pipelines, and wants what goes with them
+	own := names(safepath.FS(s.a.Root))
+	// else the workspace has pipelines, and the user wants additional files
 	if s.c.pipeline() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" {
 		if err := s.start(); err != nil {
 			return err
@@ -149,25 +151,25 @@ func (s *starter) collect() error {
 	return err
 }
 
-// target looks the SoC up, and writes a block for one that no catalogue has.
+// target looks up the SoC, and writes a block for an unknown SoC.
 func (s *starter) target() error {
-	known, err := s.catalogue.FindSoC(s.soc)
+	known, err := s.catalog.FindSoC(s.soc)
 	switch own := s.c.Arch != "" || s.c.SoCModel != 0; {
 	case err == nil && own:
-		return usageError("--arch and --soc-model are for a SoC that is not known, and %s is: Hexagon %s, "+
-			"soc_model %d", known.Name, known.Arch, known.SoCModel)
+		return usageError("--arch and --soc-model are for unknown SoCs, but %s is in the catalog (Hexagon %s, "+
+			"soc_model %d); omit both flags", known.Name, known.Arch, known.SoCModel)
 	case err == nil:
 		s.soc = known.Name
 		return nil
 	case !own:
-		return usageError("%w", err) // which names --arch and --soc-model
+		return usageError("%w", err) // the error names --arch and --soc-model
 	case s.c.Arch == "" || s.c.SoCModel <= 0:
-		return usageError("a SoC that is not known needs both --arch, such as v81, and --soc-model, " +
-			"QNN's number of it, which `hexmage device info` of a connected phone prints")
-	case s.catalogue.FindArch(s.c.Arch) == nil:
-		return usageError("--arch %s: no such Hexagon is known; docs/catalogue.md says how to add one", s.c.Arch)
+		return usageError("an unknown SoC needs --arch and --soc-model; `hexmage device info` prints both values for " +
+			"a connected phone")
+	case s.catalog.FindArch(s.c.Arch) == nil:
+		return usageError("--arch %s: unknown Hexagon arch; docs/catalog.md explains how to add one", s.c.Arch)
 	case !named(s.soc):
-		return usageError("--soc %s: a SoC's name has letters and digits", s.soc)
+		return usageError("--soc %s: invalid name; use letters and digits", s.soc)
 	}
 	text, err := fill("soc.hcl", "@soc@", s.soc, "@arch@", s.c.Arch, "@model@", strconv.Itoa(s.c.SoCModel), "@vtcm@",
 		strconv.Itoa(s.c.VTCM))
@@ -175,10 +177,10 @@ func (s *starter) target() error {
 	return err
 }
 
-// named tells whether a text is a name of letters, digits, - and _.
+// named reports whether a text consists of letters, digits, - and _.
 func named(text string) bool { return text != "" && text == nameOf(text) }
 
-// nameOf makes such a name of a text.
+// nameOf converts a text to a name.
 func nameOf(text string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
@@ -188,7 +190,7 @@ func nameOf(text string) string {
 	}, text), "-")
 }
 
-// start chooses the pipeline by what the user has, and names it.
+// start chooses and names the pipeline by the user's files.
 func (s *starter) start() error {
 	c := s.c
 	what := 0
@@ -198,8 +200,8 @@ func (s *starter) start() error {
 		}
 	}
 	if what > 1 {
-		return usageError("give one of --op, --model, --lab and --sdk: each is a pipeline, and hexmage init can be " +
-			"run for each. Only --sdk goes with --op")
+		return usageError("use one of --op, --model, --lab and --sdk, because each creates a pipeline. Only --op and " +
+			"--sdk can be combined")
 	}
 	template, name, words := "nothing", "first", []string{}
 	var err error
@@ -225,7 +227,7 @@ func (s *starter) start() error {
 			return err
 		}
 		s.files = append(s.files, newFile{"bench.sh", text})
-	case s.catalogue.Upstream[s.soc] == 0: // mllm's compiler does not know it
+	case s.catalog.MllmChips[s.soc] == 0: // mllm's compiler lacks it
 		template = "hexagon"
 	}
 	if err != nil {
@@ -249,9 +251,9 @@ func (s *starter) start() error {
 	name = cmp.Or(c.Name, name)
 	switch {
 	case !named(name):
-		return usageError("%q is no name for a pipeline: give --name, of letters, digits, - and _", name)
+		return usageError("invalid pipeline name %q; use letters, digits, - and _ in --name", name)
 	case workspace.Has(hexmage.Shipped, name):
-		return usageError("hexmage has a pipeline %s, which one of yours would hide: give --name", name)
+		return usageError("your pipeline would hide the shipped pipeline %s; choose another name with --name", name)
 	}
 	s.pipeline, s.next = name, []string{"plan " + name, "run " + name, "report"}
 	if template == "onnx" {
@@ -279,15 +281,14 @@ func (s *starter) start() error {
 	return nil
 }
 
-// hasSimulation tells whether the simulation has the release.
+// hasSimulation reports whether a simulated SDK of the release exists.
 func hasSimulation(r *toolchains.Release) bool { return r.Source("embedded") != nil }
 
-// versions are the words of a template that stand for releases: those that suit the SoC, of which there are
-// simulations.
+// versions returns the template's words for releases. It chooses releases with simulated SDKs that suit the SoC.
 func (s *starter) versions(template string) ([]string, error) {
 	preferred := ""
 	if template == "hexagon" {
-		preferred = "2.42.0.251225" // the first with v81, which new SoCs have
+		preferred = "2.42.0.251225" // the first with v81, the arch of new SoCs
 	}
 	qairt, err := s.release("qairt", preferred, hasSimulation)
 	if err != nil {
@@ -298,7 +299,7 @@ func (s *starter) versions(template string) ([]string, error) {
 }
 
 // forDevice returns a toolchain block for profile device if a QAIRT suits the SoC better than each simulated one. It
-// returns "" otherwise, and for a profile with a block of its own.
+// returns "" otherwise, and if the profile has a block of its own.
 func (s *starter) forDevice(blocks string) (string, error) {
 	if strings.Contains(blocks, `toolchain "qairt"`) {
 		return "", nil
@@ -316,15 +317,15 @@ func (s *starter) forDevice(blocks string) (string, error) {
 
 // release returns the release of a toolchain that suits the SoC best; "" prefers the default one.
 func (s *starter) release(name, preferred string, among func(*toolchains.Release) bool) (string, error) {
-	t, r, err := s.catalogue.Find(name, preferred)
+	t, r, err := s.catalog.Find(name, preferred)
 	if err != nil {
 		return "", engineError(err)
 	}
 	target := &qnn.Target{SoC: s.soc, Arch: s.c.Arch, SoCModel: s.c.SoCModel, VTCMMB: s.c.VTCM}
-	if known, err := s.catalogue.FindSoC(s.soc); err == nil {
+	if known, err := s.catalog.FindSoC(s.soc); err == nil {
 		target = known.Target()
 	}
-	best, diags := s.catalogue.Best(name, target, r.Version, func(x *qnn.Release) bool {
+	best, diags := s.catalog.Best(name, target, r.Version, func(x *qnn.Release) bool {
 		return slices.ContainsFunc(t.Releases, func(h *toolchains.Release) bool {
 			return h.Version == x.Version && among(h)
 		})
@@ -336,13 +337,13 @@ func (s *starter) release(name, preferred string, among func(*toolchains.Release
 }
 
 // op returns the pipeline's name and the words of its template, for a folder with sources or for a new op, whose source
-// it adds. The name is "" for an op that goes to an op package of the workspace.
+// it adds. The name is "" for an op in an op package of the workspace.
 func (s *starter) op() (name string, words []string, err error) {
 	op, folder := s.c.Op, s.c.Name
 	if _, err := os.Stat(absolute(s.a.WorkDir, op)); err == nil || oppackage.ValidateName(op) != nil {
 		return s.has(op)
 	}
-	found, err := fs.Glob(rooted.FS(s.root), "*/src/ops")
+	found, err := fs.Glob(safepath.FS(s.a.Root), "*/src/ops")
 	if err != nil {
 		return "", nil, engineError(err)
 	}
@@ -356,48 +357,49 @@ func (s *starter) op() (name string, words []string, err error) {
 	case len(found) == 1:
 		folder = found[0]
 	default:
-		return "", nil, usageError("there are several op packages: choose one of %s with --name",
+		return "", nil, usageError("the workspace has several op packages (%s); choose one with --name",
 			strings.Join(found, ", "))
 	}
 	text := strings.NewReplacer("clipImpl", op+"Impl", "Clip", op).Replace(hexmage.Op)
 	s.files = append(s.files, newFile{folder + "/src/ops/" + op + ".cpp", text})
 	if !slices.Contains(found, folder) {
 		if err := oppackage.ValidateName(folder); err != nil {
-			return "", nil, usageError("%w: give another --name", err)
+			return "", nil, usageError("%w; choose another name with --name", err)
 		}
 		return folder, []string{`"@path@"`, quoted(folder) + "\npackage = " + quoted(folder)}, nil
 	}
 	if len(s.c.SDK) > 0 {
-		return "", nil, usageError("--sdk is for a new pipeline, and the op package %s has one", folder)
+		return "", nil, usageError("--sdk is for a new pipeline, but op package %s already has a pipeline; omit --sdk",
+			folder)
 	}
 	s.next = []string{"validate"}
-	if name := nameOf(folder); workspace.Has(rooted.FS(s.root), name) {
+	if name := nameOf(folder); workspace.Has(safepath.FS(s.a.Root), name) {
 		s.next = []string{"plan " + name, "run " + name, "report"}
 	}
 	return "", nil, nil
 }
 
-// has returns a name for what the user has, and what stands for its path in templates: relative to the workspace
-// where it is in that.
+// has returns a name for the user's file, and the template's words for its path: relative if it is in the workspace.
 func (s *starter) has(given string) (name string, words []string, err error) {
 	at := absolute(s.a.WorkDir, given)
 	st, err := os.Stat(at)
 	switch {
 	case err != nil && s.c.Op != "":
-		return "", nil, usageError("--op %s: no such folder, and the name of a new op has letters, digits and _", given)
+		return "", nil, usageError("--op %s: no such folder; to create an op, use a name of letters, digits and _",
+			given)
 	case err != nil:
 		return "", nil, usageError("%s: no such file or folder", given)
 	}
 	if s.c.Op != "" && !st.IsDir() {
 		return "", nil, usageError(
-			"--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
+			"--op %s is a file; name the folder of the op package, which has src/ or a Makefile", given)
 	}
 	if s.c.Op != "" {
 		switch b := oppackage.FindBackend(os.DirFS(at)); {
 		case b != nil && !b.Compiles:
 			return "", nil, usageError("--op %s: %s", given, b)
 		case b != nil:
-			fmt.Fprintf(s.a.Env.Stderr, "note: %s\n", b)
+			s.a.say("%s", b)
 		}
 	}
 	name = filepath.Base(at)
@@ -407,15 +409,15 @@ func (s *starter) has(given string) (name string, words []string, err error) {
 	return nameOf(name), []string{`"@path@"`, quoted(s.inWorkspace(at))}, nil
 }
 
-// inWorkspace is a path as a pipeline of the workspace names it.
+// inWorkspace returns a path as a pipeline of the workspace writes it.
 func (s *starter) inWorkspace(at string) string {
-	if rel, err := filepath.Rel(s.root, at); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(s.a.Root, at); err == nil && filepath.IsLocal(rel) {
 		at = rel
 	}
 	return filepath.ToSlash(at)
 }
 
-// quoted is a string of the language.
+// quoted returns a string literal of HCL.
 func quoted(text string) string {
 	return string(hclwrite.TokensForValue(cty.StringVal(text)).Bytes())
 }
@@ -431,8 +433,8 @@ func templateFor(at string) (string, error) {
 	case ".onnx":
 		return "onnx", nil
 	}
-	return "", usageError("--model %s: unknown kind of model; use a Hugging Face folder with a config.json, or a "+
-		".gguf or .onnx file. `hexmage inspect` describes a file", at)
+	return "", usageError("--model %s: unknown model format; use a Hugging Face folder with config.json, or a .gguf "+
+		"or .onnx file", at)
 }
 
 // graphWords returns the words of the template for an ONNX graph: its inputs, as samples have them. A graph that the
@@ -440,20 +442,20 @@ func templateFor(at string) (string, error) {
 func graphWords(at string) ([]string, error) {
 	d, err := inspect.Describe(at)
 	if err == nil && d.ONNX == nil {
-		err = fmt.Errorf("%s: not an ONNX model; `hexmage inspect` describes it", at)
+		err = fmt.Errorf("%s: not an ONNX model; run `hexmage inspect` to identify the file", at)
 	}
 	if err != nil {
 		return nil, usageError("--model %w", err)
 	}
-	const most = 4 // inputs that are listed
+	const most = 4 // listed inputs
 	var arguments, shapes []string
 	for _, in := range d.ONNX.Inputs {
 		for i, dim := range in.Dims {
 			if _, err := strconv.ParseUint(dim, 10, 63); err != nil {
-				return nil, usageError("--model %s: input %s has no fixed shape: dimension %d is %s, and the NPU's "+
-					"compiler takes static graphs. Fix it, with onnxruntime in Python: "+
-					"python3 -m onnxruntime.tools.make_dynamic_shape_fixed --input_name %s --input_shape N,… %s "+
-					"fixed.onnx", at, in.Name, i, dim, action.Quote([]string{in.Name}), action.Quote([]string{at}))
+				return nil, usageError("--model %s: dimension %[3]d of input %[2]s is %[4]s, but the NPU's compiler "+
+					"needs fixed shapes. To fix the shape, run python3 -m onnxruntime.tools.make_dynamic_shape_fixed "+
+					"--input_name %s --input_shape N,… %s fixed.onnx",
+					at, in.Name, i, dim, action.Quote([]string{in.Name}), action.Quote([]string{at}))
 			}
 		}
 		arguments = append(arguments, fmt.Sprintf("%q: array", in.Name))
@@ -465,11 +467,11 @@ func graphWords(at string) ([]string, error) {
 	}
 	call := `numpy.savez("samples/0.npz", **{` + strings.Join(arguments, ", ") + "})"
 	text := quoted("Folder of *.npz files with the graph's inputs by name, such as " + call +
-		"; without it the graph is compiled as it is, and does not run")
+		"; if it is not set, the graph is compiled but not run")
 	return []string{`"@samples@"`, text, "@inputs@", strings.Join(strings.Fields(strings.Join(shapes, ", ")), " ")}, nil
 }
 
-// installed says what SDK is in a folder, with the block that has profile device take it.
+// installed returns the SDK in a folder, and a block that makes profile device use it.
 func (s *starter) installed(folder string) (sdk.SDK, string, error) {
 	at := absolute(s.a.WorkDir, folder)
 	is, err := sdk.Identify(at)
@@ -477,9 +479,10 @@ func (s *starter) installed(folder string) (sdk.SDK, string, error) {
 		return is, "", usageError("--sdk %w", err)
 	}
 	if is.Simulated {
-		return is, "", usageError("--sdk %s is the simulated %s, which profile simulated has anyway", folder, is.Name)
+		return is, "", usageError("--sdk %s is the simulated %s, which profile \"simulated\" uses anyway; omit --sdk",
+			folder, is.Name)
 	}
-	t, r, _, err := s.catalogue.ReleaseOf(is, at)
+	t, r, _, err := s.catalog.ReleaseOf(is, at)
 	if err != nil {
 		return is, "", usageError("--sdk %w", err)
 	}
@@ -487,13 +490,12 @@ func (s *starter) installed(folder string) (sdk.SDK, string, error) {
 		quoted(s.inWorkspace(at))), nil
 }
 
-// versionFile is the file in which an SDK says what it is.
+// versionFile returns the file with an SDK's version.
 func versionFile(is sdk.SDK) string {
 	return map[string]string{"qairt": "sdk.yaml", "hexagon": "hexagon_sdk.json", "ndk": "source.properties"}[is.Name]
 }
 
-// fill is a template with texts in the place of words, each before its text; one in the language is laid out as
-// `hexmage fmt` does it.
+// fill replaces words in a template by the texts after them. It formats an HCL file as `hexmage fmt` does.
 func fill(name string, words ...string) (string, error) {
 	b, err := fs.ReadFile(templates, path.Join("templates", name))
 	if err != nil {
@@ -506,11 +508,11 @@ func fill(name string, words ...string) (string, error) {
 	return text, nil
 }
 
-// write writes the files, if none of them is there.
+// write writes the files unless one of them exists.
 func (s *starter) write() error {
 	places := make([]string, len(s.files))
 	for i, f := range s.files {
-		at, err := rooted.Resolve(s.root, filepath.FromSlash(f.Path)) // no link leads out of the workspace
+		at, err := safepath.Resolve(s.a.Root, filepath.FromSlash(f.Path)) // rejects links out of the workspace
 		if err != nil {
 			return usageError("%w", err)
 		}
@@ -534,17 +536,17 @@ func (s *starter) write() error {
 	return nil
 }
 
-// there is the error for a file that is there.
+// there returns the error for an existing file.
 func (s *starter) there(f newFile) error {
-	hint := "--print shows what would be in it"
+	hint := "use --print to print the new content"
 	if s.pipeline != "" && strings.HasPrefix(f.Path, workspace.Folder+"/") {
-		hint = "give the pipeline another --name, or see with --print what would be in it"
+		hint = "choose another --name, or use --print to print the new content"
 	}
-	return usageError("%s is there already, and is left as it is: %s",
-		filepath.Join(s.root, filepath.FromSlash(f.Path)), hint)
+	return usageError("%s already exists and was not changed; %s",
+		filepath.Join(s.a.Root, filepath.FromSlash(f.Path)), hint)
 }
 
-// create writes a file that is not there.
+// create writes a new file.
 func create(at, text string) error {
 	f, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -554,11 +556,11 @@ func create(at, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// say says what was written, and the next commands.
+// say prints the written files and the next commands.
 func (s *starter) say() error {
 	call := "hexmage "
-	if rel, err := filepath.Rel(s.root, s.a.Env.Dir); err != nil || !filepath.IsLocal(rel) {
-		dir := s.root
+	if rel, err := filepath.Rel(s.a.Root, s.a.Env.Dir); err != nil || !filepath.IsLocal(rel) {
+		dir := s.a.Root
 		if rel, err := filepath.Rel(s.a.Env.Dir, dir); err == nil && filepath.IsLocal(rel) {
 			dir = rel
 		}
@@ -579,16 +581,10 @@ func (s *starter) say() error {
 	for _, f := range s.files {
 		written = append(written, f.Path)
 	}
-	if s.a.JSON {
-		return s.a.printJSON(struct {
-			Workspace string   `json:"workspace"`
-			Written   []string `json:"written"`
-			Next      []string `json:"next"`
-		}{s.root, written, next})
-	}
-	for _, f := range written {
-		fmt.Fprintf(s.a.Env.Stdout, "wrote %s\n", f)
-	}
-	fmt.Fprintf(s.a.Env.Stdout, "\nNext:\n  %s\n", strings.Join(next, "\n  "))
-	return nil
+	return s.a.show(struct {
+		Workspace string   `json:"workspace"`
+		Written   []string `json:"written"`
+		Next      []string `json:"next"`
+	}{s.a.Root, written, next}, "wrote %s\n\nNext:\n  %s\n", strings.Join(written, "\nwrote "),
+		strings.Join(next, "\n  "))
 }

@@ -90,8 +90,8 @@ func TestInitReleases(t *testing.T) {
 		}
 	}
 	for soc, want := range map[string]string{"SM8750": "2.41.0.251128", "SM8850": "2.42.0.251225",
-		"SM8735": "2.51.0.260929", "OURS1 --arch v81 --soc-model 990": "2.42.0.251225",
-		"OURS1 --arch v75 --soc-model 990": "2.41.0.251128"} {
+		"SM8735": "2.51.0.260929", "OURS1 --arch v81 --soc-model 990": "2.41.0.251128",
+		"OURS1 --arch v85 --soc-model 990": "2.51.0.260929", "OURS1 --arch v75 --soc-model 990": "2.41.0.251128"} {
 		text := run(append([]string{"--op", "Ops", "--soc"}, strings.Fields(soc)...)...)
 		if !strings.Contains(text, `toolchain "qairt" { version = "`+want+`" }`) {
 			t.Errorf("%s: not with QAIRT %s\n%s", soc, want, text)

@@ -13,19 +13,19 @@ import (
 // errInterrupted is the cause of a context that Ctrl-C ended.
 var errInterrupted = errors.New("interrupted")
 
-// interrupts decides what Ctrl-C does: the first one ends a context, so that children end and state is kept; the
-// second ends this process and its children at once.
+// interrupts handles Ctrl-C. The first ends a context, so that children end and state is saved. The second kills this
+// process and its children.
 type interrupts struct {
 	mu   sync.Mutex
-	say  func(text string) // nil: say nothing
-	kill []*func()         // end the children
+	say  func(text string) // nil: silent
+	kill []*func()         // kill the children
 }
 
-// newInterrupts returns one that shows texts by say, if that is not nil.
+// newInterrupts returns interrupts that print by say, which may be nil.
 func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
 
-// notify has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function
-// that goes back to what was before.
+// notify sets the function that prints messages, such as a display with updated lines. The returned function restores
+// the earlier one.
 func (i *interrupts) notify(say func(string)) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -38,16 +38,17 @@ func (i *interrupts) notify(say func(string)) func() {
 	}
 }
 
-// show shows a text as others are, now.
-func (i *interrupts) show(text string) {
+// show prints a text now. It returns false if no print function is set.
+func (i *interrupts) show(text string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.say != nil {
 		i.say(text)
 	}
+	return i.say != nil
 }
 
-// onKill adds to what ends the children, and returns what takes it off again.
+// onKill registers a function that kills children. The returned function removes it.
 func (i *interrupts) onKill(kill func()) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,14 +57,6 @@ func (i *interrupts) onKill(kill func()) func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
 		i.kill = slices.DeleteFunc(i.kill, func(k *func()) bool { return k == &kill })
-	}
-}
-
-func (i *interrupts) first() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.say != nil {
-		i.say("hexmage: stopping; once more to stop at once\n")
 	}
 }
 
@@ -76,13 +69,13 @@ func (i *interrupts) second() {
 	os.Exit(ExitInterrupted)
 }
 
-// watch returns a context that ends with the first interrupt, or when the terminal goes away, and a function that
-// stops watching.
+// watch returns a context that ends with the first interrupt or hangup of the terminal, and a function that stops
+// watching.
 func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup stays what it is
+	if !signal.Ignored(syscall.SIGHUP) { // nohup stays in effect
 		signal.Notify(ch, syscall.SIGHUP)
 	}
 	go func() {
@@ -90,7 +83,7 @@ func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 			return
 		}
 		cancel(errInterrupted)
-		i.first()
+		i.show("\nhexmage: stopping; press Ctrl-C again to stop at once\n")
 		if _, ok := <-ch; ok {
 			i.second()
 		}
@@ -98,8 +91,7 @@ func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
 }
 
-// survivePipes makes a reader that goes away, such as `head`, an error of writing rather than the end of the process:
-// a build goes on.
+// survivePipes turns a closed pipe, as after `head`, into a write error, so that it does not end the process.
 func survivePipes() func() {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGPIPE)

@@ -65,10 +65,11 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		t.Errorf("the list:\n%s", text)
 	}
 	text := list(false, "strip")
-	for _, want := range []string{"step \"strip\"\n\nTakes out of",
-		"  library (string, required)\n    The library.\n",
-		"  keep (string)\n    What stays. Values: exports, lines or nothing. Default: exports.\n",
-		"Outputs:\n\n  library (file)\n    The smaller", "Example:\n\n    step \"strip\" \"ops\" {"} {
+	for _, want := range []string{"kind: strip\nsummary: Takes out of",
+		"  - name: library\n    type: string\n    required: true\n    doc: The library.\n",
+		"  - name: keep\n    type: string\n    default: exports\n    values: exports, lines or nothing\n" +
+			"    doc: What stays.\n",
+		"outputs:\n  - name: library\n    class: file\n    doc: The smaller", "\nexample: step \"strip\" \"ops\" {"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -96,10 +97,10 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 	for step, want := range map[string]string{
 		`step "strip" "x" { library = "a.so" }`:                                                                        ``,
 		"step \"strip\" \"x\" {\n library = \"a.so\"\n keep = \"lines\"\n}":                                            ``,
-		`step "strp" "x" { library = "a.so" }`:                                                                         `There is no kind strp. Did you mean strip?`,
+		`step "strp" "x" { library = "a.so" }`:                                                                         `hexmage has no step kind strp. Did you mean strip?`,
 		`step "strip" "x" { libary = "a.so" }`:                                                                         `Did you mean library?`,
 		`step "strip" "x" {}`:                                                                                          `"library" is required`,
-		"step \"strip\" \"x\" {\n library = \"a.so\"\n keep = \"all\"\n}":                                              `keep is "all": it can be exports, lines or nothing.`,
+		"step \"strip\" \"x\" {\n library = \"a.so\"\n keep = \"all\"\n}":                                              `keep is "all". Use exports, lines or nothing.`,
 		"step \"strip\" \"x\" {\n library = \"a.so\"\n keep = [\"lines\"]\n}":                                          `string required`,
 		"step \"strip\" \"x\" { library = step.strip.y.outputs.library }\nstep \"strip\" \"y\" { library = \"a.so\" }": ``,
 		"step \"strip\" \"x\" { library = step.strip.y.outputs.libary }\nstep \"strip\" \"y\" { library = \"a.so\" }":  `Did you mean step.strip.y.outputs.library?`,
@@ -109,7 +110,7 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		p, _, diags := planner.Build(planner.Options{Config: cfg, Kinds: kinds, Workspace: t.TempDir()})
+		p, _, diags := planner.Plan(planner.Options{Config: cfg, Kinds: kinds, Workspace: t.TempDir()})
 		if (want == "") == diags.HasErrors() || want != "" && !strings.Contains(diags.Error(), want) {
 			t.Errorf("%s: %v, want %q", step, diags, want)
 		}
@@ -125,8 +126,8 @@ func TestExamplesOfKinds(t *testing.T) {
 	for _, d := range step.Describe(kinds) {
 		f, diags := hclsyntax.ParseConfig([]byte(d.Example), d.Kind, hcl.InitialPos)
 		body := f.Body.(*hclsyntax.Body)
-		if diags.HasErrors() || len(body.Blocks) != 1 || !strings.HasPrefix(d.Example, d.Block()) {
-			t.Errorf("kind %s: the example is no %s: %v", d.Kind, d.Block(), diags)
+		if diags.HasErrors() || len(body.Blocks) != 1 || !strings.HasPrefix(d.Example, blockOf(d)) {
+			t.Errorf("kind %s: the example is no %s: %v", d.Kind, blockOf(d), diags)
 			continue
 		}
 		schema := hcldec.ImpliedSchema(kinds[d.Kind].Schema().Args)

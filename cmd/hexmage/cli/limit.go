@@ -14,13 +14,13 @@ import (
 	"github.com/hexmage/hexmage/internal/settings"
 )
 
-// limitEvery is how often a run holds the cache to its limit.
+// limitEvery is the interval at which runs enforce the cache limit.
 const limitEvery = time.Hour
 
-// limitTime is how long a run takes at its end, at most, to hold the cache to its limit.
+// limitTime is the time limit for enforcing the cache limit at the end of a run.
 const limitTime = 10 * time.Second
 
-// maxSize is how large the cache may become, as the user's own file says; 0: of any size.
+// maxSize returns the cache limit of the user's settings; 0: unlimited.
 func (a *app) maxSize() (int64, error) {
 	path := a.settingsFiles()[0]
 	src, err := readSettings(path)
@@ -34,9 +34,9 @@ func (a *app) maxSize() (int64, error) {
 	return size, nil
 }
 
-// holdToLimit removes from the cache what is worth least, if a run that began then has made it larger than the user
-// wants it. To look takes time: it is done when it was not done for an hour, or the disk has filled up by a twentieth
-// of the limit since. It waits for nobody, and what goes wrong with it is no error of the run.
+// holdToLimit collects garbage if the cache exceeds the user's limit. It keeps items used since began, the start of the
+// run. It looks once an hour, since a survey takes time. It does not wait for other processes, and its errors do not
+// fail the run.
 func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 	if size == 0 || ctx.Err() != nil {
 		return
@@ -49,28 +49,29 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 	defer cancel()
 	sum, err := gc.Collect(ctx, a.Cache, gc.CollectOptions{MaxSize: size, Since: began})
 	if errors.Is(err, gc.ErrInUse) {
-		return // whoever uses it looks when he has ended
+		return // the other process enforces the limit at its end
 	}
 	limit := fmt.Sprintf("%s of %s", bytesize.Decimal(size), settings.UserFile)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		a.say(fmt.Sprintf("the cache was not held to the %s in %v: `hexmage cache gc --max-size %d` does it", limit,
-			limitTime, size))
+		a.say("hexmage could not reduce the cache to %s within %v; run `hexmage cache gc --max-size %d`", limit,
+			limitTime, size)
 	case err != nil:
-		a.say(fmt.Sprintf("the cache was not held to the %s: %v", limit, err))
+		a.say("hexmage could not reduce the cache to %s: %v", limit, err)
 	case sum.Before > size:
-		text := fmt.Sprintf("the cache had %s, more than the %s: %s are removed", bytesize.Decimal(sum.Before), limit,
+		text := fmt.Sprintf("the cache had %s, more than the limit of %s; hexmage removed %s",
+			bytesize.Decimal(sum.Before), limit,
 			bytesize.Decimal(sum.Freed))
 		if sum.RemovedSeconds > 0 {
-			text += fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
+			text += fmt.Sprintf(", which took %s to build", took(sum.RemovedSeconds))
 		}
 		if sum.After > size {
-			text += fmt.Sprintf("; %s stay, as this run needs them or they may not be removed",
+			text += fmt.Sprintf(". The cache still has %s, because this run uses the rest or hexmage may not remove it",
 				bytesize.Decimal(sum.After))
 		}
-		a.say(text)
+		a.say("%s", text)
 	}
 	if os.MkdirAll(filepath.Dir(note), 0o755) == nil {
-		_ = atomicfile.PlaceFile(note, nil, 0o644) // where that fails it is looked again
+		_ = atomicfile.PlaceFile(note, nil, 0o644) // on an error, the next run looks again
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -10,48 +9,53 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
-	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/planner"
-	"github.com/hexmage/hexmage/internal/rooted"
-	"github.com/hexmage/hexmage/steps"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/relock"
+	"github.com/hexmage/hexmage/toolchains/pin"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // lockCmd is `hexmage lock [PIPELINE | TOOLCHAIN [RELEASE]]`.
 type lockCmd struct {
-	What    string   `arg:"" optional:"" help:"A pipeline (all its toolchains, in the chosen profile), or a toolchain of the catalogue. Default: all pipelines of the workspace."`
-	Release string   `arg:"" optional:"" help:"Release of the toolchain. Default: the catalogue's."`
-	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned. May be repeated."`
-	Check   bool     `help:"Only say what is missing or stale; ask nobody what there is, write nothing. Exit code 2 when something is."`
+	What    string   `arg:"" optional:"" help:"Toolchain, or a pipeline to pin all its toolchains. Default: all pipelines of the workspace."`
+	Release string   `arg:"" optional:"" help:"Release of the toolchain, such as 2.41.0.251128. Default: the default release in hexmage's catalog."`
+	Upgrade []string `placeholder:"NAME" help:"Replace the existing pins of this toolchain, such as llvm. May be repeated."`
+	Whole   bool     `xor:"parts" help:"Download each whole zip once, and pin the files in it that toolchains use. Later, hexmage downloads only these parts of the zip."`
+	Trust   bool     `name:"trust-parts" xor:"parts" help:"Like --whole, but download only the parts that toolchains use. hexmage cannot verify these parts."`
+	Check   bool     `help:"Only print missing and stale pins, without network, and exit with 2 if there are any."`
 }
 
-// Help has the examples of `hexmage lock --help`.
+// Help returns the examples of `hexmage lock --help`.
 func (*lockCmd) Help() string {
-	return `Nothing is downloaded without a digest, but by this command: it downloads once and pins what came. What is pinned already
-is left alone. Proxies come from HTTPS_PROXY, logins of hosts from ~/.netrc, secrets from HEXMAGE_VAR_name, mirrors from
-HEXMAGE_MIRRORS="https://from/=https://to/ …"; docs/fetching.md tells more.
+	return `A pin is the digest of a download. For each download without a pin, downloads the file once and writes its
+digest to hexmage.lock.hcl. Other commands download only pinned files. Existing pins do not change, except with
+--upgrade.
+
+Takes the proxy from HTTPS_PROXY, logins from ~/.netrc, and secrets from variables such as HEXMAGE_VAR_token.
+HEXMAGE_MIRRORS="https://from/=https://to/" downloads from a mirror instead. See docs/fetching.md.
 
 Examples:
 
-    hexmage lock                                       what the workspace's pipelines need and nobody has pinned
-    hexmage lock qwen3-aot-v79 --profile device        all toolchains of the pipeline
-    hexmage lock qairt 2.41.0.251128 --profile device  this release
-    hexmage lock --upgrade llvm                        pin anew: take what there is now
-    hexmage lock --check                               for continuous integration: is all pinned?`
+    hexmage lock                                        toolchains of all pipelines of the workspace
+    hexmage lock qwen3-aot-v79 --profile device         toolchains of one pipeline
+    hexmage lock qairt 2.41.0.251128 --profile device   one release of a toolchain
+
+    hexmage lock --whole --profile device onnx-device   pin the files in zips that toolchains use
+    hexmage lock --upgrade llvm                         replace the pins of a toolchain
+    hexmage lock --check                                for CI: exit with 2 if a pin is missing or stale`
 }
 
-// Run asks the sources what there is and writes digests into the workspace's hexmage.lock.hcl. It is the only command
-// that downloads something whose digest is not known before.
+// Run looks up downloads and writes their digests into the workspace's hexmage.lock.hcl. No other command downloads
+// files that are not pinned.
 func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	root := a.here()
-	d, err := a.domain(root)
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
-	lock, err := a.ownLock(root)
+	lock, err := a.ownLock()
 	if err != nil {
 		return err
 	}
@@ -62,16 +66,13 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if c.Check {
 		return a.checkLock(d, reqs)
 	}
-	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
+	if c.What == "" { // the shipped lock pins the others; a named release goes into the workspace's own lock
 		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
-			return !slices.Contains(c.Upgrade, q.Name) &&
-				len(relock.Check(d.catalogue(), d.lock, []toolchains.Request{q})) == 0
+			return !slices.Contains(c.Upgrade, q.Name) && (len(q.Only) == 0 || !c.Whole && !c.Trust) &&
+				len(pin.Check(d.catalog, d.Lock, []toolchains.Request{q})) == 0
 		})
 	}
-	inUse, err := gc.Use(ctx, a.Cache, func() {
-		fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is "+
-			"collected")
-	})
+	inUse, err := a.useCache(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,29 +81,30 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	o.Lock = d.lock
+	o.Lock, o.Whole, o.Ranges = d.Lock, c.Whole, c.Trust
 	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
 	line := a.progressLine(a.Env.Terminal, progressLines)
 	o.Progress = line.download
-	changes, err := relock.Update(ctx, d.catalogue(), lock, reqs, o)
+	changes, err := pin.Update(ctx, d.catalog, lock, reqs, o)
 	line.end()
 	changed := false
 	for _, ch := range changes {
-		if !a.JSON {
-			fmt.Fprintf(a.Env.Stdout, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text)
-		} else if err := a.printJSON(ch); err != nil {
+		if err := a.show(ch, "%-10s %-16s %s\n", ch.Name, ch.Version, ch.Text); err != nil {
 			return err
 		}
 		changed = changed || ch.Changed
 		if ch.FirstUse {
-			fmt.Fprintf(a.Env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what "+
-				"came now is what it will have to be. Compare the digest with one that somebody else has got before "+
-				"you commit %s.\n",
+			a.say("%s %s: the publisher provides no digest, so hexmage pinned the downloaded file. Before you commit "+
+				"%s, compare the digest with another download.",
 				ch.Name, ch.Version, toolchains.LockFile)
 		}
+		if ch.Ranges {
+			a.say("%s %s: hexmage has not compared the downloaded parts with the whole zip; to compare them, run "+
+				"`hexmage lock --whole`", ch.Name, ch.Version)
+		}
 	}
-	if changed { // what was pinned before an error is kept
-		place, perr := rooted.Resolve(root, toolchains.LockFile) // a link is to stay one
+	if changed { // keep the digests found before an error
+		place, perr := safepath.Resolve(root, toolchains.LockFile) // keep a link
 		if perr != nil {
 			return usageError("%w", perr)
 		}
@@ -111,10 +113,10 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 			return engineError(werr)
 		}
 		if !a.JSON {
-			fmt.Fprintln(a.Env.Stdout, "written:", path)
+			a.printf("written: %s\n", path)
 		}
 	} else if err == nil && len(changes) == 0 && !a.JSON {
-		fmt.Fprintln(a.Env.Stdout, "nothing to pin")
+		a.print("nothing to pin\n")
 	}
 	if err != nil {
 		return &exitError{Code: ExitEngine, Err: err}
@@ -122,13 +124,13 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// lockOptions is what downloading needs to know of this machine.
-func (a *app) lockOptions() (relock.Options, error) {
+// lockOptions returns the download options for this machine.
+func (a *app) lockOptions() (pin.Options, error) {
 	vars := a.envVars()
 	maps.Copy(vars, a.Set)
-	o := relock.Options{Options: sources.Options{
+	o := pin.Options{Options: sources.Options{
 		Downloads: a.places().Downloads(), Offline: a.Offline, Getenv: a.Env.Var, Home: a.Env.Var("HOME"),
-		Warn:   func(text string) { fmt.Fprintln(a.Env.Stderr, "note:", text) },
+		Warn:   func(text string) { a.say("%s", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Vendor: qpm.Client{Home: a.Env.Var("HOME"), Search: filepath.SplitList(a.Env.Var("PATH")),
 			Env: sources.Proxies(a.Env.Vars)},
@@ -143,33 +145,32 @@ func (a *app) lockOptions() (relock.Options, error) {
 	return o, nil
 }
 
-// checkLock says what of the requests is not pinned, or not as it is.
+// checkLock returns an error if a request is not pinned, or pinned with other values.
 func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
-	problems := relock.Check(d.catalogue(), d.lock, reqs)
+	problems := pin.Check(d.catalog, d.Lock, reqs)
 	for _, p := range problems {
-		if !a.JSON {
-			fmt.Fprintln(a.Env.Stdout, p)
-		} else if err := a.printJSON(p); err != nil {
+		if err := a.show(p, "%v\n", p); err != nil {
 			return err
 		}
 	}
 	if len(problems) > 0 {
-		return usageError("%s is not up to date: %d of %d releases", toolchains.LockFile, len(problems), len(reqs))
+		return usageError("%s is out of date for %d of %d releases; run `hexmage lock`",
+			toolchains.LockFile, len(problems), len(reqs))
 	}
 	if !a.JSON {
-		fmt.Fprintf(a.Env.Stdout, "%s pins all %d releases\n", toolchains.LockFile, len(reqs))
+		a.printf("%s pins all %d releases\n", toolchains.LockFile, len(reqs))
 	}
 	return nil
 }
 
-// requests are the releases that the command is about, each once.
+// requests returns the command's releases, each once.
 func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 	var all []toolchains.Request
 	add := func(reqs ...toolchains.Request) {
 		for _, q := range reqs {
 			if !slices.ContainsFunc(all, func(have toolchains.Request) bool {
 				return have.Name == q.Name && have.Version == q.Version && have.Source == q.Source &&
-					have.Profile == q.Profile
+					have.Profile == q.Profile && slices.Equal(have.Only, q.Only)
 			}) {
 				all = append(all, q)
 			}
@@ -180,7 +181,7 @@ func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 	case c.What == "":
 		pipelines = a.ownPipelines()
 	case !slices.Contains(a.pipelines(), c.What) || c.Release != "":
-		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.machine})
+		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.Machine})
 		pipelines = nil
 	}
 	for _, p := range pipelines {
@@ -190,8 +191,8 @@ func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 		}
 		for _, q := range reqs {
 			if i := slices.IndexFunc(all, q.Contradicts); i >= 0 {
-				return nil, usageError("toolchain %q of pipeline %s is an environment with other packages than the "+
-					"one of that name in another pipeline, and the lock has one of them: give it another name",
+				return nil, usageError("pipeline %[2]s and another pipeline declare different toolchains %[1]q, but "+
+					"the lock file has one entry per name; rename one toolchain",
 					q.Name, p)
 			}
 		}
@@ -201,19 +202,19 @@ func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) {
 			continue
 		}
-		if _, _, err := d.catalogue().Find(name, ""); err != nil {
+		if _, _, err := d.catalog.Find(name, ""); err != nil {
 			return nil, usageError("--upgrade %s: %v", name, err)
 		}
-		add(toolchains.Request{Name: name, Profile: a.Profile, Machine: d.machine})
+		add(toolchains.Request{Name: name, Profile: a.Profile, Machine: d.Machine})
 	}
 	return all, nil
 }
 
-// ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
+// ownPipelines returns the workspace's pipelines with the chosen profile.
 func (a *app) ownPipelines() []string {
 	var out []string
 	for _, name := range a.own() {
-		cfg, diags := a.load(a.Root, name)
+		cfg, diags := a.load(name)
 		if a.Profile == "" || diags.HasErrors() ||
 			slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)
@@ -222,19 +223,19 @@ func (a *app) ownPipelines() []string {
 	return out
 }
 
-// requests are the toolchains that a pipeline asks for.
+// requests returns the toolchains of a pipeline.
 func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error) {
-	workspace, err := a.workspace(pipeline)
-	if err != nil {
+	if err := a.checkPipeline(pipeline); err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(workspace, pipeline)
+	cfg, diags := a.load(pipeline)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
-		o := a.plannerOptions(workspace, cfg, d)
-		o.Kinds = steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace,
-			Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
-		_, _, more := planner.Build(o)
+		o := a.plannerOptions(cfg, d)
+		w := d.Workspace
+		w.Asked = func(q toolchains.Request) { asked = append(asked, q) }
+		o.Kinds = w.Kinds()
+		_, _, more := planner.Plan(o)
 		diags = append(diags, more...)
 	}
 	if diags.HasErrors() {

@@ -78,7 +78,7 @@ func TestLockCommand(t *testing.T) {
 		return stderr.String()
 	}
 	run(ExitUsage, "missing: ours 1: ", "--check", "--profile", "device")
-	run(ExitUsage, "1 of 2 releases", "--check", "--profile", "device") // what the catalogue pins is pinned
+	run(ExitUsage, "1 of 2 releases", "--check", "--profile", "device") // what the catalog pins is pinned
 	// of the default profile: the shipped lock has it
 	run(0, "pins all 1 releases", "--check")
 	run(0, "nothing to pin")
@@ -86,7 +86,8 @@ func TestLockCommand(t *testing.T) {
 	if asked.Load() != 0 || lock() != "" {
 		t.Errorf("%d requests, lock %q", asked.Load(), lock())
 	}
-	if said := run(0, "pinned sha256", "--profile", "device"); !strings.Contains(said, "ours 1 is pinned on trust") {
+	if said := run(0, "pinned sha256", "--profile", "device"); !strings.Contains(said,
+		"ours 1: the publisher provides no digest") {
 		t.Errorf("stderr does not say what is taken on trust: %s", said)
 	}
 	pinned := lock()
@@ -105,7 +106,7 @@ func TestLockCommand(t *testing.T) {
 	// Its server has another one now, with the same files in it.
 	archive.WriteByte(0)
 	archive.Bytes()[archive.Len()-3] = 1
-	run(0, "pinned anew", "--profile", "device", "--upgrade", "ours")
+	run(0, "pinned again", "--profile", "device", "--upgrade", "ours")
 	if lock() == pinned || asked.Load() != 2 {
 		t.Errorf("%d requests, lock:\n%s", asked.Load(), lock())
 	}

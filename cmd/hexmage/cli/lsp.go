@@ -29,16 +29,18 @@ import (
 
 // lspCmd is `hexmage lsp`.
 type lspCmd struct {
-	Stdio bool `help:"Use standard input and output, as always: some editors add the flag."`
+	Stdio bool `help:"Use standard input and output. This is the default, and editors may pass the flag."`
 }
 
-// Help has the examples of `hexmage lsp --help`.
+// Help returns the examples of `hexmage lsp --help`.
 func (*lspCmd) Help() string {
-	return `Editors start it (docs/editor.md). It runs nothing, writes no file of yours, and uses no network.
+	return `Your editor starts this command: see docs/editor.md. The language server does not run steps, change files or
+use the network.
 
 Examples:
 
-    hexmage lsp                                        on standard input and output, until the editor ends it`
+    hexmage lsp                    serve on standard input and output
+    hexmage lsp --profile device   check pipelines in profile device`
 }
 
 // Run serves an editor.
@@ -67,12 +69,12 @@ func (a *app) editorWorkspace(file string, open langserver.Texts) *langserver.Wo
 	own.WorkDir, own.texts = own.Root, open
 	return &langserver.Workspace{
 		Root:      own.Root,
-		Pipelines: func() []string { return names(own.files(own.Root)) },
+		Pipelines: func() []string { return names(own.files()) },
 		Load: func(_ context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-			return own.load(own.Root, pipeline)
+			return own.load(pipeline)
 		},
 		Check: own.editorCheck,
-		Find:  own.finder(own.Root),
+		Find:  own.module,
 		Words: own.editorWords,
 	}
 }
@@ -82,7 +84,7 @@ func (a *app) editorCheck(_ context.Context, pipeline string) (hcl.Diagnostics, 
 	own := *a
 	var all hcl.Diagnostics
 	own.onDiags = func(diags hcl.Diagnostics) { all = append(all, diags...) }
-	_, err := own.validateIn(own.Root, pipeline)
+	_, err := own.validate(pipeline)
 	var printed *exitError
 	if errors.As(err, &printed) && printed.Err == nil {
 		err = nil
@@ -95,12 +97,12 @@ func (a *app) editorCheck(_ context.Context, pipeline string) (hcl.Diagnostics, 
 func (a *app) editorWords() ([]step.Description, map[string][]langserver.Word) {
 	own := *a
 	own.onDiags = func(hcl.Diagnostics) {}
-	var cat *toolchains.Catalogue
+	var cat *toolchains.Catalog
 	kinds := steps.Workspace{}.Kinds()
-	if d, err := own.domain(own.Root); err == nil {
-		cat, kinds = d.catalogue(), d.kinds
+	if d, err := own.domain(); err == nil {
+		cat, kinds = d.catalog, d.kinds
 	} else {
-		cat, _ = own.catalogues.load(nil, true)
+		cat, _ = own.catalogs.load(nil)
 	}
 	attributes := map[string]string{
 		"arch":      "Hexagon arch, such as `\"v79\"`.",
@@ -122,7 +124,7 @@ func (a *app) editorWords() ([]step.Description, map[string][]langserver.Word) {
 		words["toolchain "+t.Name+" version ="] = releaseWords(t)
 		words["toolchain."+t.Name+"."] = wordsOf(steps.ToolchainAttributes(t))
 	}
-	for _, files := range []fs.FS{own.files(own.Root), hexmage.Shipped} {
+	for _, files := range []fs.FS{own.files(), hexmage.Shipped} {
 		entries, _ := fs.ReadDir(files, config.Modules) // a workspace may have none
 		for _, e := range entries {
 			words["module source ="] = append(words["module source ="], langserver.Word{Name: e.Name()})

@@ -86,7 +86,7 @@ func TestLSPSaysWhatValidateSays(t *testing.T) {
 			text: right + "module \"m\" { source = \"git::https://git.example.com/m.git?ref=v1\" }\n", line: 1},
 		"values": {files: map[string]string{"pipelines/p.hcl": "variable \"x\" { type = number }\n",
 			"pipelines/p.hexvars.hcl": "x = 1\n"}, open: "pipelines/p.hexvars.hcl", text: "x = 1\ny = 2\n", line: 1},
-		"the catalogue": {files: map[string]string{"pipelines/p.hcl": "target \"SM8750\" {}\noutput \"x\" { value " +
+		"the catalog": {files: map[string]string{"pipelines/p.hcl": "target \"SM8750\" {}\noutput \"x\" { value " +
 			"= target.arch }\n", "toolchains/own.hcl": "\n"}, open: "toolchains/own.hcl",
 			text: "soc \"X1\" {\n  arhc = \"v79\"\n}\n"},
 	} {

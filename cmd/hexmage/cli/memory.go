@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// totalMemory returns the bytes of memory that hexmage and its children may use: the memory of this machine, or the
-// limit of the control group if that is lower. It returns 0 if the system tells neither.
+// totalMemory returns the bytes of memory that hexmage and its children may use: the machine's memory, or the limit of
+// the control group if that is lower. It returns 0 if both are unknown.
 func totalMemory() int64 {
 	var total int64
 	for line := range strings.Lines(kernelFile("/proc/meminfo")) {
@@ -28,7 +28,7 @@ func totalMemory() int64 {
 		default:
 			continue
 		}
-		// A limit holds for all groups below it.
+		// A group's limit applies to all groups below it.
 		for group = path.Clean("/" + group); ; group = path.Dir(group) {
 			n, err := strconv.ParseInt(kernelFile(path.Join(root, group, limit)), 10, 64)
 			if err == nil && (total == 0 || n < total) {

@@ -273,10 +273,10 @@ var (
 	goish    = regexp.MustCompile(
 		`%!|<nil>|goroutine |panic|runtime error|0xc[0-9a-f]{9}|unmarshal|strconv\.|(^|\s)(json: |(cty|hcl|fs)\.[A-Z])|\[\]string|map\[string|\d bit int|(int|bool) value`)
 	nextStep = regexp.MustCompile("(?m)(?i:did you mean |(^[ ▏]*|[.;:,(]\\s+|\\b(or|and|then)\\s+|→ " +
-		")(add|ask|choose|chmod|compare|correct|declare|download|edit|end|get|give|install|keep|leave|" +
-		"make|move|name|open|put|raise|remove|" +
-		"rename|run|say|see|set|take|unset|use|want|wait|write)\\b)|There are: |; there (is|are) |It has: |Its keys " +
-		"are|(has|have) to be|must be|such as|\\bas in\\b|written without|use an absolute|exist only in|is " +
+		")(add|ask|change|check|choose|chmod|compare|correct|create|declare|download|edit|end|get|give|install|keep|" +
+		"leave|make|move|name|open|pass|put|raise|remove|rename|replace|run|say|see|select|set|take|unset|use|want|" +
+		"wait|write)\\b)|There are: |; there (is|are) |(Available|Known)[a-z ]*:\\s" +
+		"|(has|have) to be|must be|such as|\\bas in\\b|written without|use an absolute|exist only in|is " +
 		"required|`hexmage ")
 )
 

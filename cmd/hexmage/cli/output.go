@@ -16,19 +16,19 @@ import (
 	"github.com/hexmage/hexmage/internal/ansi"
 )
 
-// output is where a command prints. What names, files, programs and phones say goes through it, so what controls a
-// terminal is written out here, but for colours. It remembers that writing failed.
+// output is a stream of a command. It escapes control characters, which may come from names, files, programs and
+// phones, except for colors. It records write errors.
 type output struct {
 	io.Writer
 	terminal bool
 
 	mu   sync.Mutex
-	data bool   // for programs: as it is, unless a terminal shows it
-	held string // the beginning of a character or sequence, whose end has not come
+	data bool   // for programs: unchanged, unless the stream is a terminal
+	held string // incomplete character or sequence at the end
 	err  error
 }
 
-// newOutput returns what a command prints with to w.
+// newOutput returns an output to w.
 func newOutput(w io.Writer) *output {
 	f, ok := w.(*os.File)
 	return &output{Writer: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
@@ -54,9 +54,9 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// whole is the length of the text without a character or a sequence at its end that may go on.
+// whole returns the length of the text without an incomplete character or sequence at its end.
 func whole(text string) int {
-	const longest = 16 // bytes of a colour
+	const longest = 16 // bytes of a color
 	for i := max(0, len(text)-utf8.UTFMax+1); i < len(text); i++ {
 		if utf8.RuneStart(text[i]) && !utf8.FullRuneInString(text[i:]) {
 			return i
@@ -69,7 +69,7 @@ func whole(text string) int {
 	return len(strings.TrimSuffix(text, "\r"))
 }
 
-// end prints what is held back, and returns what went wrong.
+// end prints the held text, and returns the first write error.
 func (o *output) end() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +80,7 @@ func (o *output) end() error {
 	return o.err
 }
 
-// isData says that what is printed there is for programs, which get it as it is; a terminal does not.
+// isData marks outputs for programs: their text is unchanged, unless a terminal shows it.
 func isData(outputs ...io.Writer) {
 	for _, w := range outputs {
 		if o, ok := w.(*output); ok {
@@ -89,22 +89,41 @@ func isData(outputs ...io.Writer) {
 	}
 }
 
-// screen is standard error for those who move the cursor themselves, and make visible what they show.
-func (e Env) screen() io.Writer { return unfiltered(e.Stderr) }
+// print prints a text for people.
+func (a *app) print(text string) { fmt.Fprint(a.Env.Stdout, ansi.Visible(text, a.colored())) }
 
-// unfiltered is where what is printed to w ends up, for a program that has the terminal for itself.
-func unfiltered(w io.Writer) io.Writer {
-	if o, ok := w.(*output); ok {
-		return o.Writer
+// printf prints a text for people.
+func (a *app) printf(format string, args ...any) { a.print(fmt.Sprintf(format, args...)) }
+
+// show prints a result: its value with --json, else the text.
+func (a *app) show(value any, format string, args ...any) error {
+	if a.JSON {
+		return writeJSON(a.Env.Stdout, value)
 	}
-	return w
+	a.printf(format, args...)
+	return nil
 }
 
-// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has
-// seen enough.
+// say prints a sentence to standard error. It does not disturb a display there.
+func (a *app) say(format string, args ...any) {
+	text := "hexmage: " + ansi.Visible(fmt.Sprintf(format, args...), false) + "\n"
+	if !a.Live || !a.interrupts.show(text) {
+		fmt.Fprint(a.Env.Stderr, text)
+	}
+}
+
+// screen returns standard error for displays that move the cursor and escape their text themselves.
+func (e Env) screen() io.Writer {
+	if o, ok := e.Stderr.(*output); ok {
+		return o.Writer
+	}
+	return e.Stderr
+}
+
+// written returns the exit code of a command, after a check for write errors. A closed pipe is not an error.
 func written(env Env, code int) int {
 	if o, ok := env.Stderr.(*output); ok {
-		_ = o.end() // there is nowhere to say so
+		_ = o.end() // no stream is left for an error
 	}
 	o, ok := env.Stdout.(*output)
 	if !ok {
@@ -114,7 +133,7 @@ func written(env Env, code int) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
 		return code
 	}
-	fmt.Fprintf(env.Stderr, "hexmage: what this command prints could not be written: %v\n", err)
+	fmt.Fprintf(env.Stderr, "hexmage: cannot write the output: %v\n", err)
 	if code == ExitFailed {
 		return code
 	}

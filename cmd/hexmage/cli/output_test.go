@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What controls a terminal is written out, wherever the text is cut into pieces; colours stay.
+// What controls a terminal is written out, wherever the text is cut into pieces; colors stay.
 func TestOutput(t *testing.T) {
 	const text = "ä\x1b[31mred\x1b[0m \x1b]0;title\a\x1b[2J\x9b2J\r\nover\rwritten \u202eback 語"
 	const want = "ä\x1b[31mred\x1b[0m \\x1b]0;title\\x07\\x1b[2J\\x9b2J\nover\\x0dwritten \\u202eback 語"

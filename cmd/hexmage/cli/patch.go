@@ -8,47 +8,49 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/patches"
 )
 
 // patchCmd is `hexmage patch …`.
 type patchCmd struct {
-	Check patchCheckCmd `cmd:"" help:"List each place that a rule or patch would change."`
-	Apply patchApplyCmd `cmd:"" help:"Change the sources, in place or in a copy."`
-	Diff  patchDiffCmd  `cmd:"" help:"Print the changes of apply as a unified diff."`
+	Check patchCheckCmd `cmd:"" help:"List the changes that an op package needs for an SDK."`
+	Apply patchApplyCmd `cmd:"" help:"Adapt the sources of an op package to an SDK, in place or in a copy."`
+	Diff  patchDiffCmd  `cmd:"" help:"Print a diff of the changes that an op package needs for an SDK."`
 }
 
-// Help has the examples of `hexmage patch --help`.
+// Help returns the examples of `hexmage patch --help`.
 func (*patchCmd) Help() string {
-	return `The SDK's headers decide which patches and rules of a series are needed.
-Step "patch" of a pipeline does the same: docs/patches.md.
+	return `The changes come from a series: a folder of patches, and of rules that rename identifiers. Each command uses
+only the patches and rules that the SDK needs. In a pipeline, a step of kind patch does the same as hexmage patch apply. See
+docs/patches.md.
 
 Examples:
 
-    hexmage patch check LLaMAPackage                           with the shipped series that fits
-    hexmage patch check LLaMAPackage --sdk $QAIRT_SDK_ROOT
-    hexmage patch diff LLaMAPackage --sdk qairt@2.41.0.251128  the same as a diff
-    hexmage patch apply LLaMAPackage --sdk qairt --out patched
-    hexmage patch check src --sdk qairt --series own=patches/own`
+    hexmage patch check LLaMAPackage                               list the changes, with a shipped series
+    hexmage patch check LLaMAPackage --sdk $QAIRT_SDK_ROOT         list the changes for an installed SDK
+    hexmage patch diff LLaMAPackage --sdk qairt@2.41.0.251128      print the changes as a diff, for one release
+    hexmage patch apply LLaMAPackage --sdk qairt --out patched     write a changed copy of the sources to patched/
+    hexmage patch check src --sdk qairt --series own=patches/own   list the changes of your own series`
 }
 
-// patchArgs are what the commands that apply a series have in common.
+// patchArgs are the arguments of commands that apply a series.
 type patchArgs struct {
-	Source string `arg:"" help:"Folder of the sources."`
-	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"SDK root, or qairt[@VERSION]. Default: qairt."`
-	Series string `placeholder:"NAME" help:"Shipped series, or NAME=FOLDER. Default: the shipped one that fits."`
+	Source string `arg:"" help:"Folder with the sources of the op package."`
+	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"Adapt the sources to this SDK: the folder of a QAIRT SDK, or a release such as qairt@2.41.0.251128. Default: qairt, the default release."`
+	Series string `placeholder:"NAME" help:"Use this series of patches: the name of a series that hexmage ships, or NAME=FOLDER for a series of your own. Default: the shipped series that matches the sources."`
 }
 
-// request opens what the arguments name.
+// request opens the files of the arguments.
 func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error) {
 	source, err := a.place(absolute(a.WorkDir, p.Source))
 	r := patches.Request{Source: source}
 	if err != nil {
 		return r, err
 	}
-	if info, err := os.Stat(r.Source); err != nil || !info.IsDir() {
-		return r, usageError("%s is no folder of sources: name the one that has the op package's files", p.Source)
+	if !isFolder(r.Source) {
+		return r, usageError("%s contains no sources; name the folder of the op package", p.Source)
 	}
 	if r.SDKInclude, err = a.sdkHeaders(ctx, p.SDK); err != nil {
 		return r, err
@@ -67,7 +69,7 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 		name += "=" + dir
 	}
 	if r.Series, r.SeriesFS, err = patches.OpenSeries(name); err != nil {
-		return r, &exitError{Code: ExitUsage, Err: err}
+		return r, usageError("%w", err)
 	}
 	return r, nil
 }
@@ -87,10 +89,10 @@ func (a *app) sdkHeaders(ctx context.Context, name string) (string, error) {
 	case isFolder(include):
 		return include, nil
 	case filepath.Base(root) == "QNN" && isFolder(filepath.Join(root, "HTP")):
-		return root, nil // --sdk names the folder of headers itself
+		return root, nil // --sdk names the header folder itself
 	}
-	return "", usageError("--sdk %s: folder %s not found; name the root of a QAIRT SDK, or qairt[@VERSION] "+
-		"that `hexmage toolchain list` has", name, include)
+	return "", usageError("--sdk %s: folder %s not found; name the root of a QAIRT SDK, or qairt[@VERSION] from "+
+		"`hexmage toolchain list`", name, include)
 }
 
 func isFolder(p string) bool {
@@ -98,16 +100,16 @@ func isFolder(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// patched is what check and apply tell programs.
+// patched is the JSON output of check and apply.
 type patched struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
-	Out   string `json:"out,omitempty"` // the folder that was changed or written
+	Out   string `json:"out,omitempty"` // changed or written folder
 	Note  string `json:"note,omitempty"`
 	patches.Report
 }
 
-// packageNote says that the sources are an op package that no series is for; "" for others.
+// packageNote returns a note if the sources are an op package without a series, else "".
 func packageNote(source string) string {
 	if b := oppackage.FindBackend(os.DirFS(source)); b != nil {
 		return b.String()
@@ -115,30 +117,22 @@ func packageNote(source string) string {
 	return ""
 }
 
-// tellPatched prints a report and what went wrong.
+// tellPatched prints a report and an error.
 func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out string) error {
-	if a.JSON {
-		p := patched{OK: err == nil, Note: packageNote(r.Source), Report: rep}
-		if err != nil {
-			p.Error = err.Error()
-		} else {
-			p.Out = out
-		}
-		if err := a.printJSON(p); err != nil {
-			return err
-		}
+	p, shown := patched{OK: err == nil, Note: packageNote(r.Source), Report: rep}, rep
+	if r.AllowFew { // the user wants the changes, not a series
+		shown = rep.Changes()
+	}
+	text := shown.Text()
+	if err != nil {
+		p.Error = err.Error()
 	} else {
-		shown := rep
-		if r.AllowFew { // the user asked for the changes, not for a series
-			shown = rep.Changes()
-		}
-		fmt.Fprint(a.Env.Stdout, shown.Text())
-		if err == nil {
-			fmt.Fprintln(a.Env.Stdout, summary(rep, out))
-		}
-		if note := packageNote(r.Source); note != "" {
-			fmt.Fprintln(a.Env.Stdout, "note:", note)
-		}
+		p.Out = out
+		text += summary(rep, out) + "\n"
+	}
+	text += also(p.Note != "", "note: "+p.Note+"\n")
+	if err := a.show(p, "%s", text); err != nil {
+		return err
 	}
 	switch {
 	case err == nil:
@@ -151,22 +145,17 @@ func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out 
 	return &exitError{Code: ExitFailed, Err: fmt.Errorf("patch: %w", err)}
 }
 
-// summary says in a line what was done, or would be.
+// summary describes the changes in one line.
 func summary(rep patches.Report, out string) string {
 	if len(rep.Changed) == 0 {
 		return "nothing to change"
 	}
 	places := rep.Places()
-	what := fmt.Sprintf("%d files", len(rep.Changed))
+	what := report.Count(len(rep.Changed), "file")
 	if len(rep.Changed) == 1 {
 		what = rep.Changed[0]
 	}
-	switch {
-	case places == 1:
-		what += ", 1 place by rules"
-	case places > 1:
-		what += fmt.Sprintf(", %d places by rules", places)
-	}
+	what += also(places > 0, ", "+report.Count(places, "place")+" by rules")
 	if out == "" {
 		return "would change " + what
 	}
@@ -178,7 +167,19 @@ type patchCheckCmd struct {
 	patchArgs
 }
 
-// Run says what would be done.
+// Help returns the examples of `hexmage patch check --help`.
+func (*patchCheckCmd) Help() string {
+	return `Lists the patches and rules of a series that the SDK needs. A series is a folder of patches, and of rules that
+rename identifiers. Also lists each place in the sources that hexmage patch apply would change. Changes no files. See docs/patches.md.
+
+Examples:
+
+    hexmage patch check LLaMAPackage                         list the changes for the default release of QAIRT
+    hexmage patch check LLaMAPackage --sdk $QAIRT_SDK_ROOT   list the changes for an installed SDK
+    hexmage patch check src --series own=patches/own         list the changes of your own series`
+}
+
+// Run reports the changes without making them.
 func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {
@@ -191,10 +192,21 @@ func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
 // patchApplyCmd is `hexmage patch apply SOURCE --sdk SDK [--out DIR]`.
 type patchApplyCmd struct {
 	patchArgs
-	Out string `placeholder:"DIR" help:"Write a patched copy to DIR, which must be empty or not exist, and leave the sources as they are."`
+	Out string `placeholder:"DIR" help:"Write changed copies of the sources to DIR, and do not change <source>. DIR must be empty or missing."`
 }
 
-// Run applies.
+// Help returns the examples of `hexmage patch apply --help`.
+func (*patchApplyCmd) Help() string {
+	return `Applies the patches and rules of a series that the SDK needs. A series is a folder of patches, and of rules
+that rename identifiers. See docs/patches.md.
+
+Examples:
+
+    hexmage patch apply LLaMAPackage                             change the sources in place
+    hexmage patch apply LLaMAPackage --sdk qairt --out patched   write a changed copy of the sources to patched/`
+}
+
+// Run applies a series.
 func (c *patchApplyCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {
@@ -216,7 +228,19 @@ type patchDiffCmd struct {
 	patchArgs
 }
 
-// Run prints the diff and nothing else.
+// Help returns the examples of `hexmage patch diff --help`.
+func (*patchDiffCmd) Help() string {
+	return `Prints the changes that hexmage patch apply would make, in the unified format of git diff. Changes no files.
+The changes come from a series: a folder of patches, and of rules that rename identifiers. hexmage applies only
+the patches and rules that the SDK needs. See docs/patches.md.
+
+Examples:
+
+    hexmage patch diff LLaMAPackage --sdk qairt@2.41.0.251128   print a diff for one release of QAIRT
+    hexmage patch diff LLaMAPackage > qairt.patch               write a patch file`
+}
+
+// Run prints only the diff.
 func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {
@@ -227,7 +251,7 @@ func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 		return a.tellPatched(r, rep, err, "")
 	}
 	if a.JSON {
-		return a.printJSON(struct {
+		return writeJSON(a.Env.Stdout, struct {
 			Diff string `json:"diff"`
 			patches.Report
 		}{string(diff), rep})

@@ -158,7 +158,8 @@ func TestEightPhones(t *testing.T) {
 	t.Logf("in %v:\n%s%s", took, out, errs)
 	all := out + errs
 	name := fmt.Sprintf("phone%d", dying+1)
-	if n := strings.Count(all, "the run on "+name+" broke off"); n != 1 || strings.Count(all, "broke off") != 1 {
+	n := strings.Count(all, "the run on "+name+" was interrupted")
+	if n != 1 || strings.Count(all, "was interrupted") != 1 {
 		t.Errorf("the dead phone is named %d times", n)
 	}
 	for _, want := range []string{`seq  prefill speed, tokens/s`, `(?m)^ +64 +500 .*\b3 `, `(?m)^ +1024 +500 .*\b3 `} {
@@ -228,26 +229,27 @@ func TestChoosingAPhone(t *testing.T) {
 	ran("phone 3", "-s", r.phones[2].Addr()) // what another phone printed is not the answer
 	ran("phone 2", "--serial", "phone2")
 	refused(cli.ExitEngine, []string{"run", "one", "--serial", "phone9"},
-		"device phone9: it is not connected to the adb server", "devices.hcl has phone1, phone2, phone3")
+		"device phone9: it is not connected to the adb server", "Devices in devices.hcl: phone1, phone2, phone3")
 
 	// Without a pool: the user's own adb server.
 	listed := r.vars
 	r.vars = append(r.vars[:len(r.vars):len(r.vars)], "HEXMAGE_DEVICES=")
 	refused(cli.ExitOK, []string{"device", "list", "--json"}, r.phones[2].Addr())
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", "127.0.0.1:9"}, "failed to connect")
-	ran("phone 3", "--fresh") // the only one there
+	refused(cli.ExitEngine, []string{"run", "one", "--force", "--serial", "127.0.0.1:9"}, "failed to connect")
+	ran("phone 3", "--force") // the only one there
 	refused(cli.ExitOK, []string{"device", "connect", r.phones[0].Addr()}, "connected")
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh"},
-		"2 devices with the SoC SM8750 are connected: choose one with --serial", r.phones[0].Addr(), r.phones[2].Addr())
-	ran("phone 1", "--fresh", "--serial", r.phones[0].Addr())
+	refused(cli.ExitEngine, []string{"run", "one", "--force"},
+		"2 devices with the SoC SM8750 are connected; choose one with --serial", r.phones[0].Addr(), r.phones[2].Addr())
+	ran("phone 1", "--force", "--serial", r.phones[0].Addr())
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[0].Addr())
 	r.vars = append(listed[:len(listed):len(listed)], "ADB_SERVER_SOCKET=nonsense")
-	refused(cli.ExitUsage, []string{"run", "one", "--fresh"}, "ADB_SERVER_SOCKET=nonsense: want tcp:HOST:PORT")
+	refused(cli.ExitUsage, []string{"run", "one", "--force"},
+		"ADB_SERVER_SOCKET=nonsense: invalid address; use tcp:HOST:PORT")
 	r.vars = append(listed[:len(listed):len(listed)], "HEXMAGE_DEVICES=", "ADB_SERVER_SOCKET=tcp:192.0.2.1x:5037")
-	refused(cli.ExitUsage, []string{"run", "one", "--fresh"},
-		"The adb server 192.0.2.1x:5037 does not answer, which adb's variables name")
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[0].Addr()},
-		"the adb server 192.0.2.1x:5037 does not answer; run `adb -a nodaemon server` there")
+	refused(cli.ExitUsage, []string{"run", "one", "--force"},
+		"The adb server at 192.0.2.1x:5037 does not answer")
+	refused(cli.ExitEngine, []string{"run", "one", "--force", "--serial", r.phones[0].Addr()},
+		"the adb server 192.0.2.1x:5037 does not answer (", "; run `adb -a nodaemon server` on the server's computer")
 	r.vars = listed
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[1].Addr(), "phone2 ", r.phones[2].Addr())
 }

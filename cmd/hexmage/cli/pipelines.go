@@ -15,18 +15,19 @@ import (
 
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// skeleton reads a pipeline, the workspace's own or a shipped one, and unpacks nothing: nil if it has errors.
+// skeleton reads a pipeline of the workspace or a shipped one without unpacking. It returns nil if the pipeline has
+// errors.
 func (a *app) skeleton(name string) (cfg *config.Pipeline, own bool) {
 	var from fs.FS = hexmage.Shipped
-	own = a.Root != "" && workspace.Has(rooted.FS(a.Root), name)
+	own = a.Root != "" && workspace.Has(safepath.FS(a.Root), name)
 	if own {
-		from = rooted.FS(a.Root)
+		from = safepath.FS(a.Root)
 	}
-	// as the binary carries them
+	// from the binary
 	cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) {
 		if f, ok := moduleOf(from, source); ok {
 			return f, nil
@@ -40,12 +41,12 @@ func (a *app) skeleton(name string) (cfg *config.Pipeline, own bool) {
 	return cfg, own
 }
 
-// which is the error for a command that no pipeline was named for: it lists those that there are.
+// which returns the error for a missing pipeline argument. It lists the pipelines.
 func (a *app) which() error {
 	var own, shipped [][]string
 	for _, name := range a.pipelines() {
 		cfg, ours := a.skeleton(name)
-		row := []string{"  " + name, "cannot be read: hexmage validate " + name}
+		row := []string{"  " + name, "unreadable; run hexmage validate " + name}
 		if cfg != nil {
 			var profiles []string
 			for _, p := range cfg.Profiles {
@@ -59,26 +60,28 @@ func (a *app) which() error {
 			shipped = append(shipped, row)
 		}
 	}
-	text := "which pipeline? hexmage run NAME [--profile PROFILE]\n"
+	text := "missing pipeline name; use `hexmage run NAME [--profile PROFILE]`\n"
 	if len(own) > 0 {
-		text += "\nOf this workspace, with its profiles:\n\n" + columns(own)
+		text += "\nPipelines of this workspace, with their profiles:\n\n" + columns(own)
 	}
 	if files := a.misplaced(); len(files) > 0 {
-		text += fmt.Sprintf("\nIn this folder: %s. Pipelines are found in %s/: move the file there.\n", some(files, 3),
+		text += fmt.Sprintf("\nThis folder contains %s, but hexmage finds pipelines only in %s/. Move the file "+
+			"there.\n",
+			some(files, 3),
 			workspace.Folder)
 	}
 	text += "\nShipped:\n\n" + columns(shipped)
-	return usageError("%s\nOne of your own: hexmage init. What this machine lacks: hexmage doctor", text)
+	return usageError("%s\nTo create a pipeline: hexmage init. To check this machine: hexmage doctor", text)
 }
 
-// withoutOutputs returns advice for a pipeline of the workspace that calls modules and has no output block, so that its
-// results are in the cache alone; "" for others.
+// withoutOutputs returns advice for a pipeline of the workspace that calls modules and has no output block, else "".
+// Results of such a pipeline stay in the cache.
 func (a *app) withoutOutputs(name string) string {
 	cfg, own := a.skeleton(name)
 	if cfg == nil || !own {
 		return ""
 	}
-	parts := cfg.With(cmp.Or(a.Profile, defaultProfile(cfg.Module)))
+	parts := cfg.With(a.profileOf(cfg.Module))
 	if len(parts.Outputs) > 0 {
 		return ""
 	}
@@ -87,19 +90,20 @@ func (a *app) withoutOutputs(name string) string {
 			continue
 		}
 		var names []string
-		for _, o := range c.Module.With(cmp.Or(a.Profile, defaultProfile(c.Module))).Outputs {
+		for _, o := range c.Module.With(a.profileOf(c.Module)).Outputs {
 			names = append(names, o.Name)
 		}
 		if len(names) > 0 {
-			return fmt.Sprintf("%s has no output block, so out/ has nothing of it. To put a result there, add: "+
-				"output %q { value = module.%s.%s }. Module %s has %s", name, names[0], c.Name, names[0], c.Name,
+			return fmt.Sprintf("%s has no output block, so hexmage writes nothing to out/. Add a block such as "+
+				"output %q { value = module.%s.%s }. Outputs of module %s: %s",
+				name, names[0], c.Name, names[0], c.Name,
 				some(names, 8))
 		}
 	}
 	return ""
 }
 
-// misplaced returns the pipeline files in the working folder: hexmage looks for them in pipelines/ alone.
+// misplaced returns pipeline files in the working folder, since hexmage finds pipelines only in pipelines/.
 func (a *app) misplaced() []string {
 	var found []string
 	if len(a.own()) > 0 {
@@ -119,19 +123,19 @@ func (a *app) misplaced() []string {
 	return found
 }
 
-// defaultProfile is the one that is taken when none is named.
-func defaultProfile(m *config.Module) string {
+// profileOf returns the chosen profile, or the default one.
+func (a *app) profileOf(m *config.Module) string {
 	for _, p := range m.Profiles {
-		if p.Default {
+		if a.Profile == "" && (p.Default || len(m.Profiles) == 1) {
 			return p.Name
 		}
 	}
-	return ""
+	return a.Profile
 }
 
-// eachModule calls do with the parts that a module has in a profile, and so for the modules that it calls, with what
-// addresses in them begin with.
-func eachModule(at string, m *config.Module, profile string, do func(at string, p config.Parts)) {
+// eachModule calls do with the blocks of a module in a profile, and of the modules that it calls. at is the prefix of
+// the addresses in a module.
+func eachModule(at string, m *config.Module, profile string, do func(at string, p config.ProfileBlocks)) {
 	if m == nil {
 		return
 	}
@@ -144,8 +148,8 @@ func eachModule(at string, m *config.Module, profile string, do func(at string, 
 	}
 }
 
-// off tells whether a condition is a local that is false, as it stands there.
-func off(when hcl.Expression, in config.Parts) bool {
+// off reports whether a condition is a local with the literal value false.
+func off(when hcl.Expression, in config.ProfileBlocks) bool {
 	if when == nil {
 		return false
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/engine"
@@ -32,26 +32,26 @@ import (
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
-// planned is a plan, and who says more of it when what it waits for is known.
+// planned is a plan with its resolver, which plans deferred steps.
 type planned struct {
 	*plan.Plan
-	more *planner.Extender
+	more *planner.Resolver
 }
 
-// runnable says what this machine lacks to run the plan. what needs it is told to the user: "the pipeline".
+// runnable returns an error if this machine cannot run the plan. what names the plan in the error: "the pipeline".
 func (a *app) runnable(p *planned, what string) error {
 	missing := p.Missing()
 	for _, m := range missing {
-		fmt.Fprintf(a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
+		a.say("missing: %s", m)
 	}
 	if len(missing) > 0 {
-		return usageError("this machine lacks what %s needs (profile %q); `hexmage plan` shows what would run", what,
+		return usageError("this machine lacks requirements of %s (profile %q); run `hexmage plan` to list them", what,
 			p.Profile)
 	}
 	return nil
 }
 
-// Select is plan.Plan.Select.
+// Select restricts the plan, like plan.Plan.Select.
 func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	some, err := p.Plan.Select(steps...)
 	if err != nil {
@@ -60,56 +60,57 @@ func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	return &planned{some, p.more}, nil
 }
 
-// extend lets a build of the plan go on where it waits.
-func (p *planned) extend(o *engine.Options) { o.Extender, o.Hints = p.more, p.more.Explain }
+// extend sets the resolver in a build's options.
+func (p *planned) extend(o *engine.Options) { o.Resolver, o.Hints = p.more, p.more.Explain }
 
-// plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
-func (a *app) plan(pipeline string, steps []string) (*planned, string, error) {
+// plan plans a pipeline, restricted to steps if any are given. It prints diagnostics.
+func (a *app) plan(pipeline string, steps []string) (*planned, error) {
 	selection, err := selected(steps)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	workspace, err := a.workspace(pipeline)
-	if err != nil {
-		return nil, "", err
+	if err := a.checkPipeline(pipeline); err != nil {
+		return nil, err
 	}
-	a.catalogues.begin(workspace)
-	cfg, diags := a.load(workspace, pipeline)
+	cfg, diags := a.load(pipeline)
 	var p *planned
 	if !diags.HasErrors() {
-		whole, more, err := a.planConfig(workspace, cfg)
+		whole, more, err := a.planConfig(cfg)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		p, diags = whole, append(diags, more...)
 	}
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	p.Plan = a.checkMachine(p.Plan)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
-			return nil, "", givenError{&exitError{Code: ExitUsage, Err: err}}
+			return nil, givenError{usageError("%w", err)}
 		}
 	}
-	return p, workspace, nil
+	return p, nil
 }
 
-func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
-	d, err := a.domain(workspace)
+func (a *app) planConfig(cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
+	d, err := a.planDomain()
 	if err != nil {
 		return nil, nil, err
 	}
-	o := a.plannerOptions(workspace, cfg, d)
+	o := a.plannerOptions(cfg, d)
 	o.Strays = a.strays(cfg)
-	p, more, diags := planner.Build(o)
+	p, more, diags := planner.Plan(o)
+	if err := d.wait(); err != nil {
+		return nil, nil, err
+	}
 	if p == nil {
 		return nil, diags, nil
 	}
 	return &planned{Plan: p, more: more}, diags, nil
 }
 
-// strays are the names of HEXMAGE_VAR_NAME that no pipeline has, of the workspace and of those that are shipped.
+// strays returns names of HEXMAGE_VAR_NAME that no pipeline of the workspace or of hexmage has.
 func (a *app) strays(cfg *config.Pipeline) (names []string) {
 	set := a.envVars()
 	drop := func(cfg *config.Pipeline) {
@@ -129,57 +130,57 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 	return slices.Sorted(maps.Keys(set))
 }
 
-func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
+func (a *app) plannerOptions(cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC,
-		TargetFlag: "--soc", Targets: d.target,
+		Config: cfg, Kinds: d.kinds, Workspace: a.here(), Profile: a.Profile, TargetNames: a.SoC,
+		TargetFlag: "--soc", Targets: d.Target,
 		CPULevel: a.Env.CPULevel, EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
 
-// secrets returns what has the values that the secrets of a pipeline's plan refer to: those of this command.
-func (a *app) secrets(workspace, pipeline string) func() (secret.Values, error) {
+// secrets returns a function that reads the values of a pipeline's secrets from this command's environment.
+func (a *app) secrets(pipeline string) func() (secret.Values, error) {
 	return func() (secret.Values, error) {
-		cfg, diags := a.load(workspace, pipeline)
+		cfg, diags := a.load(pipeline)
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
-			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile,
+			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: a.here(), Profile: a.Profile,
 				EnvVars: a.envVars(), FlagVars: a.Set})
 			diags = append(diags, more...)
 		}
 		if diags.HasErrors() {
-			return nil, fmt.Errorf("find the values of sensitive variables: %w", diags)
+			return nil, fmt.Errorf("cannot evaluate sensitive variables: %w", diags)
 		}
 		return values, nil
 	}
 }
 
-// printDiags prints diagnostics. Its error has nothing more to say: one of them is an error.
+// printDiags prints diagnostics. It returns an error without a message if one of them is an error.
 func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) error {
-	diags = config.Advised(diags)
+	diags = config.ImproveDiagnostics(diags)
 	switch {
 	case a.onDiags != nil:
 		a.onDiags(diags)
 	case len(diags) > 0:
 		shown := diags
-		if diags.HasErrors() { // it is warned again when these are mended
+		if diags.HasErrors() { // the warnings are shown again after a fix
 			shown = slices.DeleteFunc(slices.Clone(diags),
 				func(d *hcl.Diagnostic) bool { return d.Summary == steps.SimulatedSDK })
 		}
-		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.coloured()))
+		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.colored()))
 		a.sendDiags(diags)
 	}
 	if diags.HasErrors() {
 		err := &exitError{Code: ExitUsage}
 		for _, d := range diags {
 			var own *exitError
-			// a module that could not be got is no mistake in a file
+			// a module that cannot be fetched is not an error in a file
 			if why, ok := d.Extra.(error); ok && errors.As(why, &own) {
 				err.Code = own.Code
 			}
 		}
-		if planner.OfOptions(diags) {
+		if planner.IsOptionError(diags) {
 			return givenError{err}
 		}
 		return err
@@ -187,8 +188,7 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 	return nil
 }
 
-// sendDiags writes diagnostics for programs. Where what a command prints is one object, only errors are, in its
-// place.
+// sendDiags writes diagnostics as JSON. If the command prints one object, only errors are written, in its place.
 func (a *app) sendDiags(diags hcl.Diagnostics) {
 	var to sinks
 	if a.also != nil {
@@ -219,40 +219,43 @@ func (a *app) sendDiags(diags hcl.Diagnostics) {
 
 // planCmd is `hexmage plan PIPELINE [STEP…]`.
 type planCmd struct {
-	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
+	Pipeline string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
+	Steps    []string `arg:"" optional:"" help:"Plan only these steps and their dependencies. Write a step as KIND.NAME, or as module.NAME.KIND.NAME if it is in a module. Default: all steps."`
 }
 
-// Help has the examples of `hexmage plan --help`.
+// Help returns the examples of `hexmage plan --help`.
 func (*planCmd) Help() string {
-	return `For each step it prints what a run would do and why, and how long the step took last time. Below the steps it
-prints the size of downloads, of results on disk and of what is pushed to phones, as far as earlier runs and the lock
-tell (~ is about, > is more than). It checks memory, disk, programs and phones: if this machine cannot run the
-pipeline, it prints what is missing, and the exit code is 2.
+	return `For each step, prints whether it will run, why, and how long its last run took. Then prints the total size
+of downloads, results and transfers to phones. Sizes and times are estimates from earlier runs and the lock file: ~ 2 GB
+means about 2 GB, > 2 GB means more than 2 GB.
+
+Also checks memory, disk space, programs and phones. If this machine cannot run the pipeline, prints the missing parts and
+exits with 2.
 
 Examples:
 
-    hexmage plan qwen3-aot-v79                            a line for each step that something will be done for
-    hexmage plan qwen3-aot-v79 -v                         every command, its inputs and outputs
-    hexmage plan qwen3-aot-v79 module.aot.context.llm     one step and what it needs
-    hexmage plan qwen3-aot-v79 --profile device           before the SDKs are there
-    hexmage plan qwen3-aot-v79 --with qairt@2.42.0.251225 what an upgrade would run again
-    hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
+    hexmage plan qwen3-aot-v79                                   the steps that will run
+    hexmage plan qwen3-aot-v79 -v                                also print commands, inputs and outputs
+    hexmage plan qwen3-aot-v79 module.aot.context.llm            one step and its dependencies
+
+    hexmage plan qwen3-aot-v79 --profile device                  a run on a phone, before you install the SDKs
+    hexmage plan qwen3-aot-v79 --toolchain qairt@2.42.0.251225   preview an upgrade of QAIRT
+    hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'    the addresses of the steps`
 }
 
-// Run prints what the pipeline would run.
+// Run prints the actions of a run without running them.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
-	p, workspace, err := a.plan(c.Pipeline, c.Steps)
+	p, err := a.plan(c.Pipeline, c.Steps)
 	if err != nil {
 		return err
 	}
-	w, err := a.preview(ctx, p, workspace, nil)
+	w, err := a.preview(ctx, p, nil)
 	if err != nil {
 		return err
 	}
 	s := w.status(ctx)
 	s.Expected = w.expect(ctx, a.Jobs, freeFor(a.Cache), a.Cache)
-	if s.Findings, err = a.canRun(ctx, w, s.Expected, workspace); err != nil {
+	if s.Findings, err = a.canRun(ctx, w, s.Expected); err != nil {
 		return err
 	}
 	s.Findings = append(failedChecks(w.p), s.Findings...)
@@ -262,73 +265,70 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return engineError(err)
 		}
-		fmt.Fprintln(a.Env.Stdout, string(b))
+		a.print(string(b) + "\n")
 	case a.Verbose:
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes())+s.lacks(), false))
+		a.print(plan.Text(p.Plan, s.notes()) + s.lacks())
 	default:
 		short := &shortPlan{p: p.Plan, status: s, width: a.width(),
 			took: func(step, name string) (time.Duration, bool) { return w.took(ctx, step, name) }}
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
+		a.print(short.text())
 	}
 	if len(p.Missing()) > 0 || s.cannot() {
-		return &exitError{Code: ExitUsage} // what is missing was said
+		return &exitError{Code: ExitUsage} // missing parts are printed already
 	}
 	return nil
 }
 
 // graphCmd is `hexmage graph PIPELINE`.
 type graphCmd struct {
-	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
+	Pipeline string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
+	Steps    []string `arg:"" optional:"" help:"Print only these steps and their dependencies. Write a step as KIND.NAME, or as module.NAME.KIND.NAME if it is in a module. Default: all steps."`
 }
 
-// Help has the examples of `hexmage graph --help`.
+// Help returns the examples of `hexmage graph --help`.
 func (*graphCmd) Help() string {
 	return `Examples:
 
-    hexmage graph qwen3-aot-v79                        mermaid, which many forges draw
-    hexmage graph qwen3-aot-v79 --json                 nodes and edges`
+    hexmage graph qwen3-aot-v79          text that GitHub and GitLab render as a graph
+    hexmage graph qwen3-aot-v79 --json   nodes and edges as JSON`
 }
 
 // Run prints the graph.
 func (c *graphCmd) Run(a *app) error {
-	p, _, err := a.plan(c.Pipeline, c.Steps)
+	p, err := a.plan(c.Pipeline, c.Steps)
 	if err != nil {
 		return err
-	}
-	if !a.JSON {
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Mermaid(p.Plan), false))
-		return nil
 	}
 	b, err := plan.GraphJSON(p.Plan)
 	if err != nil {
 		return engineError(err)
 	}
-	fmt.Fprintln(a.Env.Stdout, string(b))
-	return nil
+	return a.show(json.RawMessage(b), "%s", plan.Mermaid(p.Plan))
 }
 
 // validateCmd is `hexmage validate [PIPELINE…]`.
 type validateCmd struct {
-	Pipelines []string `arg:"" optional:"" help:"Pipelines: names of files in pipelines/ without .hcl, or of folders there. Default: all."`
+	Pipelines []string `arg:"" optional:"" help:"Pipelines: the names of files in pipelines/ (without .hcl) or of folders in pipelines/. Default: all pipelines."`
 }
 
-// Help has the examples of `hexmage validate --help`.
+// Help returns the examples of `hexmage validate --help`.
 func (*validateCmd) Help() string {
-	return `Examples:
+	return `Checks syntax, names, types and values. Does not run steps, and does not need SDKs.
 
-    hexmage validate                                   all pipelines, in each of their profiles
-    hexmage validate qwen3-aot-v79 --profile device    one of them`
+Examples:
+
+    hexmage validate                                  all pipelines, in all profiles
+    hexmage validate qwen3-aot-v79 --profile device   one pipeline, in one profile`
 }
 
-// checked is a pipeline in one of its profiles.
+// checked is a pipeline in a profile.
 type checked struct {
 	Pipeline string `json:"pipeline"`
 	Profile  string `json:"profile,omitempty"`
 	Valid    bool   `json:"valid"`
 }
 
-// Run checks pipelines, one after the other, and says of each whether it is right.
+// Run checks pipelines in turn and reports whether each is valid.
 func (c *validateCmd) Run(a *app) error {
 	names := c.Pipelines
 	if len(names) == 0 {
@@ -340,8 +340,8 @@ func (c *validateCmd) Run(a *app) error {
 		if err != nil {
 			bad = true
 			var said *exitError
-			if !errors.As(err, &said) || said.Err != nil { // else diagnostics say it
-				fmt.Fprintf(a.Env.Stderr, "hexmage: %s: %v\n", name, err)
+			if !errors.As(err, &said) || said.Err != nil { // else diagnostics have the error
+				a.say("%s: %v", name, err)
 			}
 		}
 		var valid []string
@@ -350,7 +350,7 @@ func (c *validateCmd) Run(a *app) error {
 				valid = append(valid, v.Profile)
 			}
 			if a.JSON {
-				if err := a.printJSON(v); err != nil {
+				if err := writeJSON(a.Env.Stdout, v); err != nil {
 					return err
 				}
 			}
@@ -358,9 +358,9 @@ func (c *validateCmd) Run(a *app) error {
 		switch {
 		case a.JSON || len(valid) == 0:
 		case len(all) == 1:
-			fmt.Fprintf(a.Env.Stdout, "%s: valid\n", name)
+			a.printf("%s: valid\n", name)
 		default:
-			fmt.Fprintf(a.Env.Stdout, "%s: valid in profile %s\n", name, strings.Join(valid, ", "))
+			a.printf("%s: valid in profile %s\n", name, strings.Join(valid, ", "))
 		}
 	}
 	if bad {
@@ -369,18 +369,12 @@ func (c *validateCmd) Run(a *app) error {
 	return nil
 }
 
-// validate plans a pipeline in the chosen profile, or in each that it has. What is wrong in several is said once.
+// validate plans a pipeline in the chosen profile, or in each. It prints an error of several profiles once.
 func (a *app) validate(name string) ([]checked, error) {
-	workspace, err := a.workspace(name)
-	if err != nil {
+	if err := a.checkPipeline(name); err != nil {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, err
 	}
-	return a.validateIn(workspace, name)
-}
-
-// validateIn is validate of a pipeline of the workspace.
-func (a *app) validateIn(workspace, name string) ([]checked, error) {
-	cfg, diags := a.load(workspace, name)
+	cfg, diags := a.load(name)
 	if diags.HasErrors() {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Shown())
 	}
@@ -397,14 +391,15 @@ func (a *app) validateIn(workspace, name string) ([]checked, error) {
 	for _, profile := range profiles {
 		own := *a
 		own.Profile = profile
-		p, more, err := own.planConfig(workspace, cfg)
+		p, more, err := own.planConfig(cfg)
 		if err != nil {
 			return append(out, checked{name, profile, false}), err
 		}
 		out = append(out, checked{name, profile, p != nil})
 		for _, d := range more {
 			what := saying{summary: d.Summary, detail: d.Detail}
-			if d.Subject != nil && d.Extra != (step.Undeclared{}) { // which place misses the target first is no matter
+			// the first place that misses the target is arbitrary
+			if d.Subject != nil && d.Extra != (step.MissingBlockError{}) {
 				what.place = d.Subject.String()
 			}
 			if !said[what] {
@@ -416,59 +411,54 @@ func (a *app) validateIn(workspace, name string) ([]checked, error) {
 	return out, a.printDiags(diags, cfg.Shown())
 }
 
-// planStatus is what a run would do, for `hexmage plan`.
+// planStatus describes a run for `hexmage plan`.
 type planStatus struct {
 	Cached   int `json:"cached"`
 	WillRun  int `json:"will_run"`
 	Deferred int `json:"deferred"`
 	Cannot   int `json:"cannot_run"`
-	// bytes that the actions which will run fetch, where that is known
+	// bytes of pending downloads, without downloads of unknown size
 	Download int64 `json:"download,omitempty"`
-	// steps whose actions are not known yet; not in the other numbers
+	// steps with unknown actions; the other numbers do not include these actions
 	Unknown  int       `json:"unknown_steps"`
-	Expected *expected `json:"expected,omitempty"` // of plan: what the run will take
-	// Findings, of plan, are why this machine cannot run it or may fail to. What instances miss is not among them.
+	Expected *expected `json:"expected,omitempty"` // of plan: time, memory and disk of the run
+	// Findings, of plan, are the reasons why this machine cannot run the plan, or may fail. They leave out missing
+	// parts of instances.
 	Findings []doctor.Finding `json:"findings,omitempty"`
 	Actions  []actionStatus   `json:"actions"`
 
 	by     map[string]*actionStatus
-	groups map[string][]*actionStatus // by step, of those with a plan that grew
+	groups map[string][]*actionStatus // by step, for a plan that was extended
 }
 
 type actionStatus struct {
 	Step   string        `json:"step"`
-	Name   string        `json:"name,omitempty"` // of the action in the step
+	Name   string        `json:"name,omitempty"` // action's name in its step
 	Status engine.Status `json:"status"`
 	Reason string        `json:"reason,omitempty"`
 	Key    string        `json:"key,omitempty"`
 
-	known bool   // the action is known, not only the step
-	where string // it will run, where actions may run elsewhere
+	known bool   // the action is known, not only its step
+	where string // where it will run, and its downloads
 }
 
-// maxReasons is for how many actions it is worked out what changed: the others change for the same reasons.
+// maxReasons is the largest number of actions that are compared. The others change for the same reasons.
 const maxReasons = 1000
 
-// status works out why each action has the status it has.
+// status finds the reason for each action's status.
 func (w *reasons) status(ctx context.Context) *planStatus {
 	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{},
 		groups: map[string][]*actionStatus{}}
 	s.Download = w.download
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
-		*to = actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}
-		if v.Spec != nil {
-			to.Name = v.Spec.Name
-		}
-		if !v.Key.IsZero() {
-			to.Key = v.Key.Hex()
-		}
+		*to = w.statusOf(ctx, v, v.Status != engine.WillRun || s.WillRun < maxReasons)
 		s.add(to)
-		if v.Status != engine.WillRun || s.WillRun <= maxReasons {
-			to.Reason = w.reason(ctx, v)
-		}
 		if v.Status == engine.WillRun && v.Action != nil && w.where != nil {
 			to.where = w.where(v.Action)
+		}
+		if v.Status == engine.WillRun && v.Spec != nil {
+			to.where += w.fetches(*v.Spec)
 		}
 		s.by[to.Step+"\x00"+to.Name] = to
 		s.groups[to.Step] = append(s.groups[to.Step], to)
@@ -476,7 +466,25 @@ func (w *reasons) status(ctx context.Context) *planStatus {
 	return s
 }
 
-// add counts it.
+// statusOf returns the status of an action. why asks for its reason.
+func (w *reasons) statusOf(ctx context.Context, v *engine.Previewed, why bool) actionStatus {
+	s := actionStatus{Step: v.Instance.At.Short(), Status: v.Status, known: v.Spec != nil}
+	if v.Spec != nil {
+		s.Name = v.Spec.Name
+	}
+	if !v.Key.IsZero() {
+		s.Key = v.Key.Hex()
+	}
+	if why {
+		s.Reason = w.reason(ctx, v)
+	}
+	return s
+}
+
+// name returns the step and the action.
+func (s *actionStatus) name() string { return strings.TrimSpace(s.Step + " " + s.Name) }
+
+// add counts the action.
 func (s *planStatus) add(to *actionStatus) {
 	switch {
 	case to.Status == engine.WillFail:
@@ -492,7 +500,7 @@ func (s *planStatus) add(to *actionStatus) {
 	}
 }
 
-// String is a line: "will run: src/a.c changed".
+// String returns a line: "will run: src/a.c changed".
 func (s *actionStatus) String() string {
 	if s.Reason == "" {
 		return string(s.Status)
@@ -500,7 +508,7 @@ func (s *actionStatus) String() string {
 	return string(s.Status) + ": " + s.Reason
 }
 
-// lacks has a line for each finding, and one for what to do.
+// lacks returns a line for each finding, and one for the next step.
 func (s *planStatus) lacks() string {
 	var b strings.Builder
 	for _, f := range s.Findings {
@@ -513,13 +521,13 @@ func (s *planStatus) lacks() string {
 	return b.String()
 }
 
-// cannot tells whether an action or a finding keeps the plan from running.
+// cannot reports whether an action or a finding prevents the run.
 func (s *planStatus) cannot() bool {
 	return s.Cannot > 0 ||
 		slices.ContainsFunc(s.Findings, func(f doctor.Finding) bool { return f.Status == doctor.Missing })
 }
 
-// notes are the lines to print with the plan.
+// notes returns the lines to print with the plan.
 func (s *planStatus) notes() plan.Notes {
 	return plan.Notes{
 		Spec: func(n *plan.Instance, spec string) string {
@@ -530,7 +538,7 @@ func (s *planStatus) notes() plan.Notes {
 		},
 		Instance: func(n *plan.Instance) string {
 			if n.Deferred == "" {
-				return "" // each of its actions has a line
+				return "" // each of its actions has its own line
 			}
 			return s.of(n.At.Short())
 		},
@@ -538,7 +546,7 @@ func (s *planStatus) notes() plan.Notes {
 	}
 }
 
-// budget is how much there is to download.
+// budget returns a line about pending downloads.
 func (s *planStatus) budget() string {
 	if s.Download == 0 {
 		return ""
@@ -546,7 +554,7 @@ func (s *planStatus) budget() string {
 	return "; to download: " + bytesize.Decimal(s.Download)
 }
 
-// of is a line about a step that cannot show all its actions: "16 actions: 15 cached, 1 will run (src/a.c changed)".
+// of returns a line about a step that does not list its actions: "16 actions: 15 cached, 1 will run (src/a.c changed)".
 func (s *planStatus) of(step string) string {
 	group := s.groups[step]
 	if len(group) == 1 && !group[0].known {
@@ -567,7 +575,7 @@ func (s *planStatus) of(step string) string {
 	return some.counts() + why
 }
 
-// counts is a line: "41 actions: 38 cached, 2 will run, 1 deferred".
+// counts returns a line: "41 actions: 38 cached, 2 will run, 1 deferred".
 func (s *planStatus) counts() string {
 	known := len(s.Actions) - s.Unknown
 	line := strconv.Itoa(known) + " actions"
@@ -587,14 +595,14 @@ func (s *planStatus) counts() string {
 	line += ": " + strings.Join(parts, ", ")
 	switch {
 	case s.Unknown == 1:
-		line += "; of 1 step the actions are not known yet"
+		line += "; the actions of 1 step are not known yet"
 	case s.Unknown > 1:
-		line += fmt.Sprintf("; of %d steps the actions are not known yet", s.Unknown)
+		line += fmt.Sprintf("; the actions of %d steps are not known yet", s.Unknown)
 	}
 	return line
 }
 
-// checkMachine returns the plan with what this machine lacks to run its instances: programs of the host, a phone.
+// checkMachine returns the plan with the instances' missing parts on this machine: programs and a phone.
 func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
 	checked := *p
 	checked.Instances = slices.Clone(p.Instances)
@@ -603,7 +611,7 @@ func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
 		var missing []string
 		for _, name := range n.Programs {
 			if _, err := execute.LookPath(name, programPath(n)); err != nil {
-				missing = append(missing, fmt.Sprintf("The program %s is not in PATH: %s.", name, howToGet(name)))
+				missing = append(missing, fmt.Sprintf("The program %s is not in PATH; %s.", name, howToGet(name)))
 			}
 		}
 		for _, s := range n.Specs {
@@ -612,13 +620,13 @@ func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
 				serial == "" {
 				continue
 			}
-			if strings.Contains(serial, ":") { // it is connected to when it is wanted
+			if strings.Contains(serial, ":") { // the run connects to it
 				continue
 			}
 			if phone == "unasked" {
 				phone = a.attached()
 			}
-			if phone != "" && !slices.Contains(missing, phone) { // repeats and variants need the same phone
+			if phone != "" && !slices.Contains(missing, phone) { // repeats and variants share the phone
 				missing = append(missing, phone)
 			}
 		}
@@ -631,7 +639,7 @@ func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
 	return &checked
 }
 
-// programPath is PATH as the instance's commands see it: not the user's own.
+// programPath returns the PATH of the instance's commands, which is not the user's.
 func programPath(n *plan.Instance) string {
 	for _, s := range n.Specs {
 		if p := s.Env["PATH"]; p != "" {
@@ -641,12 +649,12 @@ func programPath(n *plan.Instance) string {
 	return ""
 }
 
-// attached says what is missing when no phone answers, "" when one does.
+// attached returns the reason if no phone answers, else "".
 func (a *app) attached() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if f, err := a.deviceFile(); err == nil && len(f.Devices) > 0 {
-		return "" // which of them works is seen when one is wanted
+		return "" // the run finds out which of them works
 	}
 	network, address, err := a.adbAddress()
 	if err != nil {
@@ -657,21 +665,20 @@ func (a *app) attached() string {
 		return ""
 	}
 	if err != nil && (network != "tcp" || address != adbServer) {
-		return fmt.Sprintf("The adb server %s does not answer, which adb's variables name: start it there with `adb "+
-			"-a nodaemon server`.", address)
+		return fmt.Sprintf("The adb server at %s does not answer; adb's environment variables name this address. On "+
+			"the server's machine, run `adb -a nodaemon server`.", address)
 	}
-	return doctor.NoPhone + ": connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until " +
-		"`adb devices` lists it."
+	return doctor.NoPhone + "; connect one with USB debugging enabled, or with `adb connect HOST:PORT`."
 }
 
 func howToGet(program string) string {
 	switch {
 	case program == "nvidia-smi":
-		return "device = \"cuda\" needs a CUDA GPU with its driver; device = \"cpu\" does without, and takes longer"
+		return "install the driver of a CUDA GPU, or set device = \"cpu\", which takes longer"
 	case program == "ninja":
-		return "apt-get install ninja-build"
+		return "run `apt-get install ninja-build`"
 	case program == "clang++":
-		return "apt-get install clang"
+		return "run `apt-get install clang`"
 	}
-	return "apt-get install " + program
+	return "run `apt-get install " + program + "`"
 }

@@ -12,45 +12,46 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
-// expected is what a run is expected to take, as far as it is known.
+// expected is the estimate of a run.
 type expected struct {
-	Seconds float64 `json:"seconds"`         // with as many workers as there are, if all that is deferred has to run
-	Known   int     `json:"timed_actions"`   // that will run, or may, and of which it is on record how long they took
-	Unknown int     `json:"untimed_actions"` // those of which it is not
+	Seconds float64 `json:"seconds"`         // duration with all workers, if all deferred actions run
+	Known   int     `json:"timed_actions"`   // pending or deferred actions with a recorded duration
+	Unknown int     `json:"untimed_actions"` // pending or deferred actions without a recorded duration
 	Memory  int     `json:"memory_gb,omitempty"`
-	// of those that will run, or may: of the one that took most when they last ran
+	// largest peak memory of a pending or deferred action, in its last run
 	Peak *peak  `json:"peak_memory,omitempty"`
-	Disk amount `json:"disk"` // in the cache
-	// less than that is free. How much is free is not told to programs: plans of the same would differ
+	Disk amount `json:"disk"` // growth of the cache
+	// whether less than Disk is free. JSON leaves out the free bytes, so that equal plans have equal output
 	Short bool   `json:"disk_short,omitempty"`
-	Free  int64  `json:"-"`                         // where the cache is; -1: this system does not say
-	Cache string `json:"-"`                         // the folder
-	Steps []need `json:"memory_of_steps,omitempty"` // those that say what they take, and will run, or may
+	Free  int64  `json:"-"`                         // free bytes in the cache's file system; -1: unknown
+	Cache string `json:"-"`                         // the cache folder
+	Steps []need `json:"memory_of_steps,omitempty"` // memory that pending or deferred steps declare
 }
 
-// need is the memory that the hungriest action of a step says it takes.
+// need is the largest memory request of any action of a step.
 type need struct {
 	Step string `json:"step"`
 	GB   int    `json:"memory_gb"`
 }
 
-// peak is what an action of a step took of memory.
+// peak is the peak memory of an action of a step.
 type peak struct {
 	Step  string `json:"step"`
 	Bytes int64  `json:"bytes"`
 }
 
-// amount is a number of bytes, of which a part may not be known.
+// amount is a number of bytes, possibly incomplete.
 type amount struct {
 	Bytes int64 `json:"bytes"`
-	// of how many actions, or steps whose actions are not known, it is not in Bytes
+	// number of actions, and of steps with unknown actions, that Bytes does not include
 	Unknown int `json:"unknown_actions"`
 }
 
-// String is "~ 1.2 GB", "> 1.2 GB" where there is more, and "" where nothing is known.
+// String returns "~ 1.2 GB", "> 1.2 GB" for an incomplete amount, or "" for an unknown amount.
 func (m amount) String() string {
 	switch {
 	case m.Bytes == 0:
@@ -61,19 +62,19 @@ func (m amount) String() string {
 	return "~ " + bytesize.Decimal(m.Bytes)
 }
 
-// full says that the run does not fit on the disk, "" where it does, as far as is known.
+// full returns an error text if the run does not fit on the disk, else "".
 func (e *expected) full() string {
 	if !e.Short {
 		return ""
 	}
-	return fmt.Sprintf("it takes %s of disk, and %s are free for %s", e.Disk, bytesize.Decimal(e.Free), e.Cache)
+	return fmt.Sprintf("the run needs %s of disk, but only %s are free at %s",
+		e.Disk, bytesize.Decimal(e.Free), e.Cache)
 }
 
-// makeRoom is what to do where it does not fit.
-const makeRoom = "run `hexmage cache gc`, which removes what was not used for long, or set HEXMAGE_CACHE to a " +
-	"folder on a larger disk"
+// makeRoom is the remedy.
+const makeRoom = "run `hexmage cache gc`, which removes old results, or set HEXMAGE_CACHE to a folder on a larger disk"
 
-// freeFor is how many bytes are free where the folder is, or will be; -1 where this system does not say.
+// freeFor returns the free bytes at an existing or future folder; -1: unknown.
 func freeFor(dir string) int64 {
 	free, err := doctor.System().Free(dir)
 	if err != nil {
@@ -82,7 +83,7 @@ func freeFor(dir string) int64 {
 	return free
 }
 
-// disk is a line about disk, "" where nothing is known.
+// disk returns a line about disk, or "" if the amount is unknown.
 func (e *expected) disk() string {
 	is := e.Disk.String()
 	if is == "" {
@@ -94,13 +95,22 @@ func (e *expected) disk() string {
 	return "disk: " + is + "\n"
 }
 
-// pending tells of an action that it will run, or that only a step before it tells.
+// fetches describes an action's downloads: "; downloads 2.4 GB from example.com".
+func (a *app) fetches(s action.Spec) string {
+	n, from := steps.Download(s, a.places().Downloads())
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; downloads %s from %s", bytesize.Decimal(n), from)
+}
+
+// pending reports whether an action will run, or is deferred.
 func pending(v *engine.Previewed) bool {
 	return v.Status == engine.WillRun || v.Status == engine.Deferred
 }
 
-// expect adds up what is known: of actions that ran before, what they left then; of downloads, what the lock says; of
-// steps, what they say they take.
+// expect returns an estimate. It uses the last results of actions, the lock for downloads, and the declarations of
+// steps.
 func (w *reasons) expect(ctx context.Context, workers int, free int64, cache string) *expected {
 	e := &expected{Free: free, Cache: cache}
 	of := map[addrs.Instance][]*engine.Previewed{}
@@ -117,8 +127,7 @@ func (w *reasons) expect(ctx context.Context, workers int, free int64, cache str
 	return e
 }
 
-// time reckons how long it takes: the larger of all work, shared by the workers, and the longest chain of steps that
-// wait for each other.
+// time estimates the duration: the larger of all work divided by the workers, and the longest chain of dependent steps.
 func (w *reasons) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*engine.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
@@ -127,7 +136,7 @@ func (w *reasons) time(ctx context.Context, e *expected, workers int, of map[add
 		memory := 0
 		for _, v := range of[n.At] {
 			if v.Spec == nil {
-				memory = max(memory, engine.Demand(v.Instance, action.Spec{})[engine.MemoryPool])
+				memory = max(memory, engine.ResourcesOf(v.Instance, action.Spec{})[engine.MemoryPool])
 				continue
 			}
 			took, known := w.took(ctx, n.At.Short(), v.Spec.Name)
@@ -142,7 +151,7 @@ func (w *reasons) time(ctx context.Context, e *expected, workers int, of map[add
 			}
 			all += took
 			own = max(own, took)
-			memory = max(memory, engine.Demand(v.Instance, *v.Spec)[engine.MemoryPool])
+			memory = max(memory, engine.ResourcesOf(v.Instance, *v.Spec)[engine.MemoryPool])
 		}
 		if memory > 0 {
 			e.Steps = append(e.Steps, need{n.At.Short(), memory})
@@ -155,8 +164,8 @@ func (w *reasons) time(ctx context.Context, e *expected, workers int, of map[add
 	e.Seconds = max(longest, all/time.Duration(max(1, workers))).Seconds()
 }
 
-// took is how long the action took when a run of this pipeline here last executed it. Of one that none did, its
-// newest result that a run here found says how long it took elsewhere.
+// took returns the action's duration in its last execution by a run of this pipeline. Without one, it returns the
+// duration in the newest cached result.
 func (w *reasons) took(ctx context.Context, step, name string) (took time.Duration, known bool) {
 	if cost, ok := w.costs().Of(w.p.Profile, step, name); ok {
 		return cost.Duration, true
@@ -167,11 +176,8 @@ func (w *reasons) took(ctx context.Context, step, name string) (took time.Durati
 	return 0, false
 }
 
-// last is what the action left when it last succeeded, nil where that is not known any more.
+// last returns the action's last successful result, or nil.
 func (w *reasons) last(ctx context.Context, step, name string) *action.Result {
-	if w.results == nil {
-		return nil
-	}
 	_, was := w.book.LastSuccess(w.p.Profile, step, name)
 	if was == nil {
 		return nil
@@ -183,8 +189,8 @@ func (w *reasons) last(ctx context.Context, step, name string) *action.Result {
 	return res
 }
 
-// left adds what the action will leave in the cache: as much as it did last time, else what its step is known to. A
-// blob counts once.
+// left adds the expected outputs of the action: those of its last result, else the declaration of its step. It counts
+// each blob once.
 func (w *reasons) left(ctx context.Context, v *engine.Previewed, m *amount, counted map[digest.Digest]bool) {
 	add := func(d digest.Digest) {
 		if !counted[d] {
@@ -222,7 +228,7 @@ func (w *reasons) left(ctx context.Context, v *engine.Previewed, m *amount, coun
 	}
 }
 
-// cost is what is expected of the run, behind the counts.
+// cost returns the estimate as text after the counts.
 func (e *expected) cost(s *planStatus) string {
 	if s.WillRun+s.Unknown == 0 {
 		return ""
@@ -230,9 +236,9 @@ func (e *expected) cost(s *planStatus) string {
 	text := "; about " + report.Seconds(time.Duration(e.Seconds*float64(time.Second)))
 	switch {
 	case e.Known == 0:
-		text = "; how long, no earlier run tells"
+		text = "; duration unknown"
 	case e.Unknown > 0:
-		text += fmt.Sprintf(", and %s that never ran here", report.Count(e.Unknown, "action"))
+		text += fmt.Sprintf(", plus %s that never ran on this machine", report.Count(e.Unknown, "action"))
 	case s.Deferred > 0:
 		text += " at most"
 	}
@@ -240,7 +246,7 @@ func (e *expected) cost(s *planStatus) string {
 		text += fmt.Sprintf("; up to %d GB of memory", e.Memory)
 	}
 	if e.Peak != nil {
-		text += fmt.Sprintf("; %s took %s of memory", e.Peak.Step, bytesize.Decimal(e.Peak.Bytes))
+		text += fmt.Sprintf("; %s last used %s of memory", e.Peak.Step, bytesize.Decimal(e.Peak.Bytes))
 	}
 	return text
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 )
 
-// shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it
-// took when it last ran.
+// shortPlan formats the plan for a screen: a line for each step with work, its reason, and its last duration.
 type shortPlan struct {
 	p      *plan.Plan
 	status *planStatus
@@ -21,21 +20,21 @@ type shortPlan struct {
 	width  int // of the screen, in characters
 }
 
-// planRow is a step of the plan, with all of its copies.
+// planRow is a step of the plan, with all of its instances.
 type planRow struct {
 	at      addrs.Step
 	copies  int
 	actions int
 	status  planStatus // its own counts
 	took    time.Duration
-	may     int // actions that will run, or may
-	known   int // those of which it is known how long they take
+	may     int // pending or deferred actions
+	known   int // of them, those with a known duration
 	reason  string
-	says    int // how much reason says
+	says    int // rank of reason
 	missing []string
 }
 
-// state is what becomes of the step, in a word.
+// state returns the status of the step in a word.
 func (r *planRow) state() string {
 	switch {
 	case len(r.missing) > 0 || r.status.Cannot > 0:
@@ -84,7 +83,7 @@ func (s *shortPlan) rows() []*planRow {
 	return rows
 }
 
-// says is how much the reason of an action with the status says of its step.
+// says ranks a status: the reason of the highest one describes the step.
 func says(s engine.Status) int {
 	switch s {
 	case engine.WillFail:
@@ -95,12 +94,12 @@ func says(s engine.Status) int {
 	return 1
 }
 
-// mayRun tells of an action that it will run, or that only a step before it tells.
+// mayRun reports whether an action will run, or is deferred.
 func mayRun(a *actionStatus) bool {
 	return a.known && (a.Status == engine.WillRun || a.Status == engine.Deferred)
 }
 
-// text is the plan for people.
+// text formats the plan for people.
 func (s *shortPlan) text() string {
 	var b strings.Builder
 	b.WriteString(s.p.Pipeline)
@@ -118,7 +117,7 @@ func (s *shortPlan) text() string {
 	return b.String()
 }
 
-// name is the step, with how many copies there are where it is more than one.
+// name returns the step, with the number of its instances if there are several.
 func (r *planRow) name() string {
 	if r.copies > 1 {
 		return fmt.Sprintf("%s × %d", r.at.Short(), r.copies)
@@ -134,7 +133,7 @@ func (s *shortPlan) wide(rows []*planRow) int {
 	return min(wide, s.width/2)
 }
 
-// states writes a line for each step, but those that are cached, which are one line.
+// states writes a line for each step. Cached steps share one line.
 func (s *shortPlan) states(b *strings.Builder, rows []*planRow) {
 	var cached []string
 	var others []*planRow
@@ -171,14 +170,14 @@ func (s *shortPlan) states(b *strings.Builder, rows []*planRow) {
 		switch {
 		case len(r.missing) > 0:
 			reason = "see below"
-		case r.status.Cannot > 0: // whole, as it ends with what to do
+		case r.status.Cannot > 0: // uncut, since it ends with the remedy
 			reason, _, _ = strings.Cut(r.reason, "\n")
 		}
 		fmt.Fprintln(b, strings.TrimRight(head+reason, " "))
 	}
 }
 
-// fitted is the text as far as there is room behind so many characters.
+// fitted cuts the text to the room after that many characters.
 func (s *shortPlan) fitted(text string, behind int) string {
 	text, _, _ = strings.Cut(text, "\n")
 	r := []rune(text)
@@ -188,7 +187,7 @@ func (s *shortPlan) fitted(text string, behind int) string {
 	return text
 }
 
-// ends writes what is below the steps: outputs, checks, what is missing, the sum.
+// ends writes the lines below the steps: outputs, checks, missing parts, counts.
 func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 	var names []string
 	for _, o := range s.p.Outputs {
@@ -198,7 +197,7 @@ func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 	if len(names) > 0 {
 		fmt.Fprintf(b, "outputs: %s\n", s.fitted(some(names, 8), 9))
 	}
-	lacking := map[string][]string{} // by what is missing: the steps that want it
+	lacking := map[string][]string{} // steps by missing part
 	var missing []string
 	for _, r := range rows {
 		for _, m := range r.missing {
@@ -209,13 +208,13 @@ func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 		}
 	}
 	if len(missing) > 0 || s.status.cannot() {
-		b.WriteString("this machine cannot run it yet\n")
+		b.WriteString("this machine cannot run the plan yet\n")
 	}
 	for _, m := range missing {
 		fmt.Fprintf(b, "  missing: %s: %s\n", some(lacking[m], 2), m)
 	}
 	b.WriteString(s.status.lacks())
-	b.WriteString("-v shows each action, with its command, inputs and outputs\n")
+	b.WriteString("-v prints each action with its command, inputs and outputs\n")
 	e := s.status.Expected
 	b.WriteString(e.disk())
 	fmt.Fprintf(b, "%s%s%s\n", s.status.counts(), e.cost(s.status), s.status.budget())

@@ -189,10 +189,10 @@ func TestDeviceDefects(t *testing.T) {
 	}
 	slices.Sort(pushed)
 	// Of the SDK: what mllm's backend opens, and what that opens for the arch. No op package: graphs compiled
-	// ahead have none. No readers of profiles: its level is OFF.
+	// ahead have none. No libQnnHtpPrepare.so: the context is finished. No readers of profiles: its level is OFF.
 	if d := cmp.Diff([]string{"config.json", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libMllmRT.so",
-		"libQnnHtp.so", "libQnnHtpPrepare.so", "libQnnHtpV79Skel.so",
-		"libQnnHtpV79Stub.so", "libQnnSystem.so", "libomp.so", "mllm-qwen3-aot-runner", "model.bin",
+		"libQnnHtp.so", "libQnnHtpV79Skel.so", "libQnnHtpV79Stub.so",
+		"libQnnSystem.so", "libomp.so", "mllm-qwen3-aot-runner", "model.bin",
 		"tokenizer.json"}, pushed); d != "" {
 		t.Errorf("pushed: %s", d)
 	}
@@ -207,9 +207,9 @@ func TestDeviceDefects(t *testing.T) {
 	}
 }
 
-// TestUpstreamsGuide: docs/device.md has a row for each step of mllm's guide, and what a row names is in the plan
+// TestMllmsGuide: docs/device.md has a row for each step of mllm's guide, and what a row names is in the plan
 // or in the module.
-func TestUpstreamsGuide(t *testing.T) {
+func TestMllmsGuide(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/device.md")
 	if err != nil {
 		t.Fatal(err)
@@ -219,11 +219,11 @@ func TestUpstreamsGuide(t *testing.T) {
 		steps[strings.TrimPrefix(strings.TrimPrefix(s.Address, "module.aot."), "step.")] = true
 	}
 	rows, named := 0, map[string]bool{}
-	_, guide, _ := strings.Cut(string(doc), "\n## Upstream's guide, row by row\n")
+	_, guide, _ := strings.Cut(string(doc), "\n## mllm's guide, row by row\n")
 	guide, _, _ = strings.Cut(guide, "\n## ")
 	for _, line := range strings.Split(guide, "\n") {
 		cells := strings.Split(line, " | ")
-		if len(cells) != 3 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| Upstream") {
+		if len(cells) != 3 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| mllm") {
 			continue
 		}
 		rows++
@@ -247,9 +247,9 @@ func TestUpstreamsGuide(t *testing.T) {
 	}
 }
 
-// TestUpstreamsHeaders: Qualcomm's headers that docs/device.md lists are those that mllm's compiler includes,
+// TestMllmsHeaders: Qualcomm's headers that docs/device.md lists are those that mllm's compiler includes,
 // by a clone of it.
-func TestUpstreamsHeaders(t *testing.T) {
+func TestMllmsHeaders(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")

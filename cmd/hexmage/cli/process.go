@@ -18,26 +18,26 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 )
 
-// Exit codes are API: programs may rely on them.
+// Exit codes are API, so programs may rely on them.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1   // a step failed
-	ExitUsage       = 2   // usage or configuration
-	ExitEngine      = 3   // engine or infrastructure
-	ExitLocked      = 4   // another process holds what this one needs
-	ExitCheck       = 5   // all steps are done, and a check of severity error failed
-	ExitInterrupted = 130 // by Ctrl-C
+	ExitUsage       = 2   // invalid usage or configuration
+	ExitEngine      = 3   // failure of the engine or the infrastructure
+	ExitLocked      = 4   // another process holds a lock
+	ExitCheck       = 5   // all steps succeeded, but a check with severity error failed
+	ExitInterrupted = 130 // interrupted by Ctrl-C
 )
 
-// Env is what the process was given: everything the command line takes from outside its arguments.
+// Env holds everything that the command line takes from its process, except the arguments.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Vars           []string // KEY=value
 	Dir            string   // working directory
-	Self           string   // path of this program, which runs again as a built-in tool
+	Self           string   // path of this program, which also runs as a built-in tool
 	Terminal       bool     // Stderr is a terminal
-	Width          int      // its columns
+	Width          int      // columns of the terminal
 	CPULevel       string   // level of the processor's instruction set
 }
 
@@ -68,7 +68,7 @@ func self() string {
 	return path
 }
 
-// Var returns a variable of the environment, or "".
+// Var returns the value of a variable in the user's environment, or "" if it is not set.
 func (e Env) Var(name string) string {
 	for i := len(e.Vars) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(e.Vars[i], name+"="); ok {
@@ -78,10 +78,10 @@ func (e Env) Var(name string) string {
 	return ""
 }
 
-// exitError carries an exit code and what to say with it.
+// exitError carries an exit code and a message.
 type exitError struct {
 	Code int
-	Err  error // nil: it was said already
+	Err  error // nil: the message was printed already
 }
 
 // Error implements error.
@@ -92,18 +92,18 @@ func (e *exitError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns what there is to say.
+// Unwrap returns the message.
 func (e *exitError) Unwrap() error { return e.Err }
 
-// usageError is the error for what the user got wrong.
+// usageError returns the error for a user's mistake.
 func usageError(format string, args ...any) error {
 	return &exitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// engineError is the error for what went wrong below.
+// engineError returns the error for a failure of the engine.
 func engineError(err error) error { return &exitError{Code: ExitEngine, Err: err} }
 
-// ended says what a command that returned err ends with. There is no message where all has been said.
+// ended returns the exit code and message for a command's error. The message is empty if it was printed already.
 func ended(ctx context.Context, err error) event.Error {
 	var exit *exitError
 	switch {
@@ -119,7 +119,7 @@ func ended(ctx context.Context, err error) event.Error {
 	return event.Error{Message: err.Error(), ExitCode: ExitEngine}
 }
 
-// exitWith prints what has not been said, for programs as JSON too, and chooses the exit code.
+// exitWith prints the message, also as JSON, and returns the exit code.
 func exitWith(ctx context.Context, err error, env Env, json bool) int {
 	end := ended(ctx, err)
 	if end.Message != "" {
@@ -131,7 +131,7 @@ func exitWith(ctx context.Context, err error, env Env, json bool) int {
 	return end.ExitCode
 }
 
-// absolute returns path seen from dir.
+// absolute returns path, joined to dir if it is relative.
 func absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -139,9 +139,9 @@ func absolute(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// prefix begins the name of each variable that is hexmage's. Beside those of variables are there HEXMAGE_VAR_NAME,
-// and those that it sets for others.
+// prefix starts the names of hexmage's variables: variables, HEXMAGE_VAR_NAME, and those that hexmage sets for its
+// children.
 const prefix = "HEXMAGE_"
 
-// variables are the names, without prefix, of variables that people set.
+// variables are the names, without prefix, of variables for users.
 var variables = []string{"CACHE", "DEVICES", "DIGEST", "MIRRORS", "PROFILE", "REMOTE", "SANDBOX"}

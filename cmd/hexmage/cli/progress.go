@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// progressLine shows how far something is, for commands that are no build: on a terminal one line that is drawn anew,
-// elsewhere a line at times, or nothing.
+// progressLine shows the progress of a command other than a build: an updated line on a terminal, else a line now and
+// then, or nothing.
 type progressLine struct {
 	w        io.Writer
 	terminal bool
@@ -25,7 +25,7 @@ type progressLine struct {
 	drawn bool
 }
 
-// How often something new is shown.
+// Update intervals.
 const (
 	progressDrawn = 200 * time.Millisecond
 	progressLines = 15 * time.Second
@@ -48,7 +48,7 @@ func (p *progressLine) download(done, total int64, what string) {
 	p.show(now, func() string { return text })
 }
 
-// bytes returns what shows how much is done of something, of how much if that is known.
+// bytes returns a function that shows the progress of a task. A total of 0 is unknown.
 func (p *progressLine) bytes(what string) func(done, total int64) {
 	return func(done, total int64) {
 		p.mu.Lock()
@@ -78,14 +78,14 @@ func (p *progressLine) show(now time.Time, say func() string) {
 		fmt.Fprintln(p.w, text)
 		return
 	}
-	if p.width > 1 && len(text) >= p.width { // one that wraps could not be drawn over
+	if p.width > 1 && len(text) >= p.width { // a wrapped line could not be redrawn
 		text = text[:p.width-1]
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 	p.drawn = true
 }
 
-// end takes the line away.
+// end removes the line.
 func (p *progressLine) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -287,7 +287,7 @@ func TestRefusedModels(t *testing.T) {
 		}, []string{`MODEL/config.json: model_type "qwen3_moe" is a mixture of experts: ` +
 			"use a dense llama, qwen2 or qwen3 model"}},
 		"llama for qwen3": {changed("model_type", "llama"), []string{
-			`MODEL/config.json: model_type is "llama", the step is for qwen3: write architecture = "llama", or use the ` +
+			`MODEL/config.json: model_type is "llama", but the step needs qwen3: write architecture = "llama", or use the ` +
 				"pipeline for llama"}},
 		"sliding window": {changed("use_sliding_window", true), []string{
 			"MODEL/config.json: use_sliding_window is true: use a model with full attention"}},
@@ -318,7 +318,7 @@ func TestRefusedModels(t *testing.T) {
 		"no hidden size": {late("hidden_size", nil), []string{
 			"MODEL/config.json: hidden_size is missing: use the model's own config.json"}},
 		"layers": {late("num_hidden_layers", -1), []string{
-			"MODEL/config.json: num_hidden_layers is -1, a model has 1 to 1000: use the model's own config.json"}},
+			"MODEL/config.json: num_hidden_layers is -1, but must be from 1 to 1000: use the model's own config.json"}},
 		"heads": {late("num_key_value_heads", 3), []string{"MODEL/config.json: num_attention_heads 4 is not a " +
 			"multiple of num_key_value_heads 3: use the model's own config.json"}},
 		"block size": {changed("intermediate_size", 72), []string{"MODEL/config.json: intermediate_size 72 is not a " +
@@ -435,8 +435,8 @@ func TestMissingModel(t *testing.T) {
 		"num_attention_heads": 128, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 200_000}).write(1)
 	cache := t.TempDir()
 	for dir, wants := range map[string][]string{
-		m.dir: {"MODEL: Qualcomm's compiler takes at least ", " of memory for this model, and this machine has ",
-			": use a larger machine or a smaller model."},
+		m.dir: {"MODEL: Qualcomm's compiler needs at least ", " of memory for this model, but this machine has ",
+			"; use a larger machine or a smaller model."},
 		m.dir + "/nowhere": {"MODEL: folder is missing: correct the path, or download the model there."},
 	} {
 		code, got := planModel(t, cache, dir)

@@ -8,72 +8,57 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/remote"
 	"github.com/hexmage/hexmage/internal/settings"
+	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
-// askedRemote is what the chosen remote answers.
-type askedRemote struct {
-	*settings.Remote
-	is    remote.Abilities
-	err   error    // it does not answer, or not to this user
-	lacks []string // that the block counts on
-}
-
-// askRemote asks the remote that the user wants what it can do; nil where there is none.
-func (a *app) askRemote(ctx context.Context) (*askedRemote, error) {
+// remoteFinding returns the answer of the user's remote, or its problem. It returns nothing without a remote.
+func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
 	r, err := a.chosenRemote()
 	if err != nil || r == nil {
 		return nil, err
 	}
-	asked := &askedRemote{Remote: r}
-	client, err := a.dial(r, func(string) {}) // the error has it
-	if err != nil {
-		asked.err = err
-		return asked, nil
+	var is remote.Capabilities
+	client, err := a.dial(r, func(string) {}) // the error has the text
+	if err == nil {
+		defer client.Close()
+		is, err = client.Capabilities(ctx)
 	}
-	defer client.Close()
-	if asked.is, asked.err = client.Abilities(ctx); asked.err != nil {
-		return asked, ctx.Err()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	if len(asked.is.Functions) == 0 {
-		asked.lacks = append(asked.lacks, "it knows no digest function of ours")
+	var lacks []string // missing features that the block needs
+	if len(is.Functions) == 0 {
+		lacks = append(lacks, "supports none of hexmage's digest functions")
 	}
-	if r.Execute && !asked.is.Executes {
-		asked.lacks = append(asked.lacks, "it runs no actions, and the block has execute = true")
+	if r.Execute && !is.Executes {
+		lacks = append(lacks, "runs no actions, although the block sets execute = true")
 	}
-	if r.Upload != settings.Never && !asked.is.Updates {
-		asked.lacks = append(asked.lacks, fmt.Sprintf("it takes no results, and the block has upload = %q", r.Upload))
+	if r.Upload != settings.Never && !is.Updates {
+		lacks = append(lacks, fmt.Sprintf("accepts no results, although the block sets upload = %q", r.Upload))
 	}
-	return asked, nil
-}
-
-// text says what it can do, or what is wrong.
-func (r *askedRemote) text() string {
-	if r.err != nil {
-		return strings.TrimPrefix(strings.ReplaceAll(r.err.Error(), "\n", " "), remote.ErrOut.Error()+": ")
-	}
-	if len(r.lacks) > 0 {
-		return r.Address + " answers, but " + strings.Join(r.lacks, "; ")
-	}
-	parts := []string{r.Address + " answers: " + functionNames(r.is.Functions)}
-	if r.is.Largest > 0 {
-		parts = append(parts, "blobs of up to "+bytesize.Decimal(r.is.Largest))
-	}
-	parts = append(parts, "batches of "+bytesize.Decimal(r.is.Batch))
+	f := doctor.Finding{Section: "remote", Name: r.Name, Status: doctor.Optional,
+		Remedy: fmt.Sprintf("Correct remote %q in %s, or run with --remote off.", r.Name, r.File)}
 	switch {
-	case r.Execute:
-		parts = append(parts, "actions run there")
-	case r.is.Executes:
-		parts = append(parts, "actions could run there (execute = true)")
+	case err != nil:
+		f.Detail = strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), remote.ErrDisabled.Error()+": ")
+		if r.Execute && r.Fallback == remote.FallbackFail { // without it a run fails
+			f.Status = doctor.Missing
+		}
+	case len(lacks) > 0:
+		f.Detail = r.Address + " answers, but " + strings.Join(lacks, "; ")
 	default:
-		parts = append(parts, "a cache only")
+		f.Status, f.Remedy = doctor.OK, ""
+		f.Detail = r.Address + " answers: " + functionNames(is.Functions)
+		if is.Largest > 0 {
+			f.Detail += "; blobs of up to " + bytesize.Decimal(is.Largest)
+		}
+		runs := "cache only"
+		if r.Execute {
+			runs = "runs actions"
+		} else if is.Executes {
+			runs = "can run actions if you set execute = true"
+		}
+		f.Detail += fmt.Sprintf("; batches of %s; %s; upload %s", bytesize.Decimal(is.Batch), runs, r.Upload)
 	}
-	return strings.Join(append(parts, fmt.Sprintf("upload %s", r.Upload)), "; ")
-}
-
-// next is what to do where it is of no use as it is.
-func (r *askedRemote) next() string {
-	if r.err == nil && len(r.lacks) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Correct remote %q in %s, or go without it: --remote off.", r.Name, r.File)
+	return []doctor.Finding{f}, nil
 }

@@ -2,9 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/history"
@@ -14,21 +13,23 @@ import (
 
 // reportCmd is `hexmage report [RUN]`.
 type reportCmd struct {
-	Which    string `arg:"" optional:"" name:"run" default:"@1" help:"A run that hexmage runs lists: an id, its first digits, or @1 for the newest; or a file that hexmage runs --export wrote."`
-	Output   string `short:"o" placeholder:"FILE" help:"Where the page goes; - for standard output. Default: report.html."`
-	Baseline string `placeholder:"RUN" help:"The run that metrics are set beside. Default: the newest earlier one of the pipeline and profile that has any."`
+	Which    string `arg:"" optional:"" name:"run" default:"@1" help:"Run: an id from hexmage runs, the first digits of an id, @1 for the newest run, or a file from hexmage runs --export. Default: @1."`
+	Output   string `short:"o" placeholder:"FILE" help:"Write to FILE, or to standard output if FILE is -. Default: report.html."`
+	Baseline string `placeholder:"RUN" help:"Compare the metrics with those of this run. Default: the last earlier run that has metrics and the same pipeline and profile."`
 }
 
-// Help has the examples of `hexmage report --help`.
+// Help returns the examples of `hexmage report --help`.
 func (*reportCmd) Help() string {
-	return `One HTML file that needs nothing else: steps and what they took, why each ran, metrics, tables, checks, versions. Any browser opens it, without a network.
+	return `Writes one HTML file, which needs no other files. For each step, it shows why the step ran and how long it
+took. It also shows metrics, tables, checks, and the versions of tools.
 
 Examples:
 
-    hexmage report                                     the newest run, in report.html
-    hexmage report @2 -o before.html
-    hexmage report 3f9a --baseline 77c1                metrics beside those of another run
-    hexmage report theirs.json -o - | less             a run that somebody else exported`
+    hexmage report                           the newest run, in report.html
+    hexmage report @2 -o before.html         the second newest run, in before.html
+
+    hexmage report 3f9a --baseline 77c1      run 3f9a, with metrics compared with run 77c1
+    hexmage report theirs.json -o - | less   an exported run from another machine, on standard output`
 }
 
 // Run writes the page.
@@ -49,10 +50,7 @@ func (c *reportCmd) Run(ctx context.Context, a *app) error {
 		_, err := a.Env.Stdout.Write(b.Bytes())
 		return err
 	}
-	name := c.Output
-	if name == "" {
-		name = "report.html"
-	}
+	name := cmp.Or(c.Output, "report.html")
 	at, err := a.place(absolute(a.WorkDir, name))
 	if err != nil {
 		return err
@@ -60,19 +58,16 @@ func (c *reportCmd) Run(ctx context.Context, a *app) error {
 	if err := atomicfile.PlaceFile(at, b.Bytes(), 0o644); err != nil {
 		return usageError("%w", err)
 	}
-	if a.JSON {
-		return a.printJSON(map[string]any{"format": "hexmage-report/0", "run": d.ID, "path": at, "bytes": b.Len()})
-	}
-	fmt.Fprintf(a.Env.Stdout, "%s: run %s of %s\n", name, d.ID, d.Pipeline)
-	return nil
+	return a.show(map[string]any{"format": "hexmage-report/0", "run": d.ID, "path": at, "bytes": b.Len()},
+		"%s: run %s of %s\n", name, d.ID, d.Pipeline)
 }
 
-// baseline is the run that metrics are set beside, nil if there is none.
+// baseline returns the run to compare metrics with, or nil.
 func (c *reportCmd) baseline(ctx context.Context, a *app, d *history.Document) (*history.Document, error) {
 	if c.Baseline != "" {
 		return a.document(ctx, c.Baseline, false)
 	}
-	if len(d.Metrics()) == 0 || strings.HasSuffix(c.Which, ".json") {
+	if len(d.Metrics()) == 0 || isExport(c.Which) {
 		return nil, nil
 	}
 	r, err := a.findRun(c.Which)

@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working
-// directory, or from the folder that --out names.
+// outFolder returns the folder of a pipeline's outputs, and the folder from which no link may lead there: the working
+// folder, or that of --out.
 func (a *app) outFolder(named, pipeline string) (in, out string) {
 	if named != "" {
 		in = absolute(a.WorkDir, named)
@@ -24,20 +24,19 @@ func (a *app) outFolder(named, pipeline string) (in, out string) {
 	return a.WorkDir, filepath.Join(a.WorkDir, "out", pipeline)
 }
 
-// stateFile returns the path of the state file of a run. Its name is a digest, because values of variables may be
-// secret.
-func (a *app) stateFile(c *runFlags, workspace, out string, fn digest.Function) string {
-	return filepath.Join(a.places().State().Requests(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])
+// stateFile returns the path of the state file of a run. Its name is a digest, since values of variables may be secret.
+func (a *app) stateFile(c *runFlags, out string, fn digest.Function) string {
+	return filepath.Join(a.places().State().Requests(), fn.Bytes(a.request(c, out)).Hex()[:32])
 }
 
-// request is everything that `hexmage run` was asked for and that decides what it plans and where it puts outputs.
-func (a *app) request(c *runFlags, workspace, out string) []byte {
+// request returns the arguments of `hexmage run` that decide on its plan and output folder.
+func (a *app) request(c *runFlags, out string) []byte {
 	return fmt.Appendf(nil, "%q",
-		[]any{workspace, c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.With, a.envVars(), a.Set})
+		[]any{a.here(), c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.Toolchain, a.envVars(), a.Set})
 }
 
-// machineOf answers what a plan of the workspace was made from.
-func (a *app) machineOf(root string, fn digest.Function) state.Machine {
+// machineOf returns the machine's part of the state of the workspace.
+func (a *app) machineOf(fn digest.Function) state.Machine {
 	return state.Machine{
 		Program: identity(a.Env.Self), CPULevel: a.Env.CPULevel,
 		Variable: func(name string) string {
@@ -49,14 +48,14 @@ func (a *app) machineOf(root string, fn digest.Function) state.Machine {
 			return ""
 		},
 		Glob: func(dir string, patterns []string) (found, listed []string, err error) {
-			g, err := workspace.Fileset(root, dir, patterns...)
+			g, err := workspace.Fileset(a.here(), dir, patterns...)
 			return g.Found, g.Dirs, err
 		},
 	}
 }
 
-// identity tells builds of a program apart: by the id that the Go linker leaves, or else by what the file system
-// says. The latter changes with every `go build`, also where it makes the same.
+// identity distinguishes builds of a program: by the Go linker's build ID, else by the file's stamp. The stamp changes
+// with every `go build`, even for equal bytes.
 func identity(self string) string {
 	const goBuildID = 4
 	id := ""
@@ -64,7 +63,7 @@ func identity(self string) string {
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
 			if e, err := elffile.Open(f, info.Size()); err == nil {
-				_ = e.Notes(func(name string, kind uint32, desc []byte) { // notes that cannot be read are none
+				_ = e.Notes(func(name string, kind uint32, desc []byte) { // unreadable notes count as missing
 					if name == "Go" && kind == goBuildID {
 						id = string(bytes.TrimRight(desc, "\x00"))
 					}

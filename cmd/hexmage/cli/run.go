@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -28,17 +27,17 @@ import (
 // runCmd is `hexmage run PIPELINE [STEP…]`.
 type runCmd struct{ runFlags }
 
-// Help has the examples of `hexmage run --help`.
+// Help returns the examples of `hexmage run --help`.
 func (*runCmd) Help() string {
-	return `Outputs appear in out/PIPELINE. What was done before is not done again.
+	return `Writes the outputs to the folder out/<pipeline>. Runs only steps whose results are not in the cache.
 
 Examples:
 
-    hexmage run qwen3-aot-v79                              everything
-    hexmage run qwen3-aot-v79 module.aot.oppackage.llama   one step and what it needs
-    hexmage run qwen3-aot-v79 --var prompt="Who are you?"
-    hexmage run qwen3-aot-v79 --profile device             the real SDKs, a real phone
-    hexmage run qwen3-aot-v79 --json | jq .event           for programs`
+    hexmage run qwen3-aot-v79                               all steps
+    hexmage run qwen3-aot-v79 module.aot.oppackage.llama    one step and its dependencies
+    hexmage run qwen3-aot-v79 --var prompt="Who are you?"   another value for the variable prompt
+    hexmage run qwen3-aot-v79 --profile device              with the real SDKs, on a phone
+    hexmage run qwen3-aot-v79 --json | jq .event            the types of all events`
 }
 
 // Run builds the pipeline.
@@ -61,10 +60,10 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// outcome builds, and shows what came of it.
+// outcome builds the pipeline and shows the result.
 func (c *runCmd) outcome(ctx context.Context, r *oneRun) (err error) {
 	a := r.a
-	if r.workspace, err = a.workspace(c.Pipeline); err != nil {
+	if err := a.checkPipeline(c.Pipeline); err != nil {
 		return err
 	}
 	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
@@ -73,9 +72,6 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) (err error) {
 	}
 	res, err := r.attempt(ctx)
 	r.executed = res.Executed
-	if r.over {
-		return err
-	}
 	if err := outcome(ctx, res, err); err != nil {
 		return err
 	}
@@ -84,17 +80,19 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) (err error) {
 	}
 	if len(res.Outputs)+len(c.Steps) == 0 && res.Executed > 0 && !a.JSON {
 		if text := a.withoutOutputs(c.Pipeline); text != "" {
-			fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text)
+			a.say("%s", text)
 		}
 	}
-	if err := r.verify.outcome(); err != nil {
-		return err
+	switch {
+	case r.verify != nil && r.verify.verifier.Summary().Different > 0:
+		return &exitError{Code: ExitFailed} // the report has the failures
+	case res.ChecksFailed > 0:
+		return &exitError{Code: ExitCheck} // the report has the failed checks
 	}
-	return checksError(res)
+	return nil
 }
 
-// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has
-// told.
+// outcome returns the command's error after a build, or nil. The report has already shown failures of the build.
 func outcome(ctx context.Context, res engine.Result, err error) error {
 	exit := &exitError{Err: err}
 	if res.Failed > 0 {
@@ -103,6 +101,8 @@ func outcome(ctx context.Context, res engine.Result, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{Code: ExitInterrupted, Err: errInterrupted}
+	case errors.As(err, new(*exitError)): // no build started
+		return err
 	case errors.As(err, new(*engine.InputError)):
 		exit.Code = ExitUsage
 	case err != nil:
@@ -115,59 +115,49 @@ func outcome(ctx context.Context, res engine.Result, err error) error {
 	return exit
 }
 
-// checksError is the error with which a run ends whose checks failed, or nil.
-func checksError(res engine.Result) error {
-	if res.ChecksFailed > 0 {
-		return &exitError{Code: ExitCheck} // the report has said which
-	}
-	return nil
-}
-
 // oneRun is one `hexmage run`.
 type oneRun struct {
 	c         *runCmd
 	a         *app
-	workspace string
-	outIn     string // no link may lead from here to out
+	outIn     string // no link may lead from it to out
 	out       string
 	fn        digest.Function
-	stateFile string      // path of the request's
-	last      *state.File // what it had; nil: nothing
-	limit     int64       // the size that the cache may have; 0: any
+	stateFile string      // path
+	last      *state.File // content of the state file; nil: none
+	limit     int64       // cache limit in bytes; 0: unlimited
 
 	engine   *engineParts
-	survive  func() // nil: a reader of the output that goes away ends the process
+	survive  func() // undoes survivePipes; nil: not in effect
 	watching *watching
-	trace    *trace.Tracer // nil: nothing is traced
+	trace    *trace.Tracer // nil: no trace
 	end      func()
 	verify   *verifying
-	junit    *junit.Report // nil: nobody wants it
-	over     bool          // the error is what the command ends with: no build began
+	junit    *junit.Report // nil: no report
 
-	show      event.Sink          // of the build; nil: as usual
-	watches   *watchSet           // nil: nobody asks what is looked at
-	planning  *keptPlan           // of watch: the plan of the build before
+	show      event.Sink          // display of the build; nil: the default
+	watches   *watchSet           // receives the inputs of the run; nil: not needed
+	planning  *keptPlan           // of watch: the plan of the last build
 	costs     func() runlog.Costs // of earlier runs
-	executed  int                 // actions
-	unchanged bool                // there was nothing to do
+	executed  int                 // number of actions
+	unchanged bool                // the run was up to date
 }
 
-// maxCorruptRetries is how often a build begins again. Each time the store has quarantined at least one file; a disk
-// that damages more than that needs more than hexmage.
+// maxCorruptRetries is the largest number of restarts of a build. The store quarantines at least one file each time; a
+// disk with more corrupt files needs repair.
 const maxCorruptRetries = 10
 
-// attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so
-// the next lookup misses, and its action runs again. The engine is opened anew, as it remembers which blobs the store
-// has.
+// attempt builds, and restarts the build if a cached file was corrupt or missing. The store has quarantined the file,
+// so the next lookup is a cache miss and the action runs again. attempt opens a new engine, since an engine remembers
+// which blobs the store has.
 func (r *oneRun) attempt(ctx context.Context) (engine.Result, error) {
-	if err := engine.CheckOut(r.outIn, r.out); err != nil {
-		return r.unable(usageError("%w", err))
+	if err := engine.ValidateOutputDir(r.outIn, r.out); err != nil {
+		return engine.Result{}, usageError("%w", err)
 	}
 	defer r.done()
 	r.survive = survivePipes()
 	res, err := r.run(ctx)
 	for range maxCorruptRetries {
-		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+		if ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
 			return res, err
 		}
 		r.done()
@@ -177,23 +167,23 @@ func (r *oneRun) attempt(ctx context.Context) (engine.Result, error) {
 		res, err = r.run(ctx)
 	}
 	if errors.Is(err, store.ErrCorrupt) {
-		err = fmt.Errorf("%w: many cached files are corrupt: run `hexmage cache verify --repair` and check the disk",
+		err = fmt.Errorf("%w; many cached files are corrupt. Run `hexmage cache verify --repair`, and check the disk",
 			err)
 	}
 	return res, err
 }
 
-// run ends if the state file holds. Else it plans, and builds the whole plan.
+// run ends if the state file holds. Otherwise it plans and builds the whole plan.
 func (r *oneRun) run(ctx context.Context) (engine.Result, error) {
 	began := time.Now()
-	if res, err := r.upToDate(began); err == nil {
+	if res, err := r.upToDate(ctx, began); err == nil {
 		return res, nil
 	} else if r.a.Verbose {
-		fmt.Fprintf(r.a.Env.Stderr, "hexmage: planned: %v\n", err)
+		r.a.say("hexmage plans the whole pipeline: %v", err)
 	}
 	fn, err := r.settings(ctx)
 	if err != nil {
-		return r.unable(err)
+		return engine.Result{}, err
 	}
 	if fn != r.fn {
 		r.readState(fn)
@@ -201,8 +191,8 @@ func (r *oneRun) run(ctx context.Context) (engine.Result, error) {
 	return r.make(ctx, began)
 }
 
-// settings reads the user's settings and finds the remote. It returns the digest function, which is another one if
-// the remote does not know the one that the workspace used.
+// settings reads the user's settings and finds the remote. It returns the digest function, which changes if the remote
+// does not support that of the workspace.
 func (r *oneRun) settings(ctx context.Context) (fn digest.Function, err error) {
 	if r.limit, err = r.a.maxSize(); err != nil {
 		return fn, err
@@ -217,27 +207,27 @@ func (r *oneRun) settings(ctx context.Context) (fn digest.Function, err error) {
 func (r *oneRun) readState(fn digest.Function) {
 	end := r.phase("read the state file")
 	defer end()
-	r.fn, r.stateFile = fn, r.a.stateFile(&r.c.runFlags, r.workspace, r.out, fn)
-	r.last, _ = state.Read(r.stateFile) // a corrupt file is as good as none
+	r.fn, r.stateFile = fn, r.a.stateFile(&r.c.runFlags, r.out, fn)
+	r.last, _ = state.Read(r.stateFile) // a corrupt file counts as missing
 }
 
-// upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the
-// cache nor a remote and reads no settings. The error says why there is something to do.
-func (r *oneRun) upToDate(began time.Time) (res engine.Result, err error) {
+// upToDate ends a run if all inputs and outputs of the last run of the request are unchanged. It opens neither the
+// cache nor a remote, and reads no settings. The error is the reason why the run has work.
+func (r *oneRun) upToDate(ctx context.Context, began time.Time) (res engine.Result, err error) {
 	fn, err := r.a.digestFunction()
 	if err != nil {
 		return res, err
 	}
 	r.readState(fn)
 	switch {
-	case r.a.Fresh.On || r.c.Verify.On:
-		return res, errors.New("--fresh or --verify")
-	case r.a.JSON || r.c.JUnit != "": // each action is reported
-		return res, errors.New("every action is reported")
+	case r.a.Force.On || r.c.Verify.On:
+		return res, errors.New("--force or --verify")
+	case r.a.JSON || r.c.JUnit != "": // these report each action
+		return res, errors.New("all actions are printed")
 	case r.last == nil:
 		return res, errors.New("no state file of an earlier run")
 	}
-	if err := r.last.Holds(r.a.machineOf(r.workspace, fn)); err != nil {
+	if err := r.last.Holds(r.a.machineOf(fn)); err != nil {
 		return res, err
 	}
 	if r.watches != nil {
@@ -248,17 +238,11 @@ func (r *oneRun) upToDate(began time.Time) (res engine.Result, err error) {
 		show, r.end = r.a.shown(nil)
 	}
 	r.unchanged = true
-	r.a.tidyIdle()
+	r.a.tidyIdle(ctx)
 	return engine.Unchanged(r.last, r.recorded(show), began), nil
 }
 
-// unable ends the command before a build began.
-func (r *oneRun) unable(err error) (engine.Result, error) {
-	r.over = true
-	return engine.Result{}, err
-}
-
-// open puts the engine together, once.
+// open opens the engine, once.
 func (r *oneRun) open(ctx context.Context) (err error) {
 	if r.engine != nil {
 		return nil
@@ -268,17 +252,17 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 	return err
 }
 
-// watchers is where the build's events go.
+// watchers returns the sink for the build's events.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
 		r.watching = r.a.watch(&r.c.runFlags, r.show, r.costs)
-		r.watching.Sink = r.a.diagnosed(r.workspace, r.recorded(r.watching.Sink))
+		r.watching.Sink = r.a.diagnosed(r.recorded(r.watching.Sink))
 		r.end = r.watching.end
 	}
 	return r.watching
 }
 
-// recorded returns a sink that passes events on to next, to the trace and to the JUnit report.
+// recorded returns a sink that passes events on to next, the trace and the JUnit report.
 func (r *oneRun) recorded(next event.Sink) event.Sink {
 	all := sinks{next}
 	if r.trace != nil {
@@ -290,21 +274,23 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 	return all
 }
 
-// options are those of a build, but for who is told of it.
+// options returns the options of a build without its sink.
 func (r *oneRun) options(profile string) engine.Options {
-	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
-	o.Took = func(step, name string) int64 {
+	o := r.engine.options()
+	o.KeepGoing, o.Prune, o.OutIn, o.Out = r.c.KeepGoing, len(r.c.Steps) == 0, r.outIn, r.out
+	o.LogDir = r.a.logsOf(r.c.Pipeline)
+	o.PeakMemory = func(step, name string) int64 {
 		cost, _ := r.costs().Of(profile, step, name)
 		return cost.Memory
 	}
-	o.Secrets = r.a.secrets(r.workspace, r.c.Pipeline)
+	o.Secrets = r.a.secrets(r.c.Pipeline)
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
 	}
 	return o
 }
 
-// done ends what shows the build.
+// done ends the display of the build.
 func (r *oneRun) done() {
 	if r.end != nil {
 		r.end()
@@ -331,13 +317,13 @@ func selected(steps []string) ([]addrs.Step, error) {
 		out, errs = append(out, st), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &exitError{Code: ExitUsage, Err: err}
+		return nil, usageError("%w", err)
 	}
 	return out, nil
 }
 
-// planReads returns what a plan was made from, with stamps from after planning. A path that changed, appeared or went
-// away since planning began is racy.
+// planReads returns everything that planning read, with stamps taken after planning. A path that changed, appeared or
+// disappeared since planning began is racy.
 func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.Planning, error) {
 	f := &state.Planning{Workspace: workspace, Program: m.Program, CPULevel: m.CPULevel, Variables: map[string]string{}}
 	for _, name := range r.Env {
@@ -363,11 +349,14 @@ func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time)
 	return f, err
 }
 
-// choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none.
-// What it names must be there.
+// choose returns a function that reports whether the flag selects a step of the plan or an instance of it. It returns
+// nil if the flag selects none. An unknown name is an error.
 func choose(f stepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
-	if !f.On || len(f.Steps) == 0 {
-		return f.everything(), nil
+	switch {
+	case !f.On:
+		return nil, nil
+	case len(f.Steps) == 0:
+		return func(string) bool { return true }, nil
 	}
 	chosen, err := selected(f.Steps)
 	if err != nil {
@@ -381,30 +370,30 @@ func choose(f stepsFlag, flag string, p *plan.Plan) (func(step string) bool, err
 				found, wanted[n.At.Short()] = true, true
 			}
 		}
-		if near := p.Nearest(s); !found && near != "" {
-			return nil, usageError("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
-		} else if !found {
-			return nil, usageError("%s=%s: no such step is part of this run", flag, s.Short())
+		if !found {
+			near := p.Nearest(s)
+			return nil, usageError("%s=%s: no such step in this run%s", flag, s.Short(),
+				also(near != "", ". Did you mean "+near+"?"))
 		}
 	}
 	return func(step string) bool { return wanted[step] }, nil
 }
 
-// shut ends the engine, if there is one.
+// shut closes the engine, if it is open.
 func (r *oneRun) shut(again bool) {
 	if r.engine != nil {
-		r.engine.end(again)
+		r.engine.close(again)
 		r.engine = nil
 	}
 }
 
-// verifying puts what verification found among a build's events. A nil one stands for a build that does not verify.
+// verifying adds the results of verification to a build's events. nil does nothing.
 type verifying struct {
 	next     event.Sink
 	verifier *verify.Verifier
 }
 
-// startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
+// startVerifying makes the engine verify the steps of the flag. It returns nil without the flag.
 func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
 	if !f.On {
 		return nil, nil
@@ -413,16 +402,12 @@ func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, erro
 	if err != nil {
 		return nil, err
 	}
-	o := verify.Options{Next: e.executor, Again: e.again, Store: e.Blobs}
-	if len(f.Steps) > 0 {
-		o.Select = chosen
-	}
-	v := verify.New(o)
+	v := verify.New(verify.Options{Next: e.executor, Again: e.again, Store: e.Blobs, Select: chosen})
 	e.executor = v
 	return &verifying{verifier: v}, nil
 }
 
-// wrap returns a sink that passes events on to next, with those about verification in between.
+// wrap returns a sink that passes events on to next, with the results of verification.
 func (v *verifying) wrap(next event.Sink) event.Sink {
 	if v == nil {
 		return next
@@ -443,15 +428,7 @@ func (v *verifying) Send(e event.Event) {
 	}
 }
 
-// outcome is the error for what the verification found: exit code 1 and nothing more to say.
-func (v *verifying) outcome() error {
-	if v != nil && v.verifier.Summary().Different > 0 {
-		return &exitError{Code: ExitFailed} // the report has said it
-	}
-	return nil
-}
-
-// startTrace begins the trace that --trace asks for.
+// startTrace starts the trace of --trace.
 func (r *oneRun) startTrace() (err error) {
 	if r.c.Trace == "" {
 		return nil
@@ -466,21 +443,18 @@ func (r *oneRun) startTrace() (err error) {
 	return nil
 }
 
-// startJUnit begins the report that --junit asks for. It is written at once, too: a folder that is not there is found
-// out before hours of work.
+// startJUnit starts the report of --junit. It writes a file at once, so that a missing folder is an error before hours
+// of work.
 func (r *oneRun) startJUnit() error {
 	if r.c.JUnit == "" {
 		return nil
 	}
 	r.junit = junit.New()
 	r.a.also = r.junit
-	if err := r.writeJUnit(); err != nil {
-		return usageError("--junit %s: %w", r.c.JUnit, err)
-	}
-	return nil
+	return r.writeJUnit()
 }
 
-// endJUnit writes the report, with what the run ended with.
+// endJUnit writes the report with the run's error.
 func (r *oneRun) endJUnit(ctx context.Context, err error) error {
 	if r.junit == nil {
 		return err
@@ -489,7 +463,7 @@ func (r *oneRun) endJUnit(ctx context.Context, err error) error {
 		r.junit.Send(end)
 	}
 	if werr := r.writeJUnit(); werr != nil && err == nil {
-		return engineError(fmt.Errorf("--junit %s: %w", r.c.JUnit, werr))
+		return engineError(werr)
 	}
 	return err
 }
@@ -499,17 +473,18 @@ func (r *oneRun) writeJUnit() error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(at); err == nil && info.IsDir() {
-		return errors.New("this is a folder: name a file in it, such as " + filepath.Join(r.c.JUnit, "junit.xml"))
+	if isFolder(at) {
+		return usageError("--junit %s is a folder; name a file, such as %s", r.c.JUnit,
+			filepath.Join(r.c.JUnit, "junit.xml"))
 	}
 	var b bytes.Buffer
-	if err := r.junit.Write(&b); err != nil {
-		return err
+	if err := errors.Join(r.junit.Write(&b), atomicfile.PlaceFile(at, b.Bytes(), 0o644)); err != nil {
+		return usageError("--junit %s: %w", r.c.JUnit, err)
 	}
-	return atomicfile.PlaceFile(at, b.Bytes(), 0o644)
+	return nil
 }
 
-// phase begins a phase of the run; what it returns ends it.
+// phase starts a phase of the run. The returned function ends it.
 func (r *oneRun) phase(name string) func() {
 	if r.trace == nil {
 		return func() {}
@@ -522,7 +497,7 @@ func (r *oneRun) endTrace() {
 		return
 	}
 	if err := r.trace.Close(); err != nil {
-		fmt.Fprintln(r.a.Env.Stderr, "hexmage:", err)
+		r.a.say("%v", err)
 	}
 	r.trace = nil
 }

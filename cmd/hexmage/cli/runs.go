@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,36 +12,34 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
 	"github.com/hexmage/hexmage/internal/runlog"
-	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
 // runsCmd is `hexmage runs [PIPELINE]`.
 type runsCmd struct {
-	Pipeline string `arg:"" optional:"" help:"Only runs of this pipeline."`
-	Number   int    `short:"n" default:"20" help:"How many, at most; 0 for all."`
-	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage compare and report on another machine."`
+	Pipeline string `arg:"" optional:"" help:"List only runs of this pipeline. Default: runs of all pipelines."`
+	Number   int    `short:"n" default:"20" placeholder:"N" help:"List at most N runs. 0 lists all runs. Default: 20."`
+	Export   string `placeholder:"RUN" help:"Print this run as JSON. On another machine, hexmage compare and hexmage report read this JSON from a file."`
 }
 
-// Help has the examples of `hexmage runs --help`.
+// Help returns the examples of `hexmage runs --help`.
 func (*runsCmd) Help() string {
-	return `A run in which nothing had to be done is not recorded. RUN is an id of the list, its first digits, or @1 for the newest run, @2 for the one before.
+	return `If everything was up to date in a run, the list does not contain this run. RUN is an id from the list or at
+least the first four digits of an id, such as 3f9a. @1 is the newest run, @2 is the second newest run, and so on.
 
 Examples:
 
-    hexmage runs                                       newest first
-    hexmage runs qwen3-aot-v79 -n 0                    all that are known of one pipeline
-    hexmage runs --json | jq -r 'select(.result != "ok").id'
-    hexmage runs --export @1 > run.json                for somebody else to compare with`
+    hexmage runs                                               the last 20 runs, newest first
+    hexmage runs qwen3-aot-v79 -n 0                            all runs of one pipeline
+    hexmage runs --json | jq -r 'select(.result != "ok").id'   the ids of failed runs
+    hexmage runs --export @1 > run.json                        write the newest run to a file for another machine`
 }
 
-// listedRun is a line of `hexmage runs --json`.
+// listedRun is a run in the output of `hexmage runs --json`.
 type listedRun struct {
 	Format   string         `json:"format"`
 	At       int            `json:"at"` // @1 is the newest
@@ -53,7 +52,7 @@ type listedRun struct {
 	Executed int            `json:"executed"`
 	Cached   int            `json:"cached"`
 	Failed   int            `json:"failed"`
-	Skipped  int            `json:"skipped"`
+	NotRun   int            `json:"not_run"`
 }
 
 // Run lists runs, or prints one.
@@ -63,10 +62,10 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.printJSON(d)
+		return writeJSON(a.Env.Stdout, d)
 	}
 	if c.Number < 0 {
-		return usageError("-n %d: want 0 or more", c.Number)
+		return usageError("-n %d: must be 0 or more", c.Number)
 	}
 	var rows [][]string
 	for i, r := range a.recorded() {
@@ -78,14 +77,14 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 		}
 		run := r.Run()
 		if run == nil {
-			continue // it is damaged
+			continue // a corrupt run
 		}
 		l := listedRun{Format: "hexmage-runs/0", At: i + 1, ID: r.ID, Started: run.Started, Pipeline: run.Pipeline,
 			Profile: run.Profile, Result: history.ResultOf(run), Seconds: run.Took.Seconds(),
-			Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped}
+			Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, NotRun: run.NotRun}
 		rows = append(rows, l.row())
 		if a.JSON {
-			if err := a.printJSON(l); err != nil {
+			if err := writeJSON(a.Env.Stdout, l); err != nil {
 				return err
 			}
 		}
@@ -93,9 +92,9 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case a.JSON:
 	case len(rows) == 0:
-		fmt.Fprintln(a.Env.Stdout, "no run is on record here: `hexmage run PIPELINE` makes one")
+		a.print("no runs on record here; `hexmage run PIPELINE` adds one")
 	default:
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(columns(rows), false))
+		a.print(columns(rows))
 	}
 	return nil
 }
@@ -105,26 +104,18 @@ func (l listedRun) row() []string {
 	if l.Failed > 0 {
 		what += fmt.Sprintf(", %d failed", l.Failed)
 	}
-	if l.Skipped > 0 {
-		what += fmt.Sprintf(", %d skipped", l.Skipped)
+	if l.NotRun > 0 {
+		what += fmt.Sprintf(", %d not run", l.NotRun)
 	}
-	took := seconds(l.Seconds)
-	if l.Seconds == 0 {
-		took = "-"
-	}
-	profile := l.Profile
-	if profile == "" {
-		profile = "-"
-	}
-	return []string{"@" + strconv.Itoa(l.At), l.ID, l.Started.Local().Format(time.DateTime), l.Pipeline, profile,
-		string(l.Result), took, what}
+	return []string{"@" + strconv.Itoa(l.At), l.ID, l.Started.Local().Format(time.DateTime), l.Pipeline,
+		cmp.Or(l.Profile, "-"), string(l.Result), cmp.Or(also(l.Seconds != 0, seconds(l.Seconds)), "-"), what}
 }
 
 // recordedRun is a run of the run log.
 type recordedRun struct {
 	runlog.Ref
 	pipeline string
-	book     *runlog.Book
+	book     *runlog.History
 }
 
 // recorded returns the runs of the workspace, newest first.
@@ -139,13 +130,18 @@ func (a *app) recorded() (all []recordedRun) {
 	return all
 }
 
-// leastID is how many digits of an id name a run.
+// leastID is the minimum number of digits that name a run.
 const leastID = 4
 
-// document returns the run that a command line names: one of the run log, or a file that --export wrote. With of, it
-// has what keys were made of, as --export writes it.
+// isExport reports whether a run is named by a file of --export.
+func isExport(name string) bool {
+	return strings.HasSuffix(name, ".json") || strings.ContainsAny(name, `/\`)
+}
+
+// document returns a run by its name in the run log, or from a file of --export. With of, it includes the content of
+// keys, as --export writes it.
 func (a *app) document(ctx context.Context, name string, of bool) (*history.Document, error) {
-	if strings.HasSuffix(name, ".json") || strings.ContainsAny(name, `/\`) {
+	if isExport(name) {
 		return a.exported(name)
 	}
 	r, err := a.findRun(name)
@@ -154,47 +150,48 @@ func (a *app) document(ctx context.Context, name string, of bool) (*history.Docu
 	}
 	run := r.Run()
 	if run == nil {
-		return nil, engineError(fmt.Errorf("the record of run %s is damaged", r.ID))
+		return nil, engineError(fmt.Errorf("the record of run %s is corrupt", r.ID))
 	}
 	return a.documentOf(ctx, r.book, run, of)
 }
 
-func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run, of bool) (*history.Document, error) {
-	stores := collect.Stores{Blobs: memory.NewBlobs(), Results: memory.NewResults()}
-	if blobs, results, err := a.stores(); err == nil {
-		stores = collect.Stores{Blobs: store.Blobs(blobs), Results: results}
+func (a *app) documentOf(ctx context.Context, book *runlog.History, run *runlog.Run,
+	of bool) (*history.Document, error) {
+	blobs, results, err := a.knownStores()
+	if err != nil {
+		return nil, engineError(err)
 	}
 	var hide *explain.Hider
 	if of {
 		hide = a.hider()
 	}
-	d, err := collect.Document(ctx, book, run, stores, hide)
+	d, err := collect.Document(ctx, book, run, collect.Stores{Blobs: blobs, Results: results}, hide)
 	if err != nil {
 		return nil, engineError(err)
 	}
 	return d, nil
 }
 
-// hider takes out of a document what is not for others.
+// hider returns a filter that removes private data from a document.
 func (a *app) hider() *explain.Hider {
 	return explain.NewHider(map[string]string{explain.Workspace: a.here(), "cache": a.Cache,
 		"shipped": a.places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
-		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system's
+		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system
 		"/data/local", "/vendor", "/system") // of phones
 }
 
-// findRun returns the run that the name means.
+// findRun returns the run with the name.
 func (a *app) findRun(name string) (recordedRun, error) {
 	all := a.recorded()
 	at, numbered := strings.CutPrefix(name, "@")
 	if len(all) == 0 {
-		return recordedRun{}, usageError("no run is on record here: `hexmage run PIPELINE` makes one")
+		return recordedRun{}, usageError("no runs on record here; `hexmage run PIPELINE` adds one")
 	}
 	if numbered {
 		n, err := strconv.Atoi(at)
 		if err != nil || n < 1 || n > len(all) {
 			return recordedRun{}, usageError(
-				"there is no run %s: @1 is the newest, @%d the oldest that is known. `hexmage runs` lists them", name,
+				"unknown run %s; use a run from @1 (the newest) to @%d (the oldest)", name,
 				len(all))
 		}
 		return all[n-1], nil
@@ -207,28 +204,28 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	switch len(found) {
 	case 0:
-		return recordedRun{}, usageError("there is no run %q in this workspace: give an id that `hexmage runs` lists "+
-			"or its first %d digits, @1 for the newest run, or the path of a file that `hexmage runs --export` wrote "+
-			"(*.json)", name, leastID)
+		return recordedRun{}, usageError("unknown run %q; give an id from `hexmage runs` (at least %d digits), @1 "+
+			"for the newest run, or an exported *.json file", name, leastID)
 	case 1:
 		return found[0], nil
 	}
 	return recordedRun{}, usageError(
-		"%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
+		"the ids of %d runs begin with %s; give more digits",
+		len(found), name)
 }
 
-// exported reads a file that --export wrote, here or elsewhere.
+// exported reads a file of --export, from any machine.
 func (a *app) exported(name string) (*history.Document, error) {
 	b, err := boundedfile.Read(absolute(a.WorkDir, name), history.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usageError("there is no file %s: `hexmage runs --export` writes one", name)
+		return nil, usageError("no such file: %s; `hexmage runs --export` writes such a file", name)
 	}
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
 	d, err := history.Parse(b)
 	if err != nil {
-		return nil, usageError("%s is not what `hexmage runs --export` writes: %w", name, err)
+		return nil, usageError("%s was not written by `hexmage runs --export`: %w", name, err)
 	}
 	return d, nil
 }

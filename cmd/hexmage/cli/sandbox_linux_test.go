@@ -30,16 +30,16 @@ func TestSandboxLevels(t *testing.T) {
 		t.Skip(err)
 	}
 	run := leveledWorkspace(t)
-	hint := "beside.txt is in the workspace but is no input of this step"
+	hint := "beside.txt is in the workspace but not an input of the step"
 	for _, c := range []struct {
 		level, step string
 		code        int
 		says, not   string
 	}{
-		{"strict", "exec.fine", 0, "1 executed, 0 cached", "not kept from"},
-		{"staged", "exec.fine", 0, "0 executed, 1 cached", "not kept from"},
-		{"off", "exec.fine", 0, "0 executed, 1 cached", "not kept from"},
-		{"", "exec.fine", 0, "0 executed, 1 cached", "not kept from"},
+		{"strict", "exec.fine", 0, "1 executed, 0 cached", "not restricted"},
+		{"staged", "exec.fine", 0, "0 executed, 1 cached", "not restricted"},
+		{"off", "exec.fine", 0, "0 executed, 1 cached", "not restricted"},
+		{"", "exec.fine", 0, "0 executed, 1 cached", "not restricted"},
 		{"strict", "exec.beside", 1, hint, ""},
 		{"staged", "exec.beside", 1, hint, ""},
 		{"off", "exec.beside", 1, "exit code 1", hint},
@@ -78,11 +78,11 @@ func TestSandboxWithoutLandlock(t *testing.T) {
 			return
 		}
 		if code, text := run("strict", "exec.fine"); code != 2 ||
-			!strings.Contains(text, "this machine can have no strict sandbox: the kernel has no Landlock") {
+			!strings.Contains(text, "this machine does not support the strict sandbox: the kernel lacks Landlock") {
 			t.Errorf("strict: exit code %d\n%s", code, text)
 		}
 		if code, text := run("", "exec.fine"); code != 0 ||
-			!strings.Contains(text, `(sandbox "staged"): the kernel has no Landlock`) ||
+			!strings.Contains(text, `(sandbox level "staged"): the kernel lacks Landlock`) ||
 			!strings.Contains(text, "1 executed") {
 			t.Errorf("no level: exit code %d\n%s", code, text)
 		}

@@ -73,7 +73,7 @@ output "o" { value = step.exec.count.outputs.o }
 		b, err := os.ReadFile(filepath.Join(dir, "out/p/o"))
 		switch strings.TrimSpace(string(b)) {
 		case fmt.Sprint(size + 1):
-			if strings.Count(out.String(), "big was saved while it was read; building again") != 1 {
+			if strings.Count(out.String(), "big changed during the build; hexmage builds again") != 1 {
 				t.Errorf("round %d: it does not say once why it builds again:\n%s", round, out.String())
 			}
 		case fmt.Sprint(size):

@@ -5,91 +5,96 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/engine"
-	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/steps"
 )
 
-// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show kinds`, `hexmage show module NAME`, and
-// `hexmage show [kind|soc|arch|toolchain|error] NAME`.
+// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show kinds`, `hexmage show facts`, `hexmage show module NAME`,
+// and `hexmage show [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
-	What    string `arg:"" help:"A pipeline; kinds; or module, kind, soc, arch, toolchain or error before a name; or an unambiguous name alone."`
-	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name or a folder."`
+	What    string `arg:"" help:"Name of a pipeline, kind, SoC, arch, toolchain or failure, or an error code. If several things have this name, write a type first: kind, soc, arch, toolchain or error. Before the name of a module, always write module. The word kinds lists all kinds of steps, and the word facts prints all facts."`
+	Address string `arg:"" optional:"" help:"Part of the pipeline: a step (KIND.NAME or module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME or module.NAME. Default: an overview of the pipeline. If <what> is a type, <address> is the name."`
 }
 
-// Help has the examples of `hexmage show --help`.
+// Help returns the examples of `hexmage show --help`.
 func (*showCmd) Help() string {
-	return `It runs nothing. Without a key, an address of a copy means all copies.
+	return `Does not run steps. If a step has for_each, its address KIND.NAME shows all instances, and KIND.NAME["KEY"]
+shows one.
 
 Examples:
 
-    hexmage show qwen3-aot-v79                         its variables, targets, toolchains, steps, outputs
-    hexmage show qwen3-aot-v79 module.aot              a call of a module: what goes in and out
-    hexmage show qwen3-aot-v79 module.aot.context.llm
-    hexmage show qwen3-aot-v79 var.prompt              a value
-    hexmage show qwen3-aot-v79 toolchain.qairt --json  for programs
-    hexmage show module mllm-aot                       a module's variables and outputs
-    hexmage show module ./modules/ops                  one of a folder
-    hexmage show SM8750                                a SoC: its arch, numbers, and where they are known from
-    hexmage show arch v79                              a Hexagon arch: what it can do, who knows it, which SoCs have it
-    hexmage show toolchain qairt                       its releases, and how the default one is had
-    hexmage show kinds                                 all kinds of step, one a line
-    hexmage show kind oppackage                        its arguments, outputs, an example
-    hexmage show kinds --json | jq -r .kind            for editors: every argument's name, type, values and default
-    hexmage show 0x80000406                            what a code means, and what to do
-    hexmage show error skel-not-loaded                 a failure that diagnose knows`
+    hexmage show qwen3-aot-v79                          a pipeline: variables, targets, toolchains, steps, outputs
+    hexmage show qwen3-aot-v79 module.aot               a module in this pipeline: arguments and outputs
+    hexmage show qwen3-aot-v79 module.aot.context.llm   a step in this pipeline
+    hexmage show qwen3-aot-v79 var.prompt               the value of a variable
+    hexmage show qwen3-aot-v79 toolchain.qairt --json   a toolchain in this pipeline, as JSON
+
+    hexmage show module mllm-aot                        a shipped module: variables and outputs
+    hexmage show module ./modules/ops                   a module in a folder
+
+    hexmage show SM8750                                 a SoC: arch and numbers, with the source of each fact
+    hexmage show arch v79                               a Hexagon arch: features, SDKs, SoCs
+    hexmage show toolchain qairt                        a toolchain: releases, and the source of the default release
+
+    hexmage show kinds                                  all kinds of steps
+    hexmage show kind oppackage                         a kind: arguments, outputs, an example
+    hexmage show kinds --json | jq -r .kind             the names of all kinds
+    hexmage show facts --json                           all facts about SoCs, releases and failures, with sources
+
+    hexmage show 0x80000406                             an error code: meaning and remedy
+    hexmage show error skel-not-loaded                  a failure that hexmage diagnose can find`
 }
 
-// shownThing is what is shown of one address.
+// shownThing describes an address.
 type shownThing struct {
 	planner.Named
-	Class     string             `json:"class,omitempty"` // of an output of the pipeline
-	Shown     string             `json:"text,omitempty"`  // likewise
+	Class     string             `json:"class,omitempty"` // for an output of the pipeline
+	Shown     string             `json:"text,omitempty"`  // of an output
 	Instance  json.RawMessage    `json:"instance,omitempty"`
 	Arguments []planner.Argument `json:"arguments,omitempty"`
 	Actions   []*actionStatus    `json:"status,omitempty"`
 	Severity  string             `json:"severity,omitempty"` // of a check
-	Inputs    []planner.Argument `json:"inputs,omitempty"`   // of a call, as are the next two
+	Inputs    []planner.Argument `json:"inputs,omitempty"`   // of a module call, like the next two fields
 	Outputs   []planner.Argument `json:"outputs,omitempty"`
 	Steps     []string           `json:"steps,omitempty"`
 
 	instance *plan.Instance
 }
 
-// allKinds is the word that lists all kinds of step.
+// allKinds is the argument that lists all kinds of step.
 const allKinds = "kinds"
 
-// Run shows.
+// Run shows a pipeline, an address or a record.
 func (c *showCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case c.What == "module" && c.Address != "":
 		return a.showModule(c.Address)
 	case c.What == allKinds && c.Address == "":
 		return listKinds(a, steps.Workspace{}.Kinds(), "")
+	case c.What == allFacts && c.Address == "":
+		return a.showFacts()
 	}
-	workspace, err := a.workspace(c.What)
+	err := a.checkPipeline(c.What)
 	switch {
 	case err != nil:
 		return c.explain(ctx, a, err)
 	case c.Address == "":
-		return a.showPipeline(workspace, c.What)
+		return a.showPipeline(c.What)
 	}
-	cfg, diags := a.load(workspace, c.What)
+	cfg, diags := a.load(c.What)
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}
-	d, err := a.domain(workspace)
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
-	made, more, names, diags := planner.BuildNamed(a.plannerOptions(workspace, cfg, d))
+	made, more, names, diags := planner.PlanWithSymbols(a.plannerOptions(cfg, d))
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}
@@ -98,13 +103,10 @@ func (c *showCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.showThings(ctx, p, workspace, found)
+	return a.showThings(ctx, p, found)
 }
 
-// keys are those of copies.
-var keysRE = lazyregexp.New(`\["(?:[^"\\]|\\.)*"\]`)
-
-// find returns what has the address, or is a copy of what has it.
+// find returns the things with the address, and the instances of it.
 func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error) {
 	keyed := strings.Contains(c.Address, "[")
 	var found []*shownThing
@@ -114,8 +116,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		if c.Address == address || c.Address == short {
 			return true
 		}
-		return !keyed && (keysRE.ReplaceAllString(address, "") == c.Address ||
-			keysRE.ReplaceAllString(short, "") == c.Address)
+		return !keyed && (addrs.WithoutKeys(address) == c.Address || addrs.WithoutKeys(short) == c.Address)
 	}
 	planned := map[string]bool{}
 	for _, n := range p.Instances {
@@ -131,7 +132,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		}
 	}
 	for _, o := range p.Outputs {
-		name, _, _ := strings.Cut(o.Name, ".") // of a collection's elements
+		name, _, _ := strings.Cut(o.Name, ".") // of elements of a collection
 		address := "output." + o.Name
 		if is(address, address) || c.Address == "output."+name {
 			t := &shownThing{Named: planner.Named{Address: address, Where: o.Where, Description: o.Description},
@@ -159,13 +160,13 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, givenError{usageError("%s has nothing at %s. %s", c.What, c.Address,
-			orList("It has", c.Address, few(all)))}
+		return nil, givenError{usageError("%s has no %s. %s", c.What, c.Address,
+			orList("Available:", c.Address, all))}
 	}
 	return found, nil
 }
 
-// call finds what is in a module that is called.
+// call adds the content of a called module.
 func (t *shownThing) call(p *plan.Plan, names *planner.Names) {
 	for _, n := range names.All {
 		if name, ok := strings.CutPrefix(n.Address, t.Address+".var."); ok {
@@ -182,17 +183,8 @@ func (t *shownThing) call(p *plan.Plan, names *planner.Names) {
 	}
 }
 
-// few are the first of many names.
-func few(names []string) []string {
-	const most = 20
-	if len(names) > most {
-		return append(slices.Clip(names[:most]), "…")
-	}
-	return names
-}
-
-func (a *app) showThings(ctx context.Context, p *planned, workspace string, found []*shownThing) error {
-	status, err := a.statusOf(ctx, p, workspace, found)
+func (a *app) showThings(ctx context.Context, p *planned, found []*shownThing) error {
+	status, err := a.statusOf(ctx, p, found)
 	if err != nil {
 		return err
 	}
@@ -202,22 +194,29 @@ func (a *app) showThings(ctx context.Context, p *planned, workspace string, foun
 				t.Actions = status.groups[t.instance.At.Short()]
 			}
 		}
-		return a.printJSON(map[string]any{"format": "hexmage-show/0", "pipeline": p.Pipeline, "profile": p.Profile,
-			"shown": found})
+		return writeJSON(a.Env.Stdout, map[string]any{"format": "hexmage-show/0", "pipeline": p.Pipeline,
+			"profile": p.Profile, "shown": found})
 	}
 	var b strings.Builder
 	for i, t := range found {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		t.text(&b, status)
+		text, err := fieldsText(t)
+		if t.instance != nil {
+			text = plan.TextOf(t.instance, t.notes(status))
+		}
+		if err != nil {
+			return engineError(err)
+		}
+		b.WriteString(text)
 	}
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
+	a.print(b.String())
 	return nil
 }
 
-// statusOf finds out what a run would do for the instances among what is shown.
-func (a *app) statusOf(ctx context.Context, p *planned, workspace string, found []*shownThing) (*planStatus, error) {
+// statusOf returns what a run would do for the instances among the found things.
+func (a *app) statusOf(ctx context.Context, p *planned, found []*shownThing) (*planStatus, error) {
 	var only []addrs.Step
 	for _, t := range found {
 		if t.instance != nil {
@@ -231,51 +230,14 @@ func (a *app) statusOf(ctx context.Context, p *planned, workspace string, found 
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.preview(ctx, p, workspace, nil)
+	w, err := a.preview(ctx, p, nil)
 	if err != nil {
 		return nil, err
 	}
 	return w.status(ctx), nil
 }
 
-// text writes it for people.
-func (t *shownThing) text(b *strings.Builder, status *planStatus) {
-	if n := t.instance; n != nil {
-		b.WriteString(plan.TextOf(n, t.notes(status)))
-		return
-	}
-	at := ""
-	if t.Where != "" {
-		at = "  (" + t.Where + ")"
-	}
-	fmt.Fprintf(b, "%s%s\n", t.Address, at)
-	if t.Description != "" {
-		fmt.Fprintf(b, "  %s\n", t.Description)
-	}
-	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(b, "  %s %s\n", name, text)
-		}
-	}
-	line("source", t.Source)
-	line("folder", t.Dir)
-	line("type", t.Type)
-	line("class", t.Class)
-	line("severity", t.Severity)
-	line("value", t.Shown)
-	line("value", textOf(t.Value))
-	for _, v := range t.Inputs {
-		line("variable", v.Name+" = "+textOf(v.Value))
-	}
-	for _, o := range t.Outputs {
-		line("output", o.Name+" = "+textOf(o.Value))
-	}
-	for _, s := range t.Steps {
-		line("has", s)
-	}
-}
-
-// notes add to what a plan says of an instance.
+// notes returns additional lines for an instance.
 func (t *shownThing) notes(status *planStatus) plan.Notes {
 	notes := status.notes()
 	one, spec := notes.Instance, notes.Spec
@@ -309,7 +271,7 @@ func (t *shownThing) notes(status *planStatus) plan.Notes {
 	return notes
 }
 
-// textOf is a value for people: JSON that has its characters as they are.
+// textOf formats a value for people: JSON without escaped characters.
 func textOf(v planner.Value) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil && !strings.Contains(text, "\n") {
@@ -318,7 +280,7 @@ func textOf(v planner.Value) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(v))
 }
 
-// modulePath tells a folder from the name of a module.
+// modulePath reports whether a name is a folder, not a module.
 func modulePath(name string) bool {
 	return filepath.IsAbs(name) || strings.ContainsAny(name, `/\`) || name == "." || name == ".."
 }

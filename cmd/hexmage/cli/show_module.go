@@ -1,31 +1,28 @@
 package cli
 
 import (
-	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/steps"
 )
 
-// interfaceShown is what a module or a pipeline takes and gives, as its files say.
+// interfaceShown describes the interface of a module or a pipeline, from its files.
 type interfaceShown struct {
 	Format      string          `json:"format"`
 	Name        string          `json:"name"`
 	Dir         string          `json:"dir"`
 	Description string          `json:"description,omitempty"`
-	Profile     string          `json:"profile,omitempty"` // that the rest is of
+	Profile     string          `json:"profile,omitempty"` // profile for which the other fields are valid
 	Profiles    []string        `json:"profiles,omitempty"`
 	Variables   []variableShown `json:"variables,omitempty"`
 	Targets     []string        `json:"targets,omitempty"`
@@ -40,37 +37,37 @@ type variableShown struct {
 	Name        string       `json:"name"`
 	Type        string       `json:"type"`
 	Required    bool         `json:"required"`
-	Default     string       `json:"default,omitempty"` // as it is written
+	Default     string       `json:"default,omitempty"` // in source form
 	Sensitive   bool         `json:"sensitive,omitempty"`
 	Description string       `json:"description,omitempty"`
 	Where       string       `json:"where"`
 	Validation  []validShown `json:"validation,omitempty"`
 }
 
-// validShown is a rule, as it is written.
+// validShown is a validation rule in source form.
 type validShown struct {
 	Condition string `json:"condition"`
 	Message   string `json:"error_message"`
 }
 
-// toolchainNeed is a toolchain that a module declares, or has from its caller.
+// toolchainNeed is a toolchain that a module declares or takes from its caller.
 type toolchainNeed struct {
 	Name     string `json:"name"`
 	Declared bool   `json:"declared"`
 	Where    string `json:"where,omitempty"`
-	Default  bool   `json:"default,omitempty"`  // a caller may replace it
-	Optional bool   `json:"optional,omitempty"` // used where the caller declares it
+	Default  bool   `json:"default,omitempty"`  // whether a caller may replace it
+	Optional bool   `json:"optional,omitempty"` // whether it is used only if the caller declares it
 }
 
 // declaredShown is a step, a call or an output.
 type declaredShown struct {
-	Name        string `json:"name"` // of a step, its address
+	Name        string `json:"name"` // address of a step
 	Source      string `json:"source,omitempty"`
 	Description string `json:"description,omitempty"`
 	Where       string `json:"where"`
 }
 
-// showModule shows what a module takes and gives.
+// showModule shows the interface of a module.
 func (a *app) showModule(name string) error {
 	var folder config.ModuleFolder
 	dir := absolute(a.WorkDir, name)
@@ -83,13 +80,13 @@ func (a *app) showModule(name string) error {
 		if err != nil {
 			return engineError(err)
 		}
-		folder = config.ModuleFolder{FS: rooted.FS(root), Dir: filepath.ToSlash(rel)}
+		folder = config.ModuleFolder{FS: safepath.FS(root), Dir: filepath.ToSlash(rel)}
 		if root == dir {
 			folder.Root = filepath.ToSlash(dir)
 		}
 	} else {
 		var err error
-		if folder, err = a.module(a.here(), name); err != nil {
+		if folder, err = a.module(name); err != nil {
 			return givenError{usageError("%w", err)}
 		}
 	}
@@ -101,25 +98,19 @@ func (a *app) showModule(name string) error {
 	if !modulePath(name) {
 		shown = name
 	}
-	return a.showInterface(cfg, "module", shown, a.Profile)
+	return a.showInterface(cfg, true, shown, a.Profile)
 }
 
-// showPipeline shows what a pipeline takes and gives.
-func (a *app) showPipeline(workspace, name string) error {
-	cfg, diags := a.load(workspace, name)
+// showPipeline shows the interface of a pipeline.
+func (a *app) showPipeline(name string) error {
+	cfg, diags := a.load(name)
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}
-	profile := a.Profile
-	for _, pr := range cfg.Profiles {
-		if profile == "" && (pr.Default || len(cfg.Profiles) == 1) {
-			profile = pr.Name
-		}
-	}
-	return a.showInterface(cfg, "pipeline", name, profile)
+	return a.showInterface(cfg, false, name, a.profileOf(cfg.Module))
 }
 
-func (a *app) showInterface(cfg *config.Pipeline, what, name, profile string) error {
+func (a *app) showInterface(cfg *config.Pipeline, called bool, name, profile string) error {
 	m := cfg.Module
 	parts := m.With(profile)
 	s := interfaceShown{Format: "hexmage-show/0", Name: name, Dir: m.Dir, Description: m.Description, Profile: profile}
@@ -132,7 +123,7 @@ func (a *app) showInterface(cfg *config.Pipeline, what, name, profile string) er
 	for _, t := range m.Targets {
 		s.Targets = append(s.Targets, t.Name)
 	}
-	s.Toolchains = toolchainNeeds(cfg, parts, what == "module")
+	s.Toolchains = toolchainNeeds(cfg, parts, called)
 	for _, b := range parts.Steps {
 		s.Steps = append(s.Steps,
 			declaredShown{Name: b.At.String(), Description: b.Description, Where: config.Where(b.Range)})
@@ -149,11 +140,7 @@ func (a *app) showInterface(cfg *config.Pipeline, what, name, profile string) er
 		s.Outputs = append(s.Outputs,
 			declaredShown{Name: o.Name, Description: o.Description, Where: config.Where(o.Range)})
 	}
-	if a.JSON {
-		return a.printJSON(s)
-	}
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(s.text(what), false))
-	return nil
+	return a.showRecord(s)
 }
 
 func shownVariable(cfg *config.Pipeline, v *config.Variable) variableShown {
@@ -170,9 +157,9 @@ func shownVariable(cfg *config.Pipeline, v *config.Variable) variableShown {
 	return s
 }
 
-// toolchainNeeds are those that a module declares, those that its expressions name, which its caller has to declare,
-// and those that its steps use where they are declared.
-func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []toolchainNeed {
+// toolchainNeeds returns the toolchains that a module declares, those in its expressions, and optional ones of its
+// steps. The caller has to declare those in expressions.
+func toolchainNeeds(cfg *config.Pipeline, parts config.ProfileBlocks, called bool) []toolchainNeed {
 	var needs []toolchainNeed
 	has := func(name string) bool {
 		return slices.ContainsFunc(needs, func(n toolchainNeed) bool { return n.Name == name })
@@ -182,7 +169,7 @@ func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []too
 			Where: config.Where(b.Range)})
 	}
 	if !called {
-		return needs // modules bring the others
+		return needs // modules add the others
 	}
 	for _, pr := range cfg.Profiles {
 		for _, b := range pr.Toolchains {
@@ -225,80 +212,9 @@ func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []too
 	return needs
 }
 
-// text is for people.
-func (s interfaceShown) text(what string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s  (%s)\n", what, s.Name, s.Dir)
-	if s.Description != "" {
-		fmt.Fprintln(&b, paragraph(s.Description, 0))
-	}
-	if len(s.Profiles) > 0 {
-		fmt.Fprintf(&b, "\nprofiles: %s", strings.Join(s.Profiles, ", "))
-		if s.Profile != "" {
-			fmt.Fprintf(&b, "; shown is %s", s.Profile)
-		}
-		b.WriteString("\n")
-	}
-	if len(s.Targets) > 0 {
-		fmt.Fprintf(&b, "\ntargets: %s\n", strings.Join(s.Targets, ", "))
-	}
-	head := func(n int, text string) {
-		if n > 0 {
-			fmt.Fprintf(&b, "\n%s\n", text)
-		}
-	}
-	head(len(s.Variables), "variables")
-	for _, v := range s.Variables {
-		fmt.Fprintf(&b, "  %s (%s%s%s)\n", v.Name, v.Type, also(v.Required, ", required"),
-			also(v.Sensitive, ", sensitive"))
-		if v.Description != "" {
-			fmt.Fprintln(&b, paragraph(v.Description, 6))
-		}
-		if v.Default != "" {
-			fmt.Fprintf(&b, "      default = %s\n", v.Default)
-		}
-		for _, r := range v.Validation {
-			fmt.Fprintf(&b, "      valid if %s, else %s\n", r.Condition, r.Message)
-		}
-	}
-	head(len(s.Outputs), "outputs")
-	declared(&b, s.Outputs)
-	head(len(s.Toolchains), "toolchains")
-	var rows [][]string
-	for _, t := range s.Toolchains {
-		how := "declared here (" + t.Where + ")"
-		switch {
-		case t.Default:
-			how += ", unless its caller declares it"
-		case t.Optional:
-			how = "used by its steps, where its caller declares it"
-		case !t.Declared:
-			how = "named in its files: its caller has to declare it"
-		}
-		rows = append(rows, []string{"  " + t.Name, how})
-	}
-	b.WriteString(columns(rows))
-	head(len(s.Modules), "modules")
-	declared(&b, s.Modules)
-	head(len(s.Steps), "steps")
-	declared(&b, s.Steps)
-	head(len(s.Checks), "checks")
-	declared(&b, s.Checks)
-	return b.String()
-}
-
 func also(is bool, text string) string {
 	if is {
 		return text
 	}
 	return ""
-}
-
-func declared(b *strings.Builder, all []declaredShown) {
-	for _, d := range all {
-		fmt.Fprintf(b, "  %s%s  (%s)\n", d.Name, also(d.Source != "", " = "+d.Source), d.Where)
-		if d.Description != "" {
-			fmt.Fprintln(b, paragraph(d.Description, 6))
-		}
-	}
 }

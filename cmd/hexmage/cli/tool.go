@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,8 +20,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// private is what the tools that download are told and nobody else: the user's variables, among which are secrets,
-// and where the user keeps logins and programs.
+// private returns data for tools that download, and for no other: the user's variables, which include secrets, and the
+// places of logins and programs.
 func (a *app) private() map[string]map[string]string {
 	vars := map[string]string{}
 	for name, v := range map[string]string{fetch.EnvMirrors: a.Env.Var(fetch.EnvMirrors),
@@ -44,16 +45,13 @@ func (a *app) private() map[string]map[string]string {
 	return map[string]map[string]string{sources.Tool.String(): vars, git.Tool.String(): private}
 }
 
-// netrc is the file with the user's logins of hosts, "" for none.
+// netrc returns the file with the user's logins, or "".
 func (a *app) netrc() string {
-	name, home := a.Env.Var(fetch.EnvNetrc), a.Env.Var("HOME")
-	if name == "" && home != "" {
-		name = filepath.Join(home, ".netrc")
-	}
-	return name
+	home := a.Env.Var("HOME")
+	return cmp.Or(a.Env.Var(fetch.EnvNetrc), also(home != "", filepath.Join(home, ".netrc")))
 }
 
-// tools is the table of built-in tools, by the name that follows `hexmage tool`.
+// tools returns the built-in tools by name, the argument of `hexmage tool`.
 func tools() map[string]tool.Func {
 	t := steps.Tools()
 	t["phone-init"] = phoneInit
@@ -61,7 +59,7 @@ func tools() map[string]tool.Func {
 	return t
 }
 
-// runWorker is a process that runs commands for the hexmage that started it.
+// runWorker runs commands for the hexmage process that started it.
 func runWorker(_ context.Context, args []string, _ tool.Env) int {
 	if len(args) != 1 {
 		return ExitUsage
@@ -70,11 +68,11 @@ func runWorker(_ context.Context, args []string, _ tool.Env) int {
 	return ExitOK
 }
 
-// runTool is `hexmage tool NAME ARG…`: what the executor calls for an action of a built-in tool.
+// runTool is `hexmage tool NAME ARG…`, which executors call for actions of a built-in tool.
 func runTool(args []string, env Env) int {
 	all := tools()
 	if len(args) == 0 || all[args[0]] == nil {
-		fmt.Fprintf(env.Stderr, "hexmage tool: want the name of a built-in tool: %s\n",
+		fmt.Fprintf(env.Stderr, "hexmage tool: missing name of a built-in tool. Available: %s\n",
 			strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return ExitUsage
 	}
@@ -84,9 +82,9 @@ func runTool(args []string, env Env) int {
 		tool.Env{Vars: env.Vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
 }
 
-// phoneInit is the first process of a simulated device; package phone starts it in namespaces of its own.
+// phoneInit is the first process of a simulated device. Package phone starts it in new namespaces.
 func phoneInit(_ context.Context, _ []string, env tool.Env) int {
-	err := phone.Init(env.Stdin, env.Stdout, os.NewFile(3, "listener")) // returns only when it fails
+	err := phone.Init(env.Stdin, env.Stdout, os.NewFile(3, "listener")) // returns only on an error
 	fmt.Fprintln(env.Stderr, "simulated phone:", err)
 	return 1
 }

@@ -19,38 +19,39 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
 // toolchainCmd is `hexmage toolchain …`.
 type toolchainCmd struct {
-	List   toolchainListCmd   `cmd:"" help:"List releases: their sources, and which are here."`
-	Fetch  toolchainFetchCmd  `cmd:"" takes:"var,build" help:"Download, verify and unpack releases into the store."`
-	Verify toolchainVerifyCmd `cmd:"" help:"Check a release in the store, or an SDK folder."`
-	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a release."`
+	List   toolchainListCmd   `cmd:"" help:"List releases of toolchains, and whether this machine has them."`
+	Fetch  toolchainFetchCmd  `cmd:"" takes:"var,build" var:"Set a variable that a source needs, such as a token. May be repeated." help:"Download, verify and unpack toolchains."`
+	Verify toolchainVerifyCmd `cmd:"" help:"Check that a toolchain or an SDK folder is complete."`
+	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a toolchain."`
 }
 
-// Help has the examples of `hexmage toolchain --help`.
+// Help returns the examples of `hexmage toolchain --help`.
 func (*toolchainCmd) Help() string {
 	return `Examples:
 
-    hexmage toolchain list qairt                       its releases, and which are here
-    hexmage show toolchain qairt@2.41.0.251128         sources, digests, archs, licence, page
-    hexmage toolchain fetch ndk@r28b --profile device  the real one; a pipeline finds it in the store
-    hexmage toolchain verify $QNN_SDK_ROOT             is this SDK whole, and of one release?
-    make -C src SDK="$(hexmage toolchain path qairt)"`
+    hexmage toolchain list qairt                        all releases of QAIRT
+    hexmage show toolchain qairt@2.41.0.251128          sources, digests, archs and license of one release
+
+    hexmage toolchain fetch ndk@r28b --profile device   download Google's NDK
+    hexmage toolchain verify $QNN_SDK_ROOT              check an installed SDK
+    make -C src SDK="$(hexmage toolchain path qairt)"   use a release in your own build`
 }
 
-// wanted is a release that was asked for on the command line: NAME[@VERSION].
+// wanted is a release from the command line: NAME[@VERSION].
 type wanted struct {
-	name, version string // version "": the catalogue's default
-	source        string // "": as the profile says
+	name, version string // "": the catalog's default
+	source        string // "": the profile's choice
 }
 
 func parseWanted(s string) wanted {
@@ -58,8 +59,8 @@ func parseWanted(s string) wanted {
 	return wanted{name: name, version: version}
 }
 
-// toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline
-// with the same blocks, so that what one fetched the other finds. Each name may be there once.
+// toolchainPlan plans a pipeline with only these toolchains. Its actions equal those of any pipeline with the same
+// blocks, so that they share cached results. Names must be unique.
 func (a *app) toolchainPlan(ws []wanted) (*planned, error) {
 	p, diags, err := a.planToolchains(ws)
 	if err != nil {
@@ -80,8 +81,8 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	}
 	for _, w := range ws {
 		if !hclsyntax.ValidIdentifier(w.name) {
-			return nil, nil, usageError("%q is no name of a toolchain: `hexmage toolchain list` has them; a "+
-				"release is NAME@VERSION", w.name)
+			return nil, nil, usageError("invalid toolchain name %q; use NAME or NAME@VERSION from `hexmage toolchain "+
+				"list`", w.name)
 		}
 		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
 		if w.version != "" {
@@ -90,7 +91,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 		if w.source != "" {
 			b.SetAttributeValue("source", cty.StringVal(w.source))
 		}
-		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // what nobody uses is not planned
+		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // an unused toolchain is not planned
 		out.SetAttributeTraversal("value",
 			hcl.Traversal{hcl.TraverseRoot{Name: addrs.Toolchain}, hcl.TraverseAttr{Name: w.name},
 				hcl.TraverseAttr{Name: "dir"}})
@@ -98,23 +99,23 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	return a.planText("toolchain", f.Bytes())
 }
 
-// planText plans a pipeline that no file has.
+// planText plans a pipeline without a file.
 func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, error) {
 	fsys := fstest.MapFS{workspace.Folder + "/" + name + ".hcl": {Data: text}}
 	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	p, more, err := a.planConfig(a.here(), cfg)
+	p, more, err := a.planConfig(cfg)
 	if p != nil {
-		for _, n := range p.Instances { // failures are shown without the place in a file that nobody has written
+		for _, n := range p.Instances { // failures have no place, since the file does not exist
 			n.Where, n.Source = "", ""
 		}
 	}
 	return p, append(diags, more...), err
 }
 
-// plain takes the places from diagnostics about a file that nobody has written.
+// plain removes places from diagnostics about a generated file.
 func plain(diags hcl.Diagnostics) hcl.Diagnostics {
 	out := make(hcl.Diagnostics, 0, len(diags))
 	for _, d := range diags {
@@ -125,17 +126,15 @@ func plain(diags hcl.Diagnostics) hcl.Diagnostics {
 	return out
 }
 
-// located is a toolchain that is on this machine.
+// located is a toolchain on this machine.
 type located struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Path    string `json:"path"`
-	Digest  string `json:"digest,omitempty"` // of its tree in the store; "" for one that is used where it is installed
-
-	root digest.Digest
+	Digest  string `json:"digest,omitempty"` // digest of the tree in the store; "" for an installed SDK
 }
 
-// installedAt returns the root of a copy that is used where it is, "" for an instance that has a tree in the store.
+// installedAt returns the root of an installed SDK, or "" for an instance with a tree in the store.
 func installedAt(n *plan.Instance) string {
 	for _, part := range n.Outputs["dir"].Parts {
 		if part.Host != nil && filepath.IsAbs(part.Host.Path) {
@@ -145,7 +144,7 @@ func installedAt(n *plan.Instance) string {
 	return ""
 }
 
-// toolchainInstances are the toolchains of a plan.
+// toolchainInstances returns the toolchains of a plan.
 func toolchainInstances(p *plan.Plan) []*plan.Instance {
 	var out []*plan.Instance
 	for _, n := range p.Instances {
@@ -156,76 +155,57 @@ func toolchainInstances(p *plan.Plan) []*plan.Instance {
 	return out
 }
 
-// fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells
-// whether the build is shown also when nobody looks.
-func (a *app) fetch(ctx context.Context, p *planned, workspace string, show bool) ([]located, error) {
-	if err := a.fetchable(p); err != nil {
-		return nil, err
-	}
-	e, err := a.openEngine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close()
-	return a.fetchWith(ctx, e, p, workspace, show)
-}
-
-// fetchable says what this machine lacks to get the plan's toolchains.
-func (a *app) fetchable(p *planned) error {
-	for _, n := range toolchainInstances(p.Plan) {
-		for _, m := range n.Missing {
-			fmt.Fprintf(a.Env.Stderr, "missing: %s: %s\n", n.At, m)
-		}
-		if len(n.Missing) > 0 {
-			return usageError("this machine can't get it yet (profile %q)", p.Profile)
-		}
-	}
-	return nil
-}
-
-// fetchWith is fetch of what is fetchable, with an engine that is there already.
-func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string,
-	show bool) ([]located, error) {
+// fetch fetches and verifies the plan's missing toolchains, and returns their places. show asks for progress also
+// without a terminal.
+func (a *app) fetch(ctx context.Context, p *planned, show bool) ([]located, error) {
 	instances := toolchainInstances(p.Plan)
 	var steps []addrs.Step
 	for _, n := range instances {
 		steps = append(steps, n.At.Step)
+		for _, m := range n.Missing {
+			a.say("missing: %s: %s", n.At, m)
+		}
+		if len(n.Missing) > 0 {
+			return nil, usageError("this machine lacks requirements for it (profile %q)", p.Profile)
+		}
 	}
 	p, err := p.Select(steps...)
 	if err != nil {
 		return nil, engineError(err)
 	}
-	res, err := a.buildRoots(ctx, e, p, workspace, rootsOf(instances), show)
+	e, err := a.openEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.locations(instances,
-		res, func(root digest.Digest) (string, error) { return e.Trees.Path(ctx, e.Blobs, root) })
+	defer e.close(false)
+	res, err := a.buildRoots(ctx, e, p, rootsOf(instances), show)
+	if err != nil {
+		return nil, err
+	}
+	return locations(ctx, instances, res, e.Trees, e.Blobs)
 }
 
-// locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
-func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []located, ok bool, err error) {
-	o, _, err := a.lookupOnly(ctx, workspace)
+// locate returns the places of the plan's toolchains without fetching. ok is false if one is missing.
+func (a *app) locate(ctx context.Context, p *planned) (_ []located, ok bool, err error) {
+	o, _, err := a.lookupOnly(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	instances := toolchainInstances(p.Plan)
-	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), nil, ""
-	trees := merkle.NewTrees(a.Cache)
+	o.Sink, o.Roots, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), ""
 	p.extend(&o)
 	res, err := engine.Run(ctx, p.Plan, o)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
 	if err != nil || res.Failed > 0 {
-		return nil, false, nil // something would have to be executed
+		return nil, false, nil // an action would have to run
 	}
-	ls, err := a.locations(instances,
-		res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Blobs, root) })
+	ls, err := locations(ctx, instances, res, merkle.NewTrees(a.Cache), o.Blobs)
 	return ls, err == nil, err
 }
 
-// rootsOf are the trees of those toolchains that are in the store.
+// rootsOf returns the trees of toolchains in the store.
 func rootsOf(instances []*plan.Instance) (out []addrs.Output) {
 	for _, n := range instances {
 		if installedAt(n) == "" {
@@ -235,16 +215,16 @@ func rootsOf(instances []*plan.Instance) (out []addrs.Output) {
 	return out
 }
 
-func (a *app) locations(instances []*plan.Instance, res engine.Result,
-	path func(digest.Digest) (string, error)) ([]located, error) {
+func locations(ctx context.Context, instances []*plan.Instance, res engine.Result, trees *merkle.Trees,
+	blobs store.Blobs) ([]located, error) {
 	var out []located
 	for _, n := range instances {
 		l := located{Name: n.At.Name, Version: n.Version, Path: installedAt(n)}
 		if l.Path == "" {
 			var err error
-			l.root = res.Roots[n.Output("dir")]
-			l.Digest = l.root.String()
-			if l.Path, err = path(l.root); err != nil {
+			root := res.Roots[n.Output("dir")]
+			l.Digest = root.String()
+			if l.Path, err = trees.Path(ctx, blobs, root); err != nil {
 				return nil, engineError(err)
 			}
 		}
@@ -256,11 +236,21 @@ func (a *app) locations(instances []*plan.Instance, res engine.Result,
 
 // toolchainFetchCmd is `hexmage toolchain fetch NAME[@VERSION]…`.
 type toolchainFetchCmd struct {
-	Names  []string `arg:"" help:"Toolchains of the catalogue, NAME or NAME@VERSION."`
-	Source string   `placeholder:"KIND" help:"Only from this source: archive, deb, git, embedded, installed … Default: as the profile says."`
+	Names  []string `arg:"" help:"Toolchains in hexmage's catalog: NAME for the default release, or NAME@VERSION."`
+	Source string   `placeholder:"KIND" help:"Use only this kind of source: such as archive, deb, git or installed. Default: all sources for the profile."`
 }
 
-// Run fetches.
+// Help returns the examples of `hexmage toolchain fetch --help`.
+func (*toolchainFetchCmd) Help() string {
+	return `Unpacks the toolchains into hexmage's cache. Pipelines use them from the cache, without another download.
+
+Examples:
+
+    hexmage toolchain fetch ndk@r28b --profile device   one release of Google's NDK
+    hexmage toolchain fetch htp_host onnx               the default releases of two toolchains`
+}
+
+// Run fetches toolchains.
 func (c *toolchainFetchCmd) Run(ctx context.Context, a *app) error {
 	var all []located
 	for _, ws := range rounds(wantedOf(c.Names, c.Source), wantedName) {
@@ -268,19 +258,17 @@ func (c *toolchainFetchCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		ls, err := a.fetch(ctx, p, a.here(), true)
+		ls, err := a.fetch(ctx, p, true)
 		if err != nil {
 			return err
 		}
 		all = append(all, ls...)
 	}
-	if a.JSON {
-		return a.printJSON(all)
-	}
+	text := ""
 	for _, l := range all {
-		fmt.Fprintf(a.Env.Stdout, "%s %s: %s\n", l.Name, l.Version, l.Path)
+		text += fmt.Sprintf("%s %s: %s\n", l.Name, l.Version, l.Path)
 	}
-	return nil
+	return a.show(all, "%s", text)
 }
 
 func wantedOf(names []string, source string) (all []wanted) {
@@ -294,7 +282,7 @@ func wantedOf(names []string, source string) (all []wanted) {
 
 func wantedName(w wanted) string { return w.name }
 
-// rounds splits what was asked for so that each name is in a round once: a pipeline has one release of a toolchain.
+// rounds splits a list so that each name is in a round once, since a pipeline has one release of a toolchain.
 func rounds[T any](all []T, name func(T) string) (out [][]T) {
 	turn := map[string]int{}
 	for _, x := range all {
@@ -310,25 +298,40 @@ func rounds[T any](all []T, name func(T) string) (out [][]T) {
 
 // toolchainPathCmd is `hexmage toolchain path NAME[@VERSION]`.
 type toolchainPathCmd struct {
-	Name   string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION."`
-	Source string `placeholder:"KIND" help:"Only from this source. Default: as the profile says."`
+	Name   string `arg:"" help:"Toolchain in hexmage's catalog: NAME for the default release, or NAME@VERSION."`
+	Source string `placeholder:"KIND" help:"Use only this kind of source: such as archive, deb, git or installed. Default: all sources for the profile."`
 }
 
-// Run prints the folder and nothing else.
+// Help returns the examples of `hexmage toolchain path --help`.
+func (*toolchainPathCmd) Help() string {
+	return `If this machine does not have the toolchain, prints the command that fetches it, and exits with 2.
+
+Examples:
+
+    hexmage toolchain path qairt                                      the default release
+    make -C src SDK="$(hexmage toolchain path qairt@2.41.0.251128)"   use a release in your own build`
+}
+
+// Run prints only the folder.
 func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
 	l, err := a.find(ctx, c.Name, c.Source)
 	if err != nil {
 		return err
 	}
+	return a.showPath(l, l.Path)
+}
+
+// showPath prints only a path, or the value with --json.
+func (a *app) showPath(value any, path string) error {
 	if a.JSON {
-		return a.printJSON(l)
+		return writeJSON(a.Env.Stdout, value)
 	}
 	isData(a.Env.Stdout)
-	fmt.Fprintln(a.Env.Stdout, l.Path)
+	fmt.Fprintln(a.Env.Stdout, filepath.Clean(path))
 	return nil
 }
 
-// find locates one release; the error, with exit code 2, says how to get it.
+// find locates a release. Its error has exit code 2 and the command to fetch it.
 func (a *app) find(ctx context.Context, name, source string) (located, error) {
 	w := parseWanted(name)
 	w.source = source
@@ -344,7 +347,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		return located{}, usageError("%s %s is not on this machine: %s", w.name, n.Version,
 			strings.Join(n.Missing, " "))
 	}
-	ls, ok, err := a.locate(ctx, p, a.here())
+	ls, ok, err := a.locate(ctx, p)
 	if err != nil {
 		return located{}, err
 	}
@@ -356,26 +359,34 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		if source != "" {
 			cmd = append(cmd, "--source", source)
 		}
-		return located{}, usageError("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
+		return located{}, usageError("%s %s is not in the store; run `%s`", w.name, n.Version, action.Quote(cmd))
 	}
 	return ls[0], nil
 }
 
 // toolchainListCmd is `hexmage toolchain list [NAME…]`.
 type toolchainListCmd struct {
-	Names []string `arg:"" optional:"" help:"Only these toolchains."`
+	Names []string `arg:"" optional:"" help:"List all releases of these toolchains. Default: list all toolchains."`
 }
 
-// toolchainState is how a release can be had on this machine.
+// Help returns the examples of `hexmage toolchain list --help`.
+func (*toolchainListCmd) Help() string {
+	return `Examples:
+
+    hexmage toolchain list         all toolchains
+    hexmage toolchain list qairt   all releases of one toolchain`
+}
+
+// toolchainState is the availability of a release on this machine.
 type toolchainState string
 
 const (
 	inStore    toolchainState = "in the store"
-	isHere     toolchainState = "installed"  // a copy of the user's own, or programs of the machine
-	toFetch    toolchainState = "to fetch"   // its digest is known
-	toLock     toolchainState = "to lock"    // its digest is not known yet
-	byHand     toolchainState = "by hand"    // by people, or by a client of Qualcomm's that is not here
-	notPlanned toolchainState = "impossible" // here: its plan fails
+	isHere     toolchainState = "installed"  // an SDK of the user, or programs of the machine
+	toFetch    toolchainState = "to fetch"   // its digest is pinned
+	toLock     toolchainState = "to lock"    // its digest is not pinned
+	byHand     toolchainState = "by hand"    // the user, or a client of Qualcomm's that is missing, must download it
+	notPlanned toolchainState = "impossible" // its plan fails on this machine
 )
 
 // toolchainRow is one release of the list.
@@ -384,75 +395,58 @@ type toolchainRow struct {
 	Version   string         `json:"version"`
 	Default   bool           `json:"default,omitempty"`
 	State     toolchainState `json:"state"`
-	Profile   string         `json:"profile"` // in which it is so
+	Profile   string         `json:"profile"` // profile for which State is valid
 	Source    string         `json:"source,omitempty"`
-	Installed string         `json:"installed,omitempty"` // root of a copy on this machine
-	Programs  []string       `json:"programs,omitempty"`  // of this machine, for a toolchain that is made of some
+	Installed string         `json:"installed,omitempty"` // root of an installed SDK
+	Programs  []string       `json:"programs,omitempty"`  // programs of this machine, if they form the toolchain
 	Sources   []string       `json:"sources"`
 	Arches    []string       `json:"arches,omitempty"`
-	Size      int64          `json:"size,omitempty"` // of the download, in bytes
+	Size      int64          `json:"size,omitempty"` // download size in bytes
 	Detail    string         `json:"detail,omitempty"`
 }
 
-// Run lists.
+// Run lists toolchains.
 func (c *toolchainListCmd) Run(ctx context.Context, a *app) error {
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
 	var ts []*toolchains.Toolchain
 	for _, name := range c.Names {
-		t, _, err := d.catalogue().Find(parseWanted(name).name, "")
+		t, _, err := d.catalog.Find(parseWanted(name).name, "")
 		if err != nil {
-			return &exitError{Code: ExitUsage, Err: err}
+			return usageError("%w", err)
 		}
 		ts = append(ts, t)
 	}
 	if len(ts) == 0 {
-		ts = d.catalogue().Toolchains
+		ts = d.catalog.Toolchains
 	}
 	rows, err := a.toolchainRows(ctx, d, ts)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.printJSON(rows)
-	}
-	a.printRows(ts, rows)
-	return nil
-}
-
-func (a *app) printRows(ts []*toolchains.Toolchain, rows []*toolchainRow) {
-	w := a.Env.Stdout
-	for i, t := range ts {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "%s  %s\n", a.painted("1", t.Name), t.Description)
+	colors := map[toolchainState]string{inStore: "32", isHere: "32", toLock: "33", byHand: "33", notPlanned: "31"}
+	var text strings.Builder
+	for _, t := range ts {
+		fmt.Fprintf(&text, "%s  %s\n", a.painted("1", t.Name), t.Description)
 		for _, r := range rows {
-			if r.Name != t.Name {
-				continue
+			if r.Name == t.Name {
+				mark := " "
+				if r.Default {
+					mark = "*"
+				}
+				fmt.Fprintf(&text, "  %s %-16s %s  %s\n", mark, r.Version, a.painted(colors[r.State],
+					fmt.Sprintf("%-12s", r.State)), r.text())
 			}
-			mark := " "
-			if r.Default {
-				mark = "*"
-			}
-			fmt.Fprintf(w, "  %s %-16s %s  %s\n", mark, r.Version, a.stateText(r.State), r.text())
 		}
+		text.WriteString("\n")
 	}
-	fmt.Fprintln(w, "\n* what a pipeline gets that names no version. `hexmage show toolchain NAME` tells more.")
+	return a.show(rows, "%s* the release for pipelines that name no version. Details: `hexmage show toolchain NAME`\n",
+		&text)
 }
 
-func (a *app) stateText(s toolchainState) string {
-	colour := map[toolchainState]string{inStore: "32", isHere: "32", toLock: "33", byHand: "33", notPlanned: "31"}[s]
-	text := fmt.Sprintf("%-12s", s)
-	if colour == "" {
-		return text
-	}
-	return a.painted(colour, text)
-}
-
-// text says where the release comes from.
+// text describes the source of the release.
 func (r *toolchainRow) text() string {
 	s := r.Source
 	switch {
@@ -473,10 +467,10 @@ func (r *toolchainRow) text() string {
 	return s
 }
 
-// toolchainRows finds out the state of all releases of the toolchains. It fetches nothing.
+// toolchainRows returns the states of all releases of the toolchains. It fetches nothing.
 func (a *app) toolchainRows(ctx context.Context, d *domain, ts []*toolchains.Toolchain) ([]*toolchainRow, error) {
 	var rows []*toolchainRow
-	ask := map[string][]*toolchainRow{} // by profile: what may be in the store
+	ask := map[string][]*toolchainRow{} // by profile: releases that may be in the store
 	for _, t := range ts {
 		for _, r := range t.Releases {
 			row := a.toolchainRow(d, t, r)
@@ -496,8 +490,7 @@ func (a *app) toolchainRows(ctx context.Context, d *domain, ts []*toolchains.Too
 	return rows, nil
 }
 
-// toolchainRow settles how a release would be had: as the chosen profile says, and where that has no way, as the
-// profile for real SDKs does.
+// toolchainRow decides how to get a release: as in the chosen profile, else as in profile device.
 func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Release) *toolchainRow {
 	row := &toolchainRow{Name: t.Name, Version: r.Version, Default: r.Version == t.Default, Arches: r.Arches}
 	for _, s := range r.Sources {
@@ -508,13 +501,13 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 		profiles = []string{toolchains.ProfileSimulated, "device"}
 	}
 	for _, profile := range profiles {
-		q := toolchains.Request{Name: t.Name, Version: r.Version, Profile: profile, Lock: d.lock, Machine: d.machine}
-		ch, err := d.catalogue().Choose(q)
+		q := toolchains.Request{Name: t.Name, Version: r.Version, Profile: profile, Lock: d.Lock, Machine: d.Machine}
+		ch, err := d.catalog.Choose(q)
 		row.Profile, row.State = profile, toFetch
 		if err != nil && !errors.Is(err, toolchains.ErrNotAvailable) {
 			q.Locking = true
 			row.State, row.Detail = toLock, err.Error()
-			ch, err = d.catalogue().Choose(q)
+			ch, err = d.catalog.Choose(q)
 		}
 		if err != nil {
 			row.State, row.Detail = byHand, err.Error()
@@ -536,8 +529,8 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 	}
 	if row.Installed == "" && row.State != isHere {
 		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: "installed", Profile: row.Profile,
-			Lock: d.lock, Machine: d.machine}
-		if ch, err := d.catalogue().Choose(q); err == nil {
+			Lock: d.Lock, Machine: d.Machine}
+		if ch, err := d.catalog.Choose(q); err == nil {
 			row.Installed, row.Programs = ch.Host, programsOf(ch)
 			if row.State == byHand || row.State == toLock {
 				row.State, row.Source = isHere, "installed"
@@ -547,7 +540,7 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 	return row
 }
 
-// programsOf are the programs of the machine of which a toolchain is made.
+// programsOf returns the machine's programs of a toolchain.
 func programsOf(ch *toolchains.Choice) (out []string) {
 	for _, p := range ch.Spec.Programs {
 		out = append(out, p.Target)
@@ -555,7 +548,7 @@ func programsOf(ch *toolchains.Choice) (out []string) {
 	return out
 }
 
-// askStore finds out which of the releases are in the store.
+// askStore checks which releases are in the store.
 func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 	for _, round := range rounds(rows, func(r *toolchainRow) string { return r.Name }) {
 		var ws []wanted
@@ -578,13 +571,13 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 	return nil
 }
 
-// inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
+// inStore plans the toolchains, with unique names, and returns the instances in the store.
 func (a *app) inStore(ctx context.Context, ws []wanted) (here []*plan.Instance, _ hcl.Diagnostics, _ error) {
 	p, diags, err := a.planToolchains(ws)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	o, _, err := a.lookupOnly(ctx, a.here())
+	o, _, err := a.lookupOnly(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -601,7 +594,7 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (here []*plan.Instance, 
 	return here, nil, nil
 }
 
-// stored tells whether all actions of the instance have results.
+// stored reports whether all actions of the instance have results.
 func stored(seen *engine.Previews, n *plan.Instance) bool {
 	found := false
 	for _, v := range seen.Actions {
@@ -615,24 +608,24 @@ func stored(seen *engine.Previews, n *plan.Instance) bool {
 	return found
 }
 
-// toolchainShown is what there is to know of a release of a toolchain.
+// toolchainShown describes a release of a toolchain.
 type toolchainShown struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description"`
-	Default      string         `json:"default"` // release
+	Default      string         `json:"default"` // default release
 	DownloadPage string         `json:"download_page,omitempty"`
-	Licence      string         `json:"licence,omitempty"`
+	License      string         `json:"license,omitempty"`
 	Note         string         `json:"note,omitempty"`
-	Variables    []string       `json:"variables,omitempty"` // that `hexmage env` sets
+	Variables    []string       `json:"variables,omitempty"` // variables that `hexmage env` sets
 	PushSets     []pushSetShown `json:"push_sets,omitempty"`
 	Release      *toolchainRow  `json:"release"`
 	Sources      []sourceShown  `json:"sources,omitempty"`
 }
 
-// pushSetShown is a push set; {arch} in it is the number of an arch.
+// pushSetShown is a push set. {arch} stands for the number of an arch.
 type pushSetShown struct {
 	Name   string            `json:"name"`
-	Arches []string          `json:"arches,omitempty"` // of the release, where there is a set for each
+	Arches []string          `json:"arches,omitempty"` // archs, if each arch has its own set
 	Files  map[string]string `json:"files"`
 }
 
@@ -645,14 +638,14 @@ type sourceShown struct {
 
 // showToolchain is `hexmage show toolchain NAME[@VERSION]`.
 func (a *app) showToolchain(ctx context.Context, name string) error {
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
 	w := parseWanted(name)
-	t, r, err := d.catalogue().Find(w.name, w.version)
+	t, r, err := d.catalog.Find(w.name, w.version)
 	if err != nil {
-		return &exitError{Code: ExitUsage, Err: err}
+		return usageError("%w", err)
 	}
 	only := *t
 	only.Releases = []*toolchains.Release{r}
@@ -661,27 +654,27 @@ func (a *app) showToolchain(ctx context.Context, name string) error {
 		return err
 	}
 	s := toolchainShown{Name: t.Name, Description: t.Description, Default: t.Default, DownloadPage: t.DownloadPage,
-		Licence: t.Licence, Note: r.Note, Release: rows[0], Sources: sourcesOf(d, t, r)}
+		License: t.License, Note: r.Note, Release: rows[0], Sources: sourcesOf(d, t, r)}
 	for _, v := range t.EnvVars {
 		s.Variables = append(s.Variables, v.Name)
 	}
 	for _, p := range t.Pushes {
 		shown := pushSetShown{Name: p.Name, Files: p.Files}
 		if p.PerArch() {
-			shown.Arches = d.catalogue().PushArches(t, r)
+			shown.Arches = d.catalog.PushArches(t, r)
 		}
 		s.PushSets = append(s.PushSets, shown)
 	}
 	return a.showRecord(s)
 }
 
-// sourcesOf says of each source of a release what it is, and by which digest what comes is known.
+// sourcesOf describes each source of a release, with its digest.
 func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out []sourceShown) {
 	for _, s := range r.Sources {
-		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: s.Kind, Profile: "device", Lock: d.lock,
-			Machine: d.machine, Locking: true}
-		shown := sourceShown{Kind: s.Kind, Locked: d.lock.Find(t.Name, r.Version, s.Kind) != nil}
-		ch, err := d.catalogue().Choose(q)
+		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: s.Kind, Profile: "device", Lock: d.Lock,
+			Machine: d.Machine, Locking: true}
+		shown := sourceShown{Kind: s.Kind, Locked: d.Lock.Find(t.Name, r.Version, s.Kind) != nil}
+		ch, err := d.catalog.Choose(q)
 		switch {
 		case s.Kind == "installed" && err != nil:
 			shown.Detail = "none found"
@@ -695,7 +688,7 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 		case s.Kind == "installed":
 			shown.Detail = strings.Join(programsOf(ch), " ")
 		case s.Kind == "embedded":
-			shown.Detail = "the simulation, part of hexmage"
+			shown.Detail = "simulated, part of hexmage"
 		case len(ch.Spec.Packages) > 0:
 			var ps []string
 			for _, p := range ch.Spec.Packages {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,26 +16,37 @@ import (
 
 // toolchainVerifyCmd is `hexmage toolchain verify NAME|DIR`.
 type toolchainVerifyCmd struct {
-	What string `arg:"" help:"A toolchain of the catalogue, NAME or NAME@VERSION, or a folder."`
-	As   string `placeholder:"NAME[@VERSION]" help:"The release that the folder must hold. Default: what its own files say it is."`
+	What string `arg:"" help:"Toolchain in hexmage's catalog (NAME for the default release, or NAME@VERSION), or the folder of an SDK."`
+	As   string `placeholder:"NAME[@VERSION]" help:"Check that the folder contains this release. Default: the release that files of the SDK name."`
 }
 
-// verified is what verify says, for programs.
+// Help returns the examples of `hexmage toolchain verify --help`.
+func (*toolchainVerifyCmd) Help() string {
+	return `Checks that all files are present and belong to the same release. Exits with 1 if a check fails.
+
+Examples:
+
+    hexmage toolchain verify htp_host                       the default release, which hexmage fetched
+    hexmage toolchain verify $QNN_SDK_ROOT                  an installed SDK
+    hexmage toolchain verify sdk --as qairt@2.41.0.251128   the SDK in folder sdk, which must be this release`
+}
+
+// verified is the JSON output of verify.
 type verified struct {
 	Name    string        `json:"name"`
 	Version string        `json:"version"`
 	Path    string        `json:"path"`
 	OK      bool          `json:"ok"`
-	Known   bool          `json:"known"`            // the catalogue has the release
-	Digest  string        `json:"digest"`           // of the tree
-	Stored  string        `json:"stored,omitempty"` // its digest when it was stored
-	Locked  string        `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
+	Known   bool          `json:"known"`            // whether the catalog has the release
+	Digest  string        `json:"digest"`           // digest of the tree
+	Stored  string        `json:"stored,omitempty"` // digest when the tree was stored
+	Locked  string        `json:"locked,omitempty"` // SHA-256 of the tree, if the lock has the same digest
 	Report  verify.Report `json:"report"`
 }
 
-// Run verifies: exit code 1 when something is not as it should be.
+// Run verifies the toolchains, and exits with 1 if it finds a problem.
 func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
-	d, err := a.domain(a.here())
+	d, err := a.domain()
 	if err != nil {
 		return err
 	}
@@ -48,7 +58,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	if dir, ok := a.folder(d, c.What); ok {
 		checks, err = c.folder(d, dir, &v)
 	} else if c.As != "" {
-		err = usageError("--as is for folders: %q is none", c.What)
+		err = usageError("--as is for folders, but %q is not a folder", c.What)
 	} else {
 		checks, err = c.stored(ctx, a, d, &v)
 	}
@@ -65,18 +75,13 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	v.OK = len(v.Report.Problems) == 0
-	if a.JSON {
-		err = a.printJSON(v)
-	} else {
-		a.printVerified(v)
-	}
-	if err == nil && !v.OK {
+	if err = a.show(v, "%s", a.verifiedText(v)); err == nil && !v.OK {
 		err = &exitError{Code: ExitFailed}
 	}
 	return err
 }
 
-// ambiguous refuses a name that both a toolchain of the catalog and a folder with an SDK have.
+// ambiguous returns an error for a name of both a toolchain and a folder with an SDK.
 func (c *toolchainVerifyCmd) ambiguous(a *app, d *domain) error {
 	dir := absolute(a.WorkDir, c.What)
 	if _, ok := a.folder(d, c.What); ok || !isFolder(dir) {
@@ -91,23 +96,22 @@ func (c *toolchainVerifyCmd) ambiguous(a *app, d *domain) error {
 		}
 		found = strings.Join(below, ", and ")
 	}
-	return usageError("%s is a toolchain of the catalogue, and a folder here: there is %s. For the folder, write its "+
-		"path with a slash; for the toolchain, %[1]s@VERSION", c.What, found)
+	return usageError("%s names a toolchain of the catalog and a folder (%s). Write ./%[1]s for the folder, or "+
+		"%[1]s@VERSION for the toolchain", c.What, found)
 }
 
-// folder returns the folder that what names, if it names none of the catalogue's toolchains.
+// folder returns the folder with the name, unless the catalog has a toolchain of this name.
 func (a *app) folder(d *domain, what string) (string, bool) {
 	if !strings.ContainsAny(what, `/\`) && what != "." && what != ".." {
-		if _, _, err := d.catalogue().Find(parseWanted(what).name, ""); err == nil {
+		if _, _, err := d.catalog.Find(parseWanted(what).name, ""); err == nil {
 			return "", false
 		}
 	}
 	dir := absolute(a.WorkDir, what)
-	info, err := os.Stat(dir)
-	return dir, err == nil && info.IsDir()
+	return dir, isFolder(dir)
 }
 
-// stored returns the checks of a release that is in the store, or installed.
+// stored returns the checks of a release in the store, or of an installed one.
 func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *verified) (verify.Checks, error) {
 	if strings.ContainsAny(c.What, `/\`) {
 		return verify.Checks{}, usageError("%s: no such folder", c.What)
@@ -116,47 +120,46 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	if err != nil {
 		return verify.Checks{}, err
 	}
-	t, r, err := d.catalogue().Find(l.Name, l.Version)
-	if err != nil {
-		return verify.Checks{}, &exitError{Code: ExitUsage, Err: err}
-	}
-	v.Name, v.Version, v.Path, v.Stored, v.Known = l.Name, l.Version, l.Path, l.Digest, true
-	return t.Verify(r), nil
+	v.Path, v.Stored = l.Path, l.Digest
+	return v.release(d, wanted{name: l.Name, version: l.Version})
 }
 
-// folder returns the checks for a folder: those of the release that it must be, or says it is. Of a release that the
-// catalogue does not have it is checked what holds for every release.
-func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.Checks, error) {
-	v.Path = dir
-	w := parseWanted(c.As)
-	if c.As == "" {
-		is, err := sdk.Identify(dir)
-		if errors.Is(err, sdk.ErrUnknown) && len(sdk.Near(dir)) > 0 {
-			return verify.Checks{}, usageError("%w", err)
-		}
-		if errors.Is(err, sdk.ErrUnknown) {
-			return verify.Checks{}, usageError("%w. To check it all the same, say what it must be: --as NAME@VERSION",
-				err)
-		}
-		if err != nil {
-			return verify.Checks{}, &exitError{Code: ExitFailed, Err: err}
-		}
-		t, r, known, err := d.catalogue().ReleaseOf(is, dir)
-		if err != nil {
-			return verify.Checks{}, &exitError{Code: ExitUsage, Err: err}
-		}
-		v.Name, v.Version, v.Known = t.Name, r.Version, known
-		return t.Verify(r), nil
-	}
-	t, r, err := d.catalogue().Find(w.name, w.version)
+// release returns the checks of a release of the catalog.
+func (v *verified) release(d *domain, w wanted) (verify.Checks, error) {
+	t, r, err := d.catalog.Find(w.name, w.version)
 	if err != nil {
-		return verify.Checks{}, &exitError{Code: ExitUsage, Err: err}
+		return verify.Checks{}, usageError("%w", err)
 	}
 	v.Name, v.Version, v.Known = t.Name, r.Version, true
 	return t.Verify(r), nil
 }
 
-// treeDigest hashes the whole tree and compares it with what it was when it was stored.
+// folder returns the checks for a folder, by its required or its own release. A release without a catalog entry gets
+// the checks that hold for all releases.
+func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.Checks, error) {
+	v.Path = dir
+	if c.As != "" {
+		return v.release(d, parseWanted(c.As))
+	}
+	is, err := sdk.Identify(dir)
+	switch {
+	case errors.Is(err, sdk.ErrUnknown) && len(sdk.Near(dir)) > 0:
+		return verify.Checks{}, usageError("%w", err)
+	case errors.Is(err, sdk.ErrUnknown):
+		return verify.Checks{}, usageError("%w. To check the folder anyway, name the expected release with --as "+
+			"NAME@VERSION", err)
+	case err != nil:
+		return verify.Checks{}, &exitError{Code: ExitFailed, Err: err}
+	}
+	t, r, known, err := d.catalog.ReleaseOf(is, dir)
+	if err != nil {
+		return verify.Checks{}, usageError("%w", err)
+	}
+	v.Name, v.Version, v.Known = t.Name, r.Version, known
+	return t.Verify(r), nil
+}
+
+// treeDigest hashes the tree and compares it with the digest at storing.
 func (a *app) treeDigest(ctx context.Context, v *verified) error {
 	fn, err := a.digestFunction()
 	if err != nil {
@@ -168,26 +171,26 @@ func (a *app) treeDigest(ctx context.Context, v *verified) error {
 	}
 	if err != nil {
 		v.Report.Problems = append(v.Report.Problems,
-			&verify.Problem{File: ".", Found: err.Error(), Want: "a tree that can be hashed",
-				Remedy: "remove what is at fault"})
+			&verify.Problem{File: ".", Found: err.Error(), Want: "readable tree",
+				Remedy: "make the files readable, or fetch the toolchain again"})
 		return nil
 	}
 	root, _ := d.Encode(fn)
 	v.Digest = root.String()
 	if v.Stored != "" && v.Stored != v.Digest {
 		v.Report.Problems = append(v.Report.Problems,
-			&verify.Problem{File: ".", Found: "a tree with digest " + v.Digest, Want: v.Stored + ", as it was stored",
-				Remedy: fmt.Sprintf("something has written into the store: `hexmage cache verify --repair` removes "+
-					"what is damaged, and `hexmage toolchain fetch %s@%s` brings it back", v.Name, v.Version)})
+			&verify.Problem{File: ".", Found: "tree with digest " + v.Digest, Want: v.Stored + ", as stored",
+				Remedy: fmt.Sprintf("a program wrote into the store; run `hexmage cache verify --repair`, then "+
+					"`hexmage toolchain fetch %s@%s`",
+					v.Name, v.Version)})
 	}
 	return nil
 }
 
-// lockedTree compares the tree with what the lock says of the release. A copy that people use has often grown a file
-// or two.
+// lockedTree compares the tree with the lock. An installed SDK in use often has additional files.
 func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	var want []string
-	for _, e := range d.lock.All() {
+	for _, e := range d.Lock.All() {
 		if e.Name == v.Name && e.Version == v.Version && e.Tree != "" {
 			want = append(want, e.Tree)
 		}
@@ -204,34 +207,31 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 		return nil
 	}
 	v.Report.Warnings = append(v.Report.Warnings,
-		&verify.Problem{File: ".", Found: "a tree with SHA-256 " + sum,
-			Want: strings.Join(want, " or ") + ", as the lock says",
-			Remedy: "files were added, changed or removed since it was unpacked; what was checked above says " +
-				"whether it matters"})
+		&verify.Problem{File: ".", Found: "tree with SHA-256 " + sum,
+			Want: strings.Join(want, " or ") + ", as in the lock file",
+			Remedy: "files were added, changed or removed after unpacking; the checks above show whether the changes " +
+				"matter"})
 	return nil
 }
 
-func (a *app) printVerified(v verified) {
-	w := a.Env.Stdout
-	fmt.Fprintf(w, "%s %s  %s\n", a.painted("1", v.Name), v.Version, v.Path)
-	line := func(colour, mark, format string, args ...any) {
-		fmt.Fprintf(w, "  %s  %s\n", a.painted(colour, fmt.Sprintf("%-8s", mark)), fmt.Sprintf(format, args...))
+func (a *app) verifiedText(v verified) string {
+	text := fmt.Sprintf("%s %s  %s\n", a.painted("1", v.Name), v.Version, v.Path)
+	line := func(color, mark, format string, args ...any) {
+		text += "  " + a.painted(color, fmt.Sprintf("%-8s", mark)) + "  " + fmt.Sprintf(format, args...) + "\n"
 	}
-	problem := func(colour, mark string, p *verify.Problem) {
-		line(colour, mark, "%s", p.File)
-		fmt.Fprintf(w, "            found %s\n            want  %s\n", p.Found, p.Want)
-		if p.Remedy != "" {
-			fmt.Fprintf(w, "            → %s\n", p.Remedy)
-		}
+	problem := func(color, mark string, p *verify.Problem) {
+		line(color, mark, "%s\n            found %s\n            want  %s%s", p.File, p.Found, p.Want,
+			also(p.Remedy != "", "\n            → "+p.Remedy))
 	}
 	if !v.Known {
-		line("33", "note", "the catalogue does not have this release: only what holds for every release was checked")
+		line("33", "note", "the catalog does not contain this release, so hexmage checked only the rules for every "+
+			"release")
 	}
 	n := v.Report.Checked
 	line("32", "checked", "%d paths, %d ELF files, %d build ids; %d programs run", n.Paths, n.ELF, n.BuildIDs,
 		n.Programs)
 	if n.Silent > 0 && v.Locked == "" && v.Stored == "" {
-		line("33", "note", "%d libraries have no build id: only a digest tells whether they are of this release",
+		line("33", "note", "%d libraries have no build id; only a digest can verify their release",
 			n.Silent)
 	}
 	for _, p := range v.Report.Problems {
@@ -242,13 +242,14 @@ func (a *app) printVerified(v verified) {
 	}
 	same := ""
 	if v.Stored != "" && v.Stored == v.Digest {
-		same = ", as it was stored"
+		same = ", as stored"
 	}
 	if v.Locked != "" {
-		same += ", as the lock says"
+		same += ", as in the lock file"
 	}
 	line("32", "tree", "%s%s", v.Digest, same)
 	if len(v.Report.Problems) > 0 {
-		fmt.Fprintf(w, "%s: %d problems\n", filepath.Base(v.Path), len(v.Report.Problems))
+		text += fmt.Sprintf("%s: %d problems\n", filepath.Base(v.Path), len(v.Report.Problems))
 	}
+	return text
 }

@@ -26,9 +26,9 @@ func TestVerifyRootOff(t *testing.T) {
 		code int
 		says string
 	}{
-		{"qairt", ExitUsage, "a toolchain of the catalogue, and a folder here: there is qairt 2.41.0.251128 in " + at},
-		{"./qairt", ExitUsage, "There is qairt 2.41.0.251128 in " + at + ": name that folder"},
-		{".", ExitUsage, "There is qairt 2.41.0.251128 in " + at + ": name that folder"},
+		{"qairt", ExitUsage, "qairt names a toolchain of the catalog and a folder (qairt 2.41.0.251128 in " + at},
+		{"./qairt", ExitUsage, "use the folder of qairt 2.41.0.251128 in " + at + " instead"},
+		{".", ExitUsage, "use the folder of qairt 2.41.0.251128 in " + at + " instead"},
 		{"qairt/2.41.0.251128", ExitFailed, "lib/"},
 	} {
 		var stdout, stderr bytes.Buffer

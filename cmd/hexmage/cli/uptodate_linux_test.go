@@ -42,6 +42,10 @@ step "exec" "folder" {
   inputs = ["folder"]
   output "o" { file = "o" }
 }
+locals {
+  late = join("", [for f in fileset("late", "*") : file(f) if step.exec.count.outputs.n >= 0])
+}
+output "late" { value = local.late }
 check "words" {
   condition     = step.exec.count.outputs.n >= var.least
   error_message = "There are only ${step.exec.count.outputs.n}."
@@ -64,6 +68,7 @@ toolchain "mine" {
 }
 `,
 		"text": "one two three\n", "src/a": "a\n", "src/b": "b\n", "folder/x": "", "sub/x": "",
+		"late/a": "late\n",
 	} {
 		p.write(name, strings.ReplaceAll(text, "${abspath}", p.dir))
 	}
@@ -166,6 +171,7 @@ func TestUpToDate(t *testing.T) {
 		{"a file where file() found none", edit("note", "some\n")},
 		{"what file() read", edit("note", "more\n")},
 		{"a new file for fileset()", edit("src/c", "c\n")},
+		{"what file() read with a step's value", edit("late/a", "later\n")},
 		{"an input", edit("text", "four words are here\n")},
 		{"the mode of an input", func() { p.must(os.Chmod(p.at("text"), 0o755)) }},
 		{"an input that is a link now", func() {
@@ -223,7 +229,7 @@ func TestUpToDateRequest(t *testing.T) {
 	}{
 		{"run p --var least=2", p.env}, {"run p --profile other", p.env}, {"run p exec.count", p.env},
 		{"run p --out elsewhere", p.env}, {"run p --soc SM8650", p.env}, {"run p -s phone1", p.env},
-		{"run p --fresh", p.env}, {"run p --fresh=exec.count", p.env}, {"run p --verify", p.env},
+		{"run p --force", p.env}, {"run p --force=exec.count", p.env}, {"run p --verify", p.env},
 		{"run p", p.with("HEXMAGE_VAR_least=2")}, {"run p", p.with("HEXMAGE_PROFILE=third")},
 		{"run p", p.with("HEXMAGE_DIGEST=sha256")}, {"run p", other},
 	} {
@@ -249,7 +255,7 @@ func TestUpToDateOutput(t *testing.T) {
 		vars []string
 		code int
 	}{
-		{line: "run p"}, {line: "run p -v"}, {line: "--json run p"}, {line: "--colour always -vj 3 run p"},
+		{line: "run p"}, {line: "run p -v"}, {line: "--json run p"}, {line: "--color always -vj 3 run p"},
 		{line: "run p --out elsewhere -k"}, {line: "-C sub run p"}, {line: "run p exec.copy -v"},
 		{line: "run p --offline"},
 		{line: "run p --var least=9", code: cli.ExitCheck}, {line: "run --json p --var least=9", code: cli.ExitCheck},
@@ -280,7 +286,7 @@ func TestUpToDateOutput(t *testing.T) {
 			p.must(json.Unmarshal([]byte(line), &e))
 			seen[strings.TrimSpace(e.Event+" "+e.Outcome)]++
 		}
-		if seen["build_started"] != 1 || seen["node_finished cached"] != 5 || seen["build_finished"] != 1 {
+		if seen["build_started"] != 1 || seen["action_finished cached"] != 5 || seen["build_finished"] != 1 {
 			t.Errorf("%s: %v\n%s", c.line, seen, stdout)
 		}
 	}

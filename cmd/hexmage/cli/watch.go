@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -29,80 +28,80 @@ import (
 
 // watchCmd is `hexmage watch PIPELINE`.
 type watchCmd struct {
-	Pipeline  string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Until     []string `placeholder:"STEP" help:"Only this step (KIND.NAME, module.NAME.KIND.NAME) and what it needs. May be repeated."`
-	OnDevice  bool     `name:"run" help:"Also push to the device and run there, after each build. Without it, steps that run on a device are left out."`
-	Serial    string   `short:"s" placeholder:"SERIAL" help:"With --run: on this device, as for hexmage run."`
-	KeepGoing bool     `short:"k" help:"After a failure, go on with what does not need it."`
-	Out       string   `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
-	Poll      bool     `help:"Look at all files again and again, where the file system gives no events of changes."`
+	Pipeline  string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
+	Until     []string `placeholder:"STEP" help:"Build only this step and its dependencies. Write a step as KIND.NAME, or as module.NAME.KIND.NAME if it is in a module. May be repeated."`
+	OnDevice  bool     `name:"run" help:"Also run the steps that need a device. By default, watch skips these steps."`
+	Serial    string   `short:"s" placeholder:"SERIAL" help:"Use this device instead of the device that the pipeline names: a serial from hexmage device list, HOST:PORT, or a name in devices.hcl. Needs --run."`
+	KeepGoing bool     `short:"k" help:"Continue with independent steps after a failure."`
+	Out       string   `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. Default: out/<pipeline>. DIR may be a symlink, but the default folder out must not be one."`
+	Poll      bool     `help:"Poll files for changes. Use it if the file system reports no changes, as some network file systems do."`
 }
 
-// Help is shown with --help.
+// Help returns the text of `hexmage watch --help`.
 func (c *watchCmd) Help() string {
-	return `Builds the pipeline, and again whenever one of the files that it reads is saved: sources, pipeline files, toolchain data, the
-lock file. Of each build one line is shown. A save while a build runs stops it and begins anew. After a failure the outputs stay as the
-last good build left them.
+	return `Builds the pipeline, then builds it again after each change to a source file, a pipeline file, a toolchain
+definition or the lock file. Prints one line for each build. If you change a file during a build, the build starts
+again. If a build fails, the outputs of the last successful build remain.
 
 Examples:
-  hexmage watch qwen3-aot-v79                                      the op package, the model, the context; not the device
-  hexmage watch qwen3-aot-v79 --until module.aot.oppackage.llama   the op package only
-  hexmage watch qwen3-aot-v79 --run                                and run it, too`
+
+    hexmage watch qwen3-aot-v79                                      all steps that need no device
+    hexmage watch qwen3-aot-v79 --until module.aot.oppackage.llama   one step and its dependencies
+    hexmage watch qwen3-aot-v79 --run                                all steps`
 }
 
-// errNewer is why a build was stopped whose sources were saved once more.
-var errNewer = errors.New("saved again while it was built")
+// errNewer is the cause of a stopped build whose sources were saved again.
+var errNewer = errors.New("saved again during the build")
 
-// notBuilt is the line of a save after which no build could begin.
-const notBuilt = "not built; the outputs are those of the last build that succeeded"
+// notBuilt is the line after a save for which no build started.
+const notBuilt = "not built; the outputs are those of the last successful build"
 
-// maxStopped is how often in a row a build is stopped for a newer save: then one is carried to its end, in case it is
-// a step that writes to what is watched.
+// maxStopped is the number of successive builds that a newer save may stop. The next one runs to its end, since a step
+// may write to a watched folder.
 const maxStopped = 5
 
-// Run watches until it is interrupted.
+// Run watches until an interrupt.
 func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	a.events = true
 	if a.Serial = c.Serial; c.Serial != "" && !c.OnDevice {
-		return usageError("watch: --serial chooses a device to run on: add --run")
+		return usageError("watch: --serial has an effect only with --run; add --run")
 	}
 	if _, err := selected(c.Until); err != nil {
 		return err
 	}
-	workspace, err := a.workspace(c.Pipeline)
-	if err != nil {
+	if err := a.checkPipeline(c.Pipeline); err != nil {
 		return err
 	}
-	v := &viewer{c: c, a: a, workspace: workspace}
+	v := &viewer{c: c, a: a}
 	v.outIn, v.out = a.outFolder(c.Out, c.Pipeline)
-	if err := engine.CheckOut(v.outIn, v.out); err != nil {
+	if err := engine.ValidateOutputDir(v.outIn, v.out); err != nil {
 		return usageError("%w", err)
 	}
 	v.brief = report.NewBrief(a.Env.screen(), a.reportOptions())
+	v.show = v.brief
 	if a.JSON {
-		v.json = report.JSON(a.Env.Stdout, time.Now)
+		v.show = report.JSON(a.Env.Stdout, time.Now)
 	}
 	v.w = watch.New(watch.Options{Poll: c.Poll,
-		Note: func(text string) { fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text) }})
+		Note: func(text string) { a.say("%s", text) }})
 	defer v.w.Close()
 	return v.loop(ctx)
 }
 
-// viewer builds whenever something changed.
+// viewer builds after each change.
 type viewer struct {
 	c          *watchCmd
 	a          *app
-	workspace  string
 	outIn, out string
 	w          *watch.Watcher
-	brief      *report.Brief
-	json       event.Sink // nil: for people
+	brief      *report.Brief // for people
+	show       event.Sink
 
-	steps    []string // what is built; nil: all
-	chosen   bool     // steps is right, unless a pipeline file changes
+	steps    []string // steps to build; nil: all
+	chosen   bool     // steps is valid until a pipeline file changes
 	watches  watchSet
-	stopped  int    // builds in a row
-	mistake  string // printed for the last build, which could not begin
+	stopped  int    // stopped builds in a row
+	mistake  string // error printed for the last build, which did not start
 	planning *keptPlan
 	costs    func() runlog.Costs
 }
@@ -113,7 +112,7 @@ func (v *viewer) loop(ctx context.Context) error {
 	for first := true; ; first = false {
 		saved := time.Now()
 		if len(changed) > 0 {
-			v.send(event.FilesChanged{Paths: changed})
+			v.show.Send(event.FilesChanged{Paths: changed})
 		}
 		again, err := v.round(ctx, first, len(changed) > 0, saved)
 		if err != nil {
@@ -121,10 +120,10 @@ func (v *viewer) loop(ctx context.Context) error {
 		}
 		if !again {
 			if !started {
-				v.send(event.WatchStarted{Files: v.watches.len(), Polling: v.w.Polling()})
+				v.show.Send(event.WatchStarted{Files: len(v.watches.paths), Polling: v.w.Polling()})
 				started = true
 			}
-			debug.FreeOSMemory() // it may be hours until the next save
+			debug.FreeOSMemory() // the next save may be hours away
 			select {
 			case <-v.w.Changed():
 			case <-ctx.Done():
@@ -134,9 +133,9 @@ func (v *viewer) loop(ctx context.Context) error {
 		if changed, err = v.w.Settle(ctx); err != nil {
 			return &exitError{Code: ExitInterrupted, Err: errInterrupted}
 		}
-		changed = v.watches.withoutTemporary(v.workspace, changed)
+		changed = v.watches.withoutTemporary(v.a.here(), changed)
 		for i, p := range changed {
-			if rel, err := filepath.Rel(v.workspace, p); err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(v.a.here(), p); err == nil && filepath.IsLocal(rel) {
 				changed[i] = filepath.ToSlash(rel)
 			}
 			v.chosen = v.chosen && !strings.HasSuffix(p, ".hcl")
@@ -144,18 +143,17 @@ func (v *viewer) loop(ctx context.Context) error {
 	}
 }
 
-func (v *viewer) send(e event.Event) {
-	if v.json != nil {
-		v.json.Send(e)
-		return
+// done shows people the result of a build.
+func (v *viewer) done(sum event.BuildFinished, saved time.Time, ended string) {
+	if !v.a.JSON {
+		v.brief.Done(sum, time.Since(saved), ended)
 	}
-	v.brief.Send(e)
 }
 
-// round builds once, for changes that were told of, or because something may have changed that nobody watched until
-// now. It returns true if something may have changed meanwhile.
+// round builds once. told: the watcher reported changes; otherwise an unwatched file may have changed. It returns true
+// if something may have changed during the build.
 func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (again bool, err error) {
-	// Two things may come while it builds: the end of all, and a newer save.
+	// An interrupt or a newer save may arrive during the build.
 	inner, cancel := context.WithCancelCause(ctx)
 	over, newer := make(chan struct{}), make(chan bool, 1)
 	go func() {
@@ -169,7 +167,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 			newer <- false
 		}
 	}()
-	v.watches.clear()
+	v.watches.paths = map[string]bool{}
 	r, sum, ended := v.build(inner, first)
 	close(over)
 	again = <-newer
@@ -183,13 +181,11 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 		return false, ended
 	case errors.Is(ended, errNewer):
 		v.stopped++
-		if v.json == nil {
-			v.brief.Done(sum, time.Since(saved), errNewer.Error())
-		}
+		v.done(sum, saved, errNewer.Error())
 		return true, nil
 	case sum.Failed > 0: // the report has the failures
-		if !first && v.json == nil && (told || v.brief.News()) {
-			v.brief.Done(sum, time.Since(saved), "")
+		if !first && (told || v.brief.News()) {
+			v.done(sum, saved, "")
 		}
 	case ended != nil:
 		text := ""
@@ -199,11 +195,11 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 		if told || text != v.mistake {
 			fmt.Fprint(v.a.Env.Stderr, text)
 		}
-		if v.mistake = text; told && v.json == nil {
-			v.brief.Done(sum, time.Since(saved), notBuilt)
+		if v.mistake = text; told {
+			v.done(sum, saved, notBuilt)
 		}
-	case !first && v.json == nil && (told && !r.unchanged || sum.Executed > 0):
-		v.brief.Done(sum, time.Since(saved), "")
+	case !first && (told && !r.unchanged || sum.Executed > 0):
+		v.done(sum, saved, "")
 	}
 	if v.stopped = 0; ended == nil {
 		v.mistake = ""
@@ -211,20 +207,17 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 	return v.watch(ended != nil || sum.Failed > 0, saved) || again, nil
 }
 
-// build builds what is to be built, if that can be told.
+// build builds the chosen steps.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
 	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn,
-		out: v.out, workspace: v.workspace, watches: &v.watches, planning: v.planning, costs: v.costs}
-	if !first || v.json != nil {
-		r.show = v.brief
-		if v.json != nil {
-			r.show = v.json
-		}
+		out: v.out, watches: &v.watches, planning: v.planning, costs: v.costs}
+	if !first || v.a.JSON {
+		r.show = v.show
 	}
 	if !v.chosen {
 		steps, err := v.choose()
 		if err != nil {
-			v.watches.unplanned(v.a.load(v.workspace, v.c.Pipeline))
+			v.watches.unplanned(v.a.load(v.c.Pipeline))
 			return r, event.BuildFinished{}, err
 		}
 		v.steps, v.chosen = steps, true
@@ -236,13 +229,13 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	return r, res.BuildFinished, err
 }
 
-// choose returns the steps to build: all but those that run on a device, and what needs these, unless they are asked
-// for.
+// choose returns the steps to build. Unless the user asks for them, it leaves out steps that run on a device, and their
+// dependents.
 func (v *viewer) choose() ([]string, error) {
 	if v.c.OnDevice {
 		return v.c.Until, nil
 	}
-	p, _, err := v.a.plan(v.c.Pipeline, v.c.Until)
+	p, err := v.a.plan(v.c.Pipeline, v.c.Until)
 	if err != nil {
 		return nil, err
 	}
@@ -250,10 +243,10 @@ func (v *viewer) choose() ([]string, error) {
 }
 
 func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
-	out := map[string]bool{} // instances, and their steps
+	out := map[string]bool{} // instances and their steps
 	var keep []string
-	for _, n := range p.Instances { // what an instance needs comes before it
-		left := onDevice(n.At.Kind)
+	for _, n := range p.Instances { // dependencies come first
+		left := n.At.Kind == kindRun
 		for _, d := range n.Needs() {
 			left = left || out[d.String()]
 		}
@@ -269,60 +262,42 @@ func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
 	case len(out) == 0:
 		return until, nil
 	case len(keep) == 0:
-		return nil, givenError{usageError("all of it needs a device: say --run")}
+		return nil, givenError{usageError("all selected steps need a device; add --run")}
 	}
 	return keep, nil
 }
 
-// watchSet is what a run looked at, and so what may change what the next one does.
+// watchSet has the paths that a run read, which may affect the next run. Paths are relative to the workspace or
+// absolute. The value reports whether a folder's entries count.
 type watchSet struct {
-	mu    sync.Mutex
-	files map[string]bool
-	dirs  map[string]bool // whose entries count
-
-	lastFiles, lastDirs map[string]bool // of the runs until now
+	paths map[string]bool
+	last  map[string]bool // of earlier runs
 }
 
-func (l *watchSet) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.files, l.dirs = map[string]bool{}, map[string]bool{}
-}
-
-// add notes a path, relative to the workspace or absolute.
-func (l *watchSet) add(path string, dir bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if dir {
-		l.dirs[path] = true
-	} else {
-		l.files[path] = true
+// add adds paths.
+func (l *watchSet) add(paths []string, entries bool) {
+	for _, p := range paths {
+		l.paths[p] = l.paths[p] || entries
 	}
 }
 
-// plan notes what a plan was made from.
+// plan adds everything that planning read.
 func (l *watchSet) plan(r plan.Reads) {
-	for _, p := range slices.Concat(r.Files, r.Absent) {
-		l.add(p, false)
-	}
-	for _, p := range r.Dirs {
-		l.add(p, true)
-	}
+	l.add(slices.Concat(r.Files, r.Absent), false)
+	l.add(r.Dirs, true)
 	for _, g := range r.Globs {
-		for _, d := range g.Dirs {
-			l.add(d, true)
-		}
+		l.add(g.Dirs, true)
 	}
 }
 
-// see notes what was looked at.
+// see adds paths from a state file.
 func (l *watchSet) see(all []state.Seen) {
 	for _, s := range all {
-		l.add(s.Path, s.Stamp.IsDir())
+		l.add([]string{s.Path}, s.Stamp.IsDir())
 	}
 }
 
-// addAll notes everything that the run looked at that left the state file.
+// addAll adds the paths of a run from its state file.
 func (l *watchSet) addAll(f *state.File) {
 	l.see(f.Reads)
 	l.see(f.Inputs)
@@ -331,25 +306,23 @@ func (l *watchSet) addAll(f *state.File) {
 	}
 }
 
-// unplanned notes what there is of a pipeline that cannot be planned: a file of a module may be what is wrong, or
-// lacking.
+// unplanned adds the files of an invalid pipeline: a module's file may be wrong or missing.
 func (l *watchSet) unplanned(p *config.Pipeline, _ hcl.Diagnostics) {
 	l.plan(plan.Reads{Files: slices.Collect(maps.Keys(p.Files)), Dirs: p.Dirs, Absent: p.Absent})
 }
 
-// withoutTemporary returns the changed paths, but for files that came and went since the last run, as `sed -i` and
-// editors make them. If there are only such files, it returns all.
+// withoutTemporary returns the changed paths without files that appeared and disappeared since the last run: `sed -i`
+// and editors create these. If there are only such files, it returns all.
 func (l *watchSet) withoutTemporary(root string, changed []string) []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	kept := slices.DeleteFunc(slices.Clone(changed), func(p string) bool {
 		rel, err := filepath.Rel(root, p)
 		if err != nil {
 			return false
 		}
 		_, err = os.Lstat(p)
-		rel = filepath.ToSlash(rel)
-		return err != nil && !l.lastFiles[rel] && !l.lastDirs[rel] && !l.lastFiles[p] && !l.lastDirs[p]
+		_, known := l.last[filepath.ToSlash(rel)]
+		_, absolute := l.last[p]
+		return err != nil && !known && !absolute
 	})
 	if len(kept) == 0 {
 		return changed
@@ -357,34 +330,30 @@ func (l *watchSet) withoutTemporary(root string, changed []string) []string {
 	return kept
 }
 
-func (l *watchSet) len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.files) + len(l.dirs)
-}
-
-// watch has the watcher watch what the last run looked at, and what any run would. One that failed has not come to
-// the rest, which therefore stays watched. Nothing of it was looked at before since.
+// watch sets the watcher to the inputs of the last run, and the files of any run. A failed run has not read everything,
+// so its earlier paths stay. since is a time before the first read of a path. It returns true if a new path may have
+// changed since then.
 func (v *viewer) watch(failed bool, since time.Time) bool {
 	l := &v.watches
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if failed {
-		maps.Copy(l.files, l.lastFiles)
-		maps.Copy(l.dirs, l.lastDirs)
+		for p, entries := range l.last {
+			l.add([]string{p}, entries)
+		}
 	}
-	l.lastFiles, l.lastDirs = maps.Clone(l.files), maps.Clone(l.dirs)
-	s := watch.Set{Root: v.workspace, Since: since}
-	for p := range l.files {
-		s.Files = append(s.Files, absolute(v.workspace, filepath.FromSlash(p)))
+	l.last = l.paths
+	root := v.a.here()
+	s := watch.Set{Root: root, Since: since}
+	for p, entries := range l.paths {
+		if at := absolute(root, filepath.FromSlash(p)); entries {
+			s.Dirs = append(s.Dirs, at)
+		} else {
+			s.Files = append(s.Files, at)
+		}
 	}
-	for p := range l.dirs {
-		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
-	}
-	own := filepath.Join(v.workspace, workspace.Folder, v.c.Pipeline)
-	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, workspace.Folder), filepath.Join(v.workspace, config.Modules),
-		filepath.Join(v.workspace, "toolchains"), own)
-	s.Files = append(s.Files, own+".hcl", filepath.Join(v.workspace, toolchains.LockFile))
+	own := filepath.Join(root, workspace.Folder, v.c.Pipeline)
+	s.Dirs = append(s.Dirs, filepath.Join(root, workspace.Folder), filepath.Join(root, config.Modules),
+		filepath.Join(root, "toolchains"), own)
+	s.Files = append(s.Files, own+".hcl", filepath.Join(root, toolchains.LockFile))
 	if entries, err := os.ReadDir(own); err == nil {
 		for _, e := range entries {
 			s.Files = append(s.Files, filepath.Join(own, e.Name()))

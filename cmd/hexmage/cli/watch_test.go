@@ -330,7 +330,7 @@ func TestWatchNewerSave(t *testing.T) {
 	w.write("pipelines/p.hcl", strings.Replace(watched, `[each.value]`, `[each.value, "src/slow"]`, 1))
 	w.write("src/slow", "")
 	start := time.Now()
-	w.until("the slow action", func(l line) bool { return l.Event == "node_started" })
+	w.until("the slow action", func(l line) bool { return l.Event == "action_started" })
 	time.Sleep(100 * time.Millisecond)
 	w.write("src/a.txt", "fast")
 	if err := os.Remove(w.path("src/slow")); err != nil {
@@ -505,7 +505,7 @@ func TestWatchPolling(t *testing.T) {
 	w.built("POLLEDB")
 	w.write("src/c.txt", "c")
 	w.built("POLLEDBC")
-	if !strings.Contains(w.said(), "looking at them every") {
+	if !strings.Contains(w.said(), "polling every") {
 		t.Error("it does not say that it polls")
 	}
 }
@@ -576,7 +576,7 @@ check "short" {
 	says("src/a.txt  built: 3 actions (exec.up")
 	says("  failed         check.short  error    It has 3 letters.")
 	w.write("src/a.txt", "a")
-	says("src/a.txt  as before, from the cache")
+	says("src/a.txt  up to date, from the cache")
 	w.write("src/a.txt", "broken")
 	says("src/a.txt  failed")
 	says("exit code 1")
@@ -594,11 +594,11 @@ check "short" {
 	}
 	says("pipelines/p.hcl  failed: ")
 	time.Sleep(300 * time.Millisecond) // for what would be built again
-	if n := strings.Count(w.said(), "exec.lacks: could not run"); n != 1 || strings.Contains(w.said(), "sedX1") {
+	if n := strings.Count(w.said(), "exec.lacks could not run"); n != 1 || strings.Contains(w.said(), "sedX1") {
 		t.Errorf("the failure is there %d times, or a file that is gone is named:\n%s", n, w.said())
 	}
 	w.write("pipelines/p.hcl", watched+"]")
-	says("pipelines/p.hcl  not built; the outputs are those of the last build that succeeded")
+	says("pipelines/p.hcl  not built; the outputs are those of the last successful build")
 }
 
 func (w *watching) read(name string) string {
@@ -701,12 +701,12 @@ func TestWatchGivenWrongly(t *testing.T) {
 	for _, tt := range []struct{ args, env, want string }{
 		{args: "--until exec.nosuch", want: "no step exec.nosuch"},
 		{args: "--until exec.nosuch --run", want: "no step exec.nosuch"},
-		{args: "--until nosuch", want: "no step address"},
-		{args: "--var nosuch=1", want: "No such variable"},
-		{args: "--var n=x", want: "does not fit"},
-		{env: "HEXMAGE_VAR_n=x", want: "does not fit"},
-		{args: "--profile nosuch", want: "No such profile"},
-		{args: "--profile nosuch --run", want: "No such profile"},
+		{args: "--until nosuch", want: "invalid step address"},
+		{args: "--var nosuch=1", want: "Unknown variable"},
+		{args: "--var n=x", want: "has the wrong type"},
+		{env: "HEXMAGE_VAR_n=x", want: "has the wrong type"},
+		{args: "--profile nosuch", want: "Unknown profile"},
+		{args: "--profile nosuch --run", want: "Unknown profile"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cmd := exec.CommandContext(ctx, binary(t), append([]string{"watch", "p"}, strings.Fields(tt.args)...)...)

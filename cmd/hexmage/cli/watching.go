@@ -17,14 +17,13 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// sinks passes each event on to all of them, in order.
+// sinks passes each event on to all sinks in order.
 type sinks []event.Sink
 
 // Send passes the event on.
@@ -34,13 +33,12 @@ func (s sinks) Send(e event.Event) {
 	}
 }
 
-// watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written
-// down.
+// watching observes a run: display, estimate of the remaining time, and run log.
 type watching struct {
 	event.Sink
 	a        *app
 	record   *runlog.Recorder
-	estimate *runlog.Estimator // nil: nobody sees it
+	estimate *runlog.Estimator // nil: not shown
 	shown    func()
 }
 
@@ -51,16 +49,16 @@ func (a *app) costs(pipeline string) func() runlog.Costs {
 	return read
 }
 
-// watch has a run shown as usual, or by show if that is not nil.
+// watch starts a run's default display, or uses shown if it is not nil.
 func (a *app) watch(c *runFlags, shown event.Sink, costs func() runlog.Costs) *watching {
 	w := &watching{a: a, shown: func() {}}
 	dir := a.runLogOf(c.Pipeline)
-	info := runlog.Info{Pipeline: c.Pipeline, Folder: a.here(), Variables: a.variables(), Version: binaryVersion(),
+	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: binaryVersion(),
 		Jobs: a.Jobs, Started: time.Now(), Selected: c.Steps, Host: host()}
-	if a.Fresh.On {
-		info.Fresh = append([]string{""}[:max(0, 1-len(a.Fresh.Steps))], a.Fresh.Steps...)
+	if a.Force.On {
+		info.Force = append([]string{""}[:max(0, 1-len(a.Force.Steps))], a.Force.Steps...)
 	}
-	w.record = runlog.Record(dir, info, runlog.Limits{})
+	w.record = runlog.Record(dir, info)
 	if shown != nil {
 		w.Sink = sinks{shown, w.record}
 		return w
@@ -75,7 +73,7 @@ func (a *app) watch(c *runFlags, shown event.Sink, costs func() runlog.Costs) *w
 	return w
 }
 
-// plan tells more of the run, where it is planned.
+// plan records the plan.
 func (w *watching) plan(p *plan.Plan) {
 	w.record.Toolchains(toolchainVersions(p))
 	w.record.Steps(stepsOf(p))
@@ -92,7 +90,7 @@ func (w *watching) plan(p *plan.Plan) {
 	w.estimate.Plan(instances)
 }
 
-// stepsOf are the steps and toolchains of a plan, without keys, and what each needs.
+// stepsOf returns the steps and toolchains of a plan, without keys, and their dependencies.
 func stepsOf(p *plan.Plan) []runlog.Step {
 	var all []runlog.Step
 	at := map[addrs.Step]int{}
@@ -120,7 +118,7 @@ func stepsOf(p *plan.Plan) []runlog.Step {
 	return all
 }
 
-// host says what machine this is.
+// host describes this machine.
 func host() map[string]string {
 	h := map[string]string{"os": runtime.GOOS, "architecture": runtime.GOARCH,
 		"processors": strconv.Itoa(runtime.NumCPU())}
@@ -130,15 +128,15 @@ func host() map[string]string {
 	return h
 }
 
-// end is to be called when the run has ended.
+// end ends the display, and reports errors of the run log.
 func (w *watching) end() {
 	w.shown()
 	if err := w.record.Err(); err != nil && w.a.Verbose {
-		fmt.Fprintf(w.a.Env.Stderr, "hexmage: this run is not in the run log: %v\n", err)
+		w.a.say("hexmage could not record this run: %v", err)
 	}
 }
 
-// logsOf returns the folder with what the actions of a pipeline printed in this workspace.
+// logsOf returns the folder with the action logs of a pipeline in this workspace.
 func (a *app) logsOf(pipeline string) string {
 	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(pipeline)))
 }
@@ -148,8 +146,8 @@ func (a *app) runLogOf(pipeline string) string {
 	return runlog.Folder(a.places().State().RunLogs(), a.here(), pipeline)
 }
 
-// variables is a short digest of the values that the command line and the environment give to variables: enough to
-// see that they differ, too little to find out a secret one.
+// variables returns a short digest of the variables' values in the command line and the environment. It shows that
+// values differ, and is too short to guess a secret one.
 func (a *app) variables() string {
 	vars := a.envVars()
 	maps.Copy(vars, a.Set)
@@ -160,7 +158,7 @@ func (a *app) variables() string {
 	return hex.EncodeToString(h.Sum(nil))[:4]
 }
 
-// toolchainVersions are those of a plan, by name.
+// toolchainVersions returns the versions of a plan's toolchains by name.
 func toolchainVersions(p *plan.Plan) map[string]string {
 	versions := map[string]string{}
 	for _, n := range p.Instances {
@@ -171,7 +169,7 @@ func toolchainVersions(p *plan.Plan) map[string]string {
 	return versions
 }
 
-// binaryVersion is that of this binary.
+// binaryVersion returns the version of this binary.
 func binaryVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -179,8 +177,7 @@ func binaryVersion() string {
 	return "(devel)"
 }
 
-// shown returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on,
-// and is asked where that is seen.
+// shown returns the default display of a run, and a function to call at its end. left returns the remaining time.
 func (a *app) shown(left func() (time.Duration, bool)) (event.Sink, func()) {
 	switch {
 	case a.JSON:
@@ -195,8 +192,8 @@ func (a *app) shown(left func() (time.Duration, bool)) (event.Sink, func()) {
 	return show, end
 }
 
-// gitHub returns a sink that has GitHub Actions show what is wrong beside the lines of the workspace's files; nil
-// anywhere else.
+// gitHub returns a sink that makes GitHub Actions annotate lines of the workspace's files, or nil outside GitHub
+// Actions.
 func (a *app) gitHub() event.Sink {
 	if a.JSON || a.Env.Var("GITHUB_ACTIONS") != "true" {
 		return nil
@@ -210,8 +207,8 @@ func (a *app) gitHub() event.Sink {
 	})
 }
 
-// display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will
-// go on.
+// display returns a sink for people, and a function to call at its end. left, if not nil, returns the remaining time of
+// the build.
 func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
 	o := a.reportOptions()
 	o.Left = left
@@ -220,15 +217,15 @@ func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
 	return d, func() { back(); d.Close() }
 }
 
-// maxParts is how many parts of one output are listed. Of more, a line says how many there are and where.
+// maxParts is the largest number of listed parts of one output. More parts are one line with their number and folder.
 const maxParts = 8
 
-// showOutputs prints for people the tables among the outputs, and where the others are.
+// showOutputs prints tables among the outputs for people, and the paths of other outputs.
 func (a *app) showOutputs(outs []event.OutputReady) error {
 	if a.JSON {
 		return nil
 	}
-	parts := map[string]int{} // of an output
+	parts := map[string]int{} // number by output
 	for _, o := range outs {
 		parts[partOf(o)]++
 	}
@@ -256,11 +253,11 @@ func (a *app) showOutputs(outs []event.OutputReady) error {
 				fmt.Sprintf("%s (%d outputs)", filepath.Join(filepath.Dir(path), of+".*"), parts[of])})
 		}
 	}
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(text.String()+columns(rows), false))
+	a.print(text.String() + columns(rows))
 	return nil
 }
 
-// partOf returns the output of the pipeline that o is a part of, or "".
+// partOf returns the pipeline's output that contains o, or "".
 func partOf(o event.OutputReady) string {
 	if name, _, part := strings.Cut(o.Name, "."); part && o.Show == "" {
 		return name

@@ -14,29 +14,28 @@ import (
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/langserver"
-	"github.com/hexmage/hexmage/internal/nearest"
-	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/safepath"
+	"github.com/hexmage/hexmage/internal/suggest"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// files are those of a workspace, as they are on disk, or in an editor.
-func (a *app) files(workspace string) fs.FS {
+// files returns the files of the workspace, on disk or open in an editor.
+func (a *app) files() fs.FS {
 	if a.texts == nil {
-		return rooted.FS(workspace)
+		return safepath.FS(a.here())
 	}
-	return langserver.Overlay(rooted.FS(workspace), workspace, a.texts)
+	return langserver.Overlay(safepath.FS(a.here()), a.here(), a.texts)
 }
 
-// place returns where a command writes, or changes what is there: at the path, but through no link that leads out of
-// the workspace, or out of the working directory or the folders where these do not have the path. What else the user
-// named is as it is.
+// place returns the path at which a command writes. It rejects links that lead out of the workspace, the working
+// directory or the folders if these contain the path. Other paths are unchanged.
 func (a *app) place(at string, folders ...string) (string, error) {
 	for _, dir := range append([]string{a.Root, a.WorkDir}, folders...) {
 		rel, err := filepath.Rel(dir, at)
 		if dir == "" || err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		real, err := rooted.Resolve(dir, rel)
+		real, err := safepath.Resolve(dir, rel)
 		if err != nil {
 			return "", usageError("%w", err)
 		}
@@ -45,9 +44,9 @@ func (a *app) place(at string, folders ...string) (string, error) {
 	return at, nil
 }
 
-// load reads a pipeline, the workspace's own or a shipped one, and the modules that it calls.
-func (a *app) load(root, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	files, shipped := a.files(root), config.ModuleFolder{FS: hexmage.Shipped}
+// load reads a pipeline of the workspace or a shipped one, with its modules.
+func (a *app) load(pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+	files, shipped := a.files(), config.ModuleFolder{FS: hexmage.Shipped}
 	if !workspace.Has(files, pipeline) && workspace.Has(shipped.FS, pipeline) {
 		var err error
 		if shipped, err = a.shipped(); err != nil {
@@ -55,57 +54,53 @@ func (a *app) load(root, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 				Severity: hcl.DiagError, Summary: "Shipped pipelines", Detail: err.Error(), Extra: err}}
 		}
 	}
-	cfg, diags := config.LoadWith(files, shipped, pipeline, a.finder(root))
-	for _, with := range a.With {
+	cfg, diags := config.LoadWith(files, shipped, pipeline, a.module)
+	for _, wanted := range a.Toolchain {
 		if cfg != nil {
-			diags = append(diags, setVersion(cfg, with)...)
+			diags = append(diags, setVersion(cfg, wanted)...)
 		}
 	}
 	return cfg, diags
 }
 
-// setVersion has the pipeline take another release of a toolchain, as --with says.
-func setVersion(cfg *config.Pipeline, with string) hcl.Diagnostics {
-	w := parseWanted(with)
+// setVersion sets the release of a toolchain from --toolchain.
+func setVersion(cfg *config.Pipeline, wanted string) hcl.Diagnostics {
+	w := parseWanted(wanted)
 	fail := func(summary, detail string) hcl.Diagnostics {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail}}
 	}
 	if w.name == "" || w.version == "" {
-		return fail("--with takes NAME@VERSION",
-			fmt.Sprintf("%q is none: say it as in --with qairt@2.42.0.251225.", with))
+		return fail("--toolchain takes NAME@VERSION",
+			fmt.Sprintf("%q lacks a name or a version. Write NAME@VERSION, as in --toolchain qairt@2.42.0.251225.",
+				wanted))
 	}
 	others := cfg.SetVersion(w.name, w.version)
-	switch near := nearest.Name(w.name, others); {
+	switch near := suggest.Name(w.name, others); {
 	case others == nil:
 		return nil
 	case near != "":
-		return fail("--with names no toolchain",
+		return fail("Unknown toolchain in --toolchain",
 			fmt.Sprintf("The pipeline has no toolchain %s. Did you mean %s?", w.name, near))
 	case len(others) == 0:
-		return fail("--with names no toolchain",
-			fmt.Sprintf("The pipeline has no toolchains: leave out --with %s.", with))
+		return fail("Unknown toolchain in --toolchain",
+			fmt.Sprintf("The pipeline has no toolchains. Remove --toolchain %s.", wanted))
 	}
-	return fail("--with names no toolchain",
-		fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
+	return fail("Unknown toolchain in --toolchain",
+		fmt.Sprintf("The pipeline has no toolchain %s. Available: %s.", w.name, strings.Join(others, ", ")))
 }
 
-// finder finds the modules that a workspace's pipelines name.
-func (a *app) finder(workspace string) config.Finder {
-	return func(source string) (config.ModuleFolder, error) { return a.module(workspace, source) }
-}
-
-// module finds a module by its name: the workspace's own, else the shipped one.
-func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
+// module returns a module by its name: the workspace's, else the shipped one.
+func (a *app) module(source string) (config.ModuleFolder, error) {
 	if strings.HasPrefix(source, "git::") || strings.HasPrefix(source, "git@") || strings.Contains(source, "://") {
-		return config.ModuleFolder{}, errors.New("a module's source is a name or a relative path, and this source is " +
-			"an address: add the repository to the workspace, for example with `git submodule add`, and write the " +
-			"folder's path, such as \"../modules/NAME\"")
+		return config.ModuleFolder{}, errors.New("a module's source must be a name or a relative path, not an " +
+			"address. Add the repository to the workspace, for example with `git submodule add`, and use a path such " +
+			"as \"../modules/NAME\"")
 	}
 	if !hclsyntax.ValidIdentifier(source) {
-		return config.ModuleFolder{}, fmt.Errorf("invalid source %q: write the name of a shipped module, or a "+
-			"relative path, which begins with ./ or ../", source)
+		return config.ModuleFolder{}, fmt.Errorf("invalid source %q; use the name of a shipped module, or a relative "+
+			"path that begins with ./ or ../", source)
 	}
-	own, ok := moduleOf(a.files(workspace), source)
+	own, ok := moduleOf(a.files(), source)
 	if ok {
 		return own, nil
 	}
@@ -118,31 +113,32 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 				}
 			}
 		}
-		if near := nearest.Name(source, all); near != "" {
-			return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped. Did you mean %s?", source, near)
+		if near := suggest.Name(source, all); near != "" {
+			return config.ModuleFolder{}, fmt.Errorf("unknown module %q. Did you mean %s?", source, near)
 		}
-		return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped; there are: %s. One of this workspace is "+
-			"named by its relative path, such as \"../%s/%s\"", source, strings.Join(all, ", "), config.Modules, source)
+		return config.ModuleFolder{}, fmt.Errorf("unknown module %q. Shipped modules: %s. For a module of this "+
+			"workspace, use a relative path, such as \"../%s/%s\"",
+			source, strings.Join(all, ", "), config.Modules, source)
 	}
 	f, err := a.shipped()
 	f.Dir, f.Absent = own.Dir, own.Dir
 	return f, err
 }
 
-// moduleOf is the module of that name in a workspace.
+// moduleOf returns a module of a workspace.
 func moduleOf(workspace fs.FS, name string) (config.ModuleFolder, bool) {
 	dir := path.Join(config.Modules, name)
 	st, err := fs.Stat(workspace, dir)
 	return config.ModuleFolder{FS: workspace, Dir: dir}, err == nil && st.IsDir()
 }
 
-// oneSoC is the SoC of --soc, for what is of one; otherwise stands where none is given.
+// oneSoC returns the SoC of --soc, or otherwise without the flag. Several SoCs are an error.
 func (a *app) oneSoC(otherwise string) (string, error) {
 	switch {
 	case len(a.SoC) == 0:
 		return otherwise, nil
 	case len(a.SoC) > 1:
-		return "", usageError("one --soc, please: %s are several", strings.Join(a.SoC, ", "))
+		return "", usageError("this command takes one SoC, but --soc gives %s", strings.Join(a.SoC, ", "))
 	}
 	return strings.TrimPrefix(a.SoC[0], "+"), nil
 }

@@ -1,27 +1,22 @@
-// Package e2e tests hexmage as people use it: its packages build the binary and run whole pipelines with the real
-// tools.
+// Package e2e tests hexmage as a user runs it. Its packages build the binary and run whole pipelines with real tools.
+// Tests see only the command line, output files and processes.
 //
-// Each test says one thing that must always be shown: from nothing to a table, nothing done twice, a kill at any
-// moment, mistakes that are named. It does not know how hexmage does any of it: it sees the command line, the files
-// that come out, and the processes that run.
-//
-// Go runs the tests of one package one after the other, and several packages at a time. So there is a package for
-// each subject, and tests that stand on the same expensive run share a package. No test has a port or a folder that
-// another process could have.
+// Each test shows one promise. Go runs the tests of a package in sequence, and several packages in parallel. So each
+// subject has a package, and tests that share an expensive run share a package. Tests never use a fixed port or folder.
 //
 //   - mainjob: the main job and pipelines like it, on the simulated phone
-//   - failures: kills, mistakes, what is provoked, and secrets
-//   - phone: simulated phones and boards, debugging, and saves that are watched
+//   - failures: kills, mistakes, provoked failures, and secrets
+//   - phone: simulated phones and boards, debugging, and watched saves
 //   - remote: buildbox-casd and BuildGrid as cache and as executor
 //   - emulator: profile emulator, by Qualcomm's compiler and emulator
-//   - accuracy: what profile emulator says of quantised models
-//   - emulatorcuts: what profile emulator needs, cut off
+//   - accuracy: results of profile emulator for quantized models
+//   - emulatorcuts: profile emulator on hosts that lack one of its requirements
 //   - mllm: mllm's sources and programs
-//   - release: what somebody new gets: the release, README.md and the tutorials
-//   - worldtest: what all of them share
+//   - release: a newcomer's first steps, with the release, README.md and the tutorials
+//   - worldtest: shared code
 //
-// Packages are downloaded once for a user and kept, as package toolchaintest does; caches start empty all the same.
-// With -short nothing is run, and outside Linux there are no tests: actions need it. HEXMAGE_TEST_MLLM=DIR, a clone
-// of mllm, adds the build of its whole op package, and its quantiser and converter in PyTorch; with
-// HEXMAGE_UPSTREAM=all also on a model that says real words.
+// The tests download packages once for each user and keep them, like package toolchaintest. Caches start empty. -short
+// skips all tests. The tests run only on Linux, since actions need Linux. If HEXMAGE_TEST_MLLM names a clone of mllm,
+// the tests also build mllm's whole op package, and run mllm's quantizer and converter in PyTorch. HEXMAGE_MLLM=all
+// adds a model that answers with real words.
 package e2e

@@ -195,7 +195,7 @@ output "small" { value = step.exec.small.outputs.small }
 		t.Fatal(gone)
 	}
 	w.write(t, "go", "")
-	if o := <-done; o.code != exitOK || !strings.Contains(o.stderr, "building again") {
+	if o := <-done; o.code != exitOK || !strings.Contains(o.stderr, "builds again") {
 		t.Errorf("%s", o)
 	} else if b, err := os.ReadFile(filepath.Join(w.out(), "small")); err != nil || string(b) != "small\n" {
 		t.Errorf("%q, %v", b, err)

@@ -1,12 +1,11 @@
-// Package faults tests hexmage against what goes wrong: processes killed at any moment, disks that are full, bits
-// that flip, caches that cannot be written to, many processes at once, times that lie.
+// Package faults tests hexmage with injected faults: kills, full disks, flipped bits, read-only caches, many processes,
+// wrong clocks.
 //
-// There is no code in it but tests. Each runs the real binary on pipelines of shell commands, does some damage, and
-// then wants one of two things: the right outputs, bit by bit those of a clean build, or a clear error and the right
-// outputs after it. It does not know how hexmage does any of it.
+// Each test runs the real binary on pipelines of shell commands and does some damage. Then it expects the outputs of a
+// clean build, perhaps after a clear error. The package does not know hexmage's internals.
 //
-// `go test` runs a short form of each test, `go test -long` (mage faults) hundreds of rounds. Where chance has a
-// part, its seed is printed; -seed N runs the same again. TestHunt goes on for as long as HEXMAGE_HUNT says (mage
-// hunt). With -short nothing is run: that is for the race detector, which sees nothing of other processes. Outside
-// Linux there are no tests: actions need it.
+// `go test` runs a short form of each test. `go test -long` (mage faults) runs hundreds of rounds. Random tests print
+// their seed, and -seed N repeats a test with the seed N. TestHunt runs for the duration HEXMAGE_HUNT (mage hunt).
+// -short, for the race detector, skips all tests, since the detector does not see other processes. The tests run only
+// on Linux, since actions need Linux.
 package faults

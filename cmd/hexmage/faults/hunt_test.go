@@ -474,7 +474,7 @@ func (h *hunt) once(t *testing.T, i int, w *world, e epoch, r *rand.Rand) {
 	code := cmd.ProcessState.ExitCode()
 	text := out.String()
 	h.note("%d: process %d, epoch %v: killed %q %v after %v, exit code %d", i, pid, e, what, killed, after, code)
-	if strings.Contains(text, "building again") {
+	if strings.Contains(text, "builds again") {
 		h.again.Add(1)
 	}
 	whole := code == exitOK

@@ -74,7 +74,7 @@ func TestKilledAtTheEnd(t *testing.T) {
 	w := newWorld(t, size)
 	w.variant(t, 0)
 	w.builds(t, want[0])
-	for i, args := range [][]string{{"run", "p"}, {"run", "p", "--fresh"}} {
+	for i, args := range [][]string{{"run", "p"}, {"run", "p", "--force"}} {
 		left := filepath.Join(w.cache, "tmp", fmt.Sprintf("run-%d-7", 1<<22+i), "exec-1", "root")
 		if err := os.MkdirAll(left, 0o755); err != nil {
 			t.Fatal(err)

@@ -171,8 +171,8 @@ func TestSecrets(t *testing.T) {
 				return w.secretless(t, code, append(args, flags...)...)
 			}
 			for _, args := range [][]string{{"validate", "p"}, {"plan", "p"}, {"-v", "plan", "p"},
-				{"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
-				{"run", "p", "--verify"}, {"run", "p", "--fresh", "--trace", filepath.Join(w.base, "trace.json")},
+				{"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--force"},
+				{"run", "p", "--verify"}, {"run", "p", "--force", "--trace", filepath.Join(w.base, "trace.json")},
 				{"graph", "p"}, {"--json", "graph", "p"},
 				{"explain", "p", "exec.use"}, {"--json", "explain", "p", "exec.use"}, {"plan", "p"}, {"lock", "p"}} {
 				hexmage(exitOK, args...)
@@ -217,7 +217,7 @@ func TestSecrets(t *testing.T) {
 				for _, how := range [][]string{{"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p"},
 					{"run", "p", "-k", "--trace", filepath.Join(w.base, "failed.json")}} {
 					text := hexmage(exitFailed, append(how, "--var", "end="+end)...)
-					if end == "cp $FILE o; exit 0" && !strings.Contains(text, "stands in output o") {
+					if end == "cp $FILE o; exit 0" && !strings.Contains(text, "output o contains the value of") {
 						t.Errorf("a step that %s: %s", name, text)
 					}
 				}
@@ -378,7 +378,7 @@ step "exec" "s" {
 			}
 		}
 		_ = os.Remove(began)
-		if o := w.run(t, "--sandbox=staged", "--fresh"); o.code != exitOK {
+		if o := w.run(t, "--sandbox=staged", "--force"); o.code != exitOK {
 			t.Fatalf("the next build: %s", o)
 		}
 		if _, err := os.Stat(secret); !errors.Is(err, fs.ErrNotExist) {
@@ -406,7 +406,7 @@ step "exec" "s" {
 output "t" { value = "d`+hidden+`" }
 `)
 	for _, args := range [][]string{{"plan", "p"}, {"run", "p"}, {"graph", "p"},
-		{"--colour", "always", "run", "p", "--fresh"}, {"explain", "p", "exec.s"}, {"plan", "p\x1b[2J"},
+		{"--color", "always", "run", "p", "--force"}, {"explain", "p", "exec.s"}, {"plan", "p\x1b[2J"},
 		{"plan", "p", "--var", "x\x1b[2J=1"}, {"x\x1b[2J"}} {
 		w.quiet(t, args...)
 	}
@@ -415,7 +415,7 @@ output "t" { value = "d`+hidden+`" }
 	w.quiet(t, "run", "p")
 	w.write(t, "pipelines/p.hcl", "locals {\n  a = file(\"x"+hidden+"\") # "+hidden+"\n}\n")
 	w.quiet(t, "plan", "p")
-	w.quiet(t, "--colour", "always", "plan", "p")
+	w.quiet(t, "--color", "always", "plan", "p")
 
 	// The other commands, of which each shows what some file or name says.
 	inHCL := strings.ReplaceAll(hidden, "\r", "")
@@ -442,7 +442,7 @@ output "t" { value = "d`+hidden+`" }
 	}
 }
 
-// quiet runs a command that prints nothing to control a terminal but colours.
+// quiet runs a command that prints nothing to control a terminal but colors.
 func (w *world) quiet(t *testing.T, args ...string) {
 	t.Helper()
 	o := w.hexmage(t, args...)
@@ -469,7 +469,7 @@ func TestFullOutput(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = full, &stderr
 		_ = cmd.Run()
 		if code := cmd.ProcessState.ExitCode(); code != exitEngine ||
-			!strings.Contains(stderr.String(), "could not be written: ") {
+			!strings.Contains(stderr.String(), "cannot write the output: ") {
 			t.Errorf("hexmage %s > /dev/full: exit code %d: %s", strings.Join(args, " "), code, stderr.String())
 		}
 	}

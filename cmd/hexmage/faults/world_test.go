@@ -208,7 +208,7 @@ func (w *world) run(t *testing.T, args ...string) *outcome {
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			t.Fatalf("an event that is no JSON: %v: %s", err, text)
 		}
-		if l.Event == "node_finished" && l.Outcome == "executed" {
+		if l.Event == "action_finished" && l.Outcome == "executed" {
 			o.executed++
 			o.ran = append(o.ran, l.Key)
 		}

@@ -1,7 +1,9 @@
-// Command fuzzall runs every fuzz target of the repository, or of the packages that it is given, each for -time on
-// one processor, on all processors at once, and fails when one found something: what it found is then in the
-// package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes
-// one target of one package at a time.
+// Command fuzzall runs all fuzz targets of the repository, or of the packages that you name. It fails if a target finds
+// a bug.
+//
+// Each target runs for the duration -time on one processor, and fuzzall uses all processors. fuzzall saves a failing
+// input in the package's folder testdata/fuzz; commit this file together with the fix. `go test -fuzz` runs only one
+// target at a time. fuzzall does not know the purpose of the targets.
 package main
 
 import (
@@ -44,8 +46,7 @@ func run(long time.Duration, packages []string) error {
 	for range runtime.NumCPU() {
 		wg.Go(func() {
 			for t := range each {
-				// A target waits for its compiler and its first inputs, too: the others have the processors
-				// meanwhile.
+				// More targets than processors, since a target also waits for its compiler and first inputs.
 				fuzz := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+long.String(),
 					"-parallel=1", t.pkg)
 				said, err := fuzz.CombinedOutput()
@@ -71,11 +72,10 @@ func run(long time.Duration, packages []string) error {
 
 type target struct{ pkg, name string }
 
-// targets are those that `go test -list` named: the names of a package's targets come before the line that names the
-// package.
+// targets parses the output of `go test -list`: the names of a package's targets precede the line with the package.
 func targets(listed []byte) []target {
 	var all []target
-	named := 0 // of all, those whose package is known
+	named := 0 // targets whose package is known
 	for s := bufio.NewScanner(bytes.NewReader(listed)); s.Scan(); {
 		fields := strings.Fields(s.Text())
 		switch {

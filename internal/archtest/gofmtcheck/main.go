@@ -1,5 +1,5 @@
-// Command gofmtcheck fails when a Go file of the repository is not in gofmt's format. It is what `gofmt -l` is, with
-// an exit code; it changes nothing.
+// Command gofmtcheck fails if a Go file of the repository differs from gofmt's output. Unlike `gofmt -l`, it reports
+// this by its exit code. It never changes a file.
 package main
 
 import (

@@ -1,9 +1,9 @@
-// Command mutants shows that the tests of cmd/hexmage/promises can fail. It breaks hexmage in one place at a time and
-// expects the test of that promise to fail.
+// Command mutants checks that the tests in cmd/hexmage/promises can fail. For each promise, it breaks hexmage in one
+// place, and expects the promise's test to fail.
 //
-// The table of promises is in table.go. The working tree is never changed: the go command takes the changed files
-// from an overlay. Arguments are names of tests, to run some mutants only. The command does not know how a test finds
-// a mutant.
+// The table of promises is in table.go. The command never changes your files: it passes a changed file to the go
+// command as an overlay. Arguments are names of tests; without arguments the command checks all tests. The command does
+// not know how a test detects the change.
 package main
 
 import (

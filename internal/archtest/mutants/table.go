@@ -136,7 +136,7 @@ func mutants() []mutant {
 		}}},
 		{hostile, "TestHostileArchive", []edit{{
 			"internal/archive/name.go",
-			`return fmt.Errorf("%w: link %q points out of the folder: %q", ErrUnsafe, name, target)`,
+			`return fmt.Errorf("%w: link %q points to %q, outside the target folder", ErrUnsafe, name, target)`,
 			"continue",
 		}}},
 		{network, "TestNetwork", []edit{{

@@ -1,28 +1,29 @@
-// Package eventtest has the conformance suites of event.Sink: Sink for every sink, Decorator for a sink that passes
-// events on to another sink. Each suite takes the name of the type that it checks, as %T prints it: TestSeams of
-// package archtest reads the names and finds types that no suite checks.
+// Package eventtest contains conformance tests for event.Sink. Sink tests any sink. Decorator tests a sink that
+// forwards events to another sink. The parameter name is the tested type, as %T prints it. TestSeams of package
+// archtest reads these names, and fails if an implementation lacks a conformance test.
 package eventtest
 
 import (
 	"fmt"
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Run returns the events of a watched build that verifies, in their order: each kind, as full as it can be.
+// Run returns the ordered events of a watched build that verifies actions. It contains an event of each kind, in which
+// all fields are set.
 func Run() []event.Event {
 	key := digest.BLAKE3.Bytes([]byte("action"))
 	failed := event.ActionFinished{
 		ID: 3, Step: "exec.fails", Name: "one", Description: "fail", Outcome: event.Failed, Key: key.Hex(),
-		Action: key, Duration: time.Second, Worker: "local",
+		Action: key, Seconds: 1, Worker: "local",
 		Failure: &event.Failure{
 			Summary: "exit code 1", Where: "pipelines/p.hcl:3", Source: []string{`step "exec" "fails" {`},
 			Command: []string{"cc", "-c", "a.c"}, ExitCode: 1,
-			Output: "a.c:3:5: error: expected ';'\n", Log: "no/such/log", Hints: []string{"add it"}, Engine: true,
+			Output: "a.c:3:5: error: expected ';'\n", Log: "no/such/log", Hints: []string{"add it"},
+			InfrastructureError: true,
 		},
 	}
 	return []event.Event{
@@ -35,36 +36,37 @@ func Run() []event.Event {
 		event.ActionStarted{ID: 1, Step: "exec.compiles", Name: "a.o", Description: "compile a.c"},
 		event.ActionProgress{ID: 1, Done: 1, Total: 2, Unit: "bytes", Text: "half"},
 		event.ActionFinished{ID: 1, Step: "exec.compiles", Name: "a.o", Outcome: event.Executed, Key: key.Hex(),
-			Action: key, Duration: time.Second, Worker: "local", Warning: "old"},
+			Action: key, Seconds: 1, Worker: "local", Warning: "old"},
 		event.ActionVerified{
-			Step: "exec.compiles", Name: "a.o", Verdict: event.Different, Reason: "it differs", Known: true, More: 1,
+			Step: "exec.compiles", Name: "a.o", Verdict: event.Different, Reason: "it differs",
+			ComparedWithCache: true, More: 1,
 			Differences: []event.Difference{{Path: "a.o", Kind: "content", Lines: []string{"a", "b"}}},
 		},
 		event.ActionFinished{ID: 2, Step: "exec.compiles", Name: "b.o", Outcome: event.Cached, Key: key.Hex(),
 			Action: key},
-		event.BuildProgress{Ended: 2, Actions: 4, LeftSeconds: 1.5},
+		event.BuildProgress{Ended: 2, Actions: 4, RemainingSeconds: 1.5},
 		failed,
 		failed, // the same errors for another target
-		event.ActionFinished{ID: 4, Step: "exec.waits", Outcome: event.Skipped},
+		event.ActionFinished{ID: 4, Step: "exec.waits", Outcome: event.NotRun},
 		event.OutputReady{Name: "o", Path: "out/o", Show: "out/o"},
 		event.CheckFinished{Check: "check.o", Where: "p.hcl:1", Severity: "error", Result: event.CheckPassed},
 		event.VerifyFinished{Same: 1, Different: 1, Unverified: 1},
-		event.BuildFinished{Actions: 4, Executed: 1, Cached: 1, Failed: 1, Skipped: 1, Seconds: 2},
+		event.BuildFinished{Actions: 4, Executed: 1, Cached: 1, Failed: 1, NotRun: 1, Seconds: 2},
 		event.Error{Message: "no more", ExitCode: 3},
 	}
 }
 
-// Sink checks that the sink which open returns takes all events and changes none. It gets each event again at the end,
-// empty: events of a build that was stopped are not complete.
+// Sink tests that the sink that open returns accepts all events, and does not change any event. It also sends events
+// without fields, because an interrupted build may send incomplete events.
 func Sink(t *testing.T, name string, open func(t *testing.T) event.Sink) {
 	s := open(t)
 	if got := fmt.Sprintf("%T", s); got != name {
-		t.Fatalf("the suite is to check a %s, and gets a %s", name, got)
+		t.Fatalf("the suite checks a %s, but got a %s", name, got)
 	}
 	sent, same := Run(), Run()
 	for i, e := range sent {
 		if s.Send(e); !reflect.DeepEqual(e, same[i]) {
-			t.Errorf("the sink changed a %T: %+v, before: %+v", e, e, same[i])
+			t.Errorf("the sink changed a %T to %+v, want %+v", e, e, same[i])
 		}
 	}
 	for _, e := range sent {
@@ -72,7 +74,8 @@ func Sink(t *testing.T, name string, open func(t *testing.T) event.Sink) {
 	}
 }
 
-// Decorator checks that the sink which wrap makes passes each event on, once. It may say more or less of a failure.
+// Decorator tests that the sink that wrap returns forwards each event once. The sink may change the reason for a
+// failure.
 func Decorator(t *testing.T, name string, wrap func(t *testing.T, next event.Sink) event.Sink) {
 	next := &record{}
 	Sink(t, name, func(t *testing.T) event.Sink { return wrap(t, next) })
@@ -87,12 +90,12 @@ func Decorator(t *testing.T, name string, wrap func(t *testing.T, next event.Sin
 			}
 		}
 		if n != 1 {
-			t.Errorf("%T is passed on %d times, in %+v", e, n, next.events)
+			t.Errorf("the sink passes %T on %d times, want once: %+v", e, n, next.events)
 		}
 	}
 }
 
-// record keeps events.
+// record stores events.
 type record struct{ events []event.Event }
 
 func (k *record) Send(e event.Event) { k.events = append(k.events, e) }
@@ -100,7 +103,8 @@ func (k *record) Send(e event.Event) { k.events = append(k.events, e) }
 // bare returns the event without the parts of a failure that a decorator may change.
 func bare(e event.Event) event.Event {
 	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
-		f.Failure = &event.Failure{Summary: f.Failure.Summary, ExitCode: f.Failure.ExitCode, Engine: f.Failure.Engine}
+		f.Failure = &event.Failure{Summary: f.Failure.Summary, ExitCode: f.Failure.ExitCode,
+			InfrastructureError: f.Failure.InfrastructureError}
 		return f
 	}
 	return e

@@ -1,9 +1,9 @@
-// Package checkpoint keeps what long actions had done when they ended before their time: one folder for each action's
-// key, with the digest of what is in it.
+// Package checkpoint saves the progress of long actions that failed or were killed. A checkpoint is a folder for an
+// action key, together with the digest of the folder's content.
 //
-// While an action runs, its folder is in its exec root, where its command writes. A note beside the root says whose
-// it is, so that Rescue finds what a killed hexmage left. New is the way in. The package does not know commands, nor
-// what is in the files.
+// While an action runs, the folder is inside the action's exec root. A note next to the exec root contains the action
+// key. If hexmage itself is killed, Rescue finds the folder by the note. The package does not know commands or the
+// content of files.
 package checkpoint
 
 import (
@@ -14,28 +14,28 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 )
 
-// Names in a kept folder, and in that of an exec root.
+// File names in a checkpoint, and in the folder of an exec root.
 const (
-	filesName  = "files"      // what the command left
-	recordName = "record"     // the digest of that
-	noteName   = "checkpoint" // in an exec root's folder: whose it is
-	movedName  = "kept"       // in an exec root's folder: what is on its way
+	filesName  = "files"      // the folder of the command
+	recordName = "record"     // the digest of its content
+	noteName   = "checkpoint" // in an exec root's folder: the key
+	movedName  = "kept"       // in an exec root's folder: the folder while it is moved
 )
 
-// Store has what is kept, below one folder.
+// Store keeps all checkpoints in one folder.
 type Store struct {
 	dir string
 	fn  digest.Function
 }
 
-// New returns the Store in the folder dir, which is made when it is needed and is on the file system of the exec
-// roots.
+// New returns a Store that keeps checkpoints in dir. If the folder dir is missing, the first checkpoint creates it. It
+// must be on the same file system as the exec roots.
 func New(dir string, fn digest.Function) *Store { return &Store{dir: dir, fn: fn} }
 
 // note is beside the root of an action that runs.
@@ -49,11 +49,11 @@ func (n note) folder(own string) string { return filepath.Join(own, filepath.Fro
 
 func entry(key digest.Digest) string { return key.Function().String() + "-" + key.Hex() }
 
-// Begin is for an action that is about to run in the exec root whose folder is own: the empty folder, a slash path
-// below own, becomes what is kept under the key, and is noted. Without offer, what is kept goes away. What it returns
-// is for people, and may be empty.
+// Begin prepares an action to run in an exec root inside the folder own. It moves the checkpoint for the key to folder,
+// which is a slash path below own, and writes the note. If offer is false, it deletes the checkpoint instead. It
+// returns a message for the user, or "".
 func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string, offer bool) (said string, err error) {
-	n := note{Entry: entry(key), Folder: folder, Boot: boot()}
+	n := note{Entry: entry(key), Folder: folder, Boot: atomicfile.Boot()}
 	b, err := json.Marshal(n)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(own, noteName), b, 0o644)
@@ -63,7 +63,7 @@ func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string
 	}
 	kept := filepath.Join(s.dir, n.Entry)
 	if !offer {
-		return "", os.RemoveAll(kept)
+		return "", atomicfile.RemoveAll(kept)
 	}
 	moved := filepath.Join(own, movedName)
 	if err := os.Rename(kept, moved); errors.Is(err, fs.ErrNotExist) { // by the rename it is ours
@@ -78,7 +78,7 @@ func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string
 	}
 	record, rerr := os.ReadFile(filepath.Join(moved, recordName))
 	if err = errors.Join(err, rerr); err != nil || string(record) != is {
-		return "what an earlier run left is damaged, and dropped: it begins anew", os.RemoveAll(moved)
+		return "starts from the beginning: the checkpoint of the earlier run is corrupt", atomicfile.RemoveAll(moved)
 	}
 	to := n.folder(own)
 	if err := os.Remove(to); err != nil {
@@ -87,10 +87,10 @@ func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string
 	if err := os.Rename(files, to); err != nil {
 		return "", err
 	}
-	return "goes on from what an earlier run left", os.RemoveAll(moved)
+	return "resumes from the checkpoint of an earlier run", atomicfile.RemoveAll(moved)
 }
 
-// Keep keeps what the command left of the action that Begin was called for, and tells whether there was something.
+// Keep saves the folder that Begin prepared as the action's checkpoint. It reports whether the folder contains files.
 func (s *Store) Keep(ctx context.Context, own string) (bool, error) {
 	n, err := readNote(own)
 	if err != nil {
@@ -117,10 +117,11 @@ func (s *Store) Keep(ctx context.Context, own string) (bool, error) {
 	if err := os.Mkdir(moved, 0o755); err != nil {
 		return false, err
 	}
-	if err := os.Rename(folder, filepath.Join(moved, filesName)); err != nil {
+	// The record first: where the files are on their way, it is there.
+	if err := os.WriteFile(filepath.Join(moved, recordName), []byte(is), 0o644); err != nil {
 		return false, err
 	}
-	if err := os.WriteFile(filepath.Join(moved, recordName), []byte(is), 0o644); err != nil {
+	if err := os.Rename(folder, filepath.Join(moved, filesName)); err != nil {
 		return false, err
 	}
 	return true, s.put(n, moved)
@@ -132,7 +133,7 @@ func (s *Store) put(n note, moved string) error {
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(kept); err != nil {
+	if err := atomicfile.RemoveAll(kept); err != nil {
 		return err
 	}
 	return os.Rename(moved, kept)
@@ -148,8 +149,8 @@ func (s *Store) read(ctx context.Context, folder string) (string, error) {
 	return root.String(), nil
 }
 
-// Rescue keeps what the actions of killed processes left in the exec roots of these scratch folders. No process may
-// write there any more. What cannot be kept is lost, as it was before.
+// Rescue saves the checkpoints of killed hexmage processes, whose scratch folders are runs. No process may write to
+// these folders during the call. Rescue skips folders that it cannot move.
 func (s *Store) Rescue(ctx context.Context, runs ...string) error {
 	var errs []error
 	for _, run := range runs {
@@ -165,35 +166,21 @@ func (s *Store) Rescue(ctx context.Context, runs ...string) error {
 
 func (s *Store) rescue(ctx context.Context, own string) error {
 	n, err := readNote(own)
-	if err != nil || n.Boot != boot() {
+	if err != nil || n.Boot != atomicfile.Boot() {
 		return err
 	}
 	moved := filepath.Join(own, movedName)
 	if _, err := os.Lstat(filepath.Join(moved, filesName)); err == nil {
-		record, err := os.ReadFile(filepath.Join(moved, recordName))
-		if err == nil && len(record) > 0 {
-			return s.put(n, moved) // it was on its way, with its digest
-		}
-		n.Folder = movedName + "-" + filesName
-		if err := os.Rename(filepath.Join(moved, filesName), n.folder(own)); err != nil {
-			return err
-		}
-		b, err := json.Marshal(n)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(own, noteName), b, 0o644)
-		}
-		if err != nil {
-			return err
-		}
+		return s.put(n, moved) // it was on its way, with its digest
 	}
-	if err := os.RemoveAll(moved); err != nil {
+	if err := atomicfile.RemoveAll(moved); err != nil {
 		return err
 	}
 	_, err = s.Keep(ctx, own)
 	return err
 }
 
-// End removes the note of an action that is done, so that nothing of it is kept.
+// End deletes the note for a finished action, so that Rescue does not save a checkpoint.
 func (s *Store) End(own string) error { return os.Remove(filepath.Join(own, noteName)) }
 
 func readNote(own string) (n note, err error) {
@@ -202,13 +189,7 @@ func readNote(own string) (n note, err error) {
 		err = json.Unmarshal(b, &n)
 	}
 	if err == nil && (filepath.Base(n.Entry) != n.Entry || !filepath.IsLocal(filepath.FromSlash(n.Folder))) {
-		err = fmt.Errorf("%s is damaged", filepath.Join(own, noteName))
+		err = fmt.Errorf("%s is corrupt", filepath.Join(own, noteName))
 	}
 	return n, err
-}
-
-// boot names the time since the machine was last started; "" where the system has no name for it.
-func boot() string {
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(b))
 }

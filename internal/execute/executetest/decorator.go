@@ -21,7 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
-// World holds the parts that a decorator is made of.
+// World holds everything that an Executor needs to wrap another Executor in a test.
 type World struct {
 	Next    execute.Executor
 	Results store.Results
@@ -45,8 +45,8 @@ type decorated struct {
 	request *execute.Request
 }
 
-// Decorator checks that the executor which wrap makes passes requests on to World.Next, and results and errors back.
-// No result is cached, and no other process runs the action.
+// Decorator tests that the Executor that wrap returns passes requests to World.Next, and returns the results and errors
+// of World.Next. In the test no result is cached, and no other process runs the action.
 func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	for _, c := range []struct {
 		name string
@@ -61,10 +61,10 @@ func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execu
 	}
 }
 
-// Start checks that the executor which wrap makes passes Request.Start on to World.Next, and its error back.
+// Start tests that the Executor that wrap returns passes Request.Start to World.Next, and returns an error of Start.
 func Start(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	d := decorate(t, name, wrap)
-	for _, want := range []error{nil, errors.New("it is not to run")} {
+	for _, want := range []error{nil, errors.New("the caller rejects the action")} {
 		var got, started *execute.Request
 		d.request.Start = func(r *execute.Request) error {
 			started = r
@@ -78,7 +78,7 @@ func Start(t *testing.T, name string, wrap func(t *testing.T, w World) execute.E
 			return result(), nil
 		}
 		if r, err := d.x.Execute(t.Context(), d.request); err != want || (r != nil) != (want == nil) || started != got {
-			t.Errorf("%v, %v; want the error %v, and Start called with the request that runs", r, err, want)
+			t.Errorf("got result %v and error %v, want error %v and a call of Start", r, err, want)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	d := decorated{next: &next{}, request: &execute.Request{
 		Step: "exec.a", Name: "cc", Force: true, Secrets: secrets,
 		Action:  &action.Action{Command: command, InputRoot: root},
-		Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed")), Tree: &merkle.Dir{},
+		Printed: execute.NewOutputLog(filepath.Join(t.TempDir(), "printed")), Tree: &merkle.Dir{},
 	}}
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {
 		t.Fatal(err)
@@ -150,13 +150,13 @@ func passesResult(t *testing.T, d decorated) {
 		before := fmt.Sprintf("%+v", *d.request.Action)
 		got, err := d.x.Execute(t.Context(), d.request)
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v, %v; want %+v", got, err, want)
+			t.Errorf("got result %+v and error %v, want %+v", got, err, want)
 		}
 		if after := fmt.Sprintf("%+v", *d.request.Action); after != before {
-			t.Errorf("the action was changed: %s, before: %s", after, before)
+			t.Errorf("the executor changed the action to %s, want %s", after, before)
 		}
 		if len(told) < 2 || told[0] != "half" || told[1] != "run" {
-			t.Errorf("the caller's listeners got %q, want half, run", told)
+			t.Errorf("the caller's listeners got %q, want \"half\" and \"run\"", told)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func passesErrors(t *testing.T, d decorated) {
 	} {
 		d.next.execute = func(context.Context, *execute.Request) (*action.Result, error) { return nil, want }
 		if r, err := d.x.Execute(t.Context(), d.request); err != want || r != nil {
-			t.Errorf("%v, %v; want no result and the same error, %v", r, err, want)
+			t.Errorf("got result %v and error %v, want no result and error %v", r, err, want)
 		}
 	}
 }
@@ -184,16 +184,16 @@ func passesEnd(t *testing.T, d decorated) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(soon):
-			t.Error("the next executor's context does not end")
+			t.Error("the context of the next executor does not end")
 		}
 		return nil, context.Cause(ctx)
 	}
 	if r, err := d.x.Execute(ctx, d.request); !errors.Is(err, over) || r != nil {
-		t.Errorf("%v, %v; want no result and the context's cause", r, err)
+		t.Errorf("got result %v and error %v, want no result and the cause of the context", r, err)
 	}
 }
 
-// passesAtOnce runs several actions, each of which waits until all have started.
+// passesAtOnce runs several actions. Each waits until all have started.
 func passesAtOnce(t *testing.T, d decorated) {
 	const n = 4
 	var wg sync.WaitGroup

@@ -1,9 +1,9 @@
-// Package executetest has the conformance suites of execute.Executor. Run is for an executor that
-// runs POSIX shell commands, here or on another machine. Decorator and Start are for an executor that passes requests
-// on to another executor. Each suite takes the name of the type that it checks, as %T prints it: TestSeams of package
-// archtest reads the names and finds types that no suite checks.
+// Package executetest contains conformance tests for execute.Executor. Run tests an Executor that runs POSIX shell
+// commands, on this machine or another. Decorator and Start test an Executor that wraps another Executor. The parameter
+// name is the tested type, as %T prints it. TestSeams of package archtest reads these names, and fails if an
+// implementation lacks a conformance test.
 //
-// Fake is an Executor for tests of packages that use an Executor.
+// Fake is an Executor for tests of other packages.
 package executetest
 
 import (
@@ -29,33 +29,35 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Setup is an executor to be checked, with the store that its inputs come from and its outputs go to.
+// Setup holds an Executor to test, and the store for inputs and outputs.
 type Setup struct {
 	Executor execute.Executor
 	Store    store.Blobs
 	Fn       digest.Function
-	Shell    string            // absolute path of a POSIX shell where commands run; "" is /bin/sh
-	Platform map[string]string // goes into every action
-	// Foreign says that commands run on a machine whose file system is not ours to choose: inputs may look executable
-	// and have other files beside them, and an output that is a link counts as the file that it leads to there.
+	Shell    string            // absolute path of a POSIX shell on the machine for commands; "": /bin/sh
+	Platform map[string]string // properties that Run adds to each action
+	// Foreign means that the Executor runs commands on a machine with an unknown file system. On this machine all
+	// inputs may seem executable, and a folder may contain extra files. If an output is a link, the Executor returns
+	// the file to which the link leads.
 	Foreign bool
-	Inputs  string // folder of the exec root whose content commands find where they start; "" is the exec root
-	// NoSecrets says that actions with secrets are refused.
+	Inputs  string // folder in the exec root that becomes the command's working directory; "": the exec root
+	// NoSecrets means that the executor rejects actions with secrets.
 	NoSecrets bool
-	// Silent says that nothing is heard of a command before it has ended.
+	// Silent means that the Executor reports nothing about a command until the command ends.
 	Silent bool
-	// Prepare, if not nil, puts into an exec root what every action needs beside its inputs.
+	// Prepare, if not nil, adds files to an exec root that each action needs in addition to the inputs.
 	Prepare func(*merkle.Dir) error
 
-	// Alive tells whether a process runs, where commands run, whose command line has the text. Local executors on
-	// Linux use ProcessAlive.
+	// Alive reports whether the machine for commands runs a process whose command line contains the text. For Executors
+	// on this machine, use ProcessAlive on Linux.
 	Alive func(text string) (bool, error)
 }
 
 // leaked is a variable of the test's process that no command may see.
 const leaked = "HEXMAGE_TEST_LEAK"
 
-// Run checks the executor that open returns. It has several at the same time; they may share what they like.
+// Run tests the Executors that open returns. It uses several Executors at the same time, which may share folders and
+// stores.
 func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 	t.Setenv(leaked, "the host's")
 	for _, c := range []struct {
@@ -80,7 +82,7 @@ func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 		{"missing input", missingInput},
 		{"timeout", timeout},
 		{"cancel", cancel},
-		{"cancelled before", cancelledBefore},
+		{"canceled before", canceledBefore},
 		{"listeners", listeners},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,11 +97,11 @@ func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 	}
 }
 
-// is reports when v is of another type than the one that a suite is said to check.
+// is reports an error if v has another type than the suite checks.
 func is(t *testing.T, name string, v any) {
 	t.Helper()
 	if got := fmt.Sprintf("%T", v); got != name {
-		t.Fatalf("this checks a %s, not a %s", got, name)
+		t.Fatalf("the suite checks a %s, but got a %s", got, name)
 	}
 }
 
@@ -115,7 +117,7 @@ func (s *suite) put(t *testing.T, b string) digest.Digest {
 	return d
 }
 
-// dir is an exec root with the files, of which those with a * after their names are programs.
+// dir returns an exec root with the files. A * after a name marks a program.
 func (s *suite) dir(t *testing.T, files map[string]string) *merkle.Dir {
 	t.Helper()
 	d := &merkle.Dir{}
@@ -253,18 +255,18 @@ func outputs(t *testing.T, s *suite) {
 		t.Fatal(err)
 	}
 	if root, _ := whole.Encode(s.Fn); root != r.Dirs[0].Root {
-		t.Errorf("the Tree message is of %v, want %v", root, r.Dirs[0].Root)
+		t.Errorf("the Tree message has the root %v, want %v", root, r.Dirs[0].Root)
 	}
 }
 
 func missingOutput(t *testing.T, s *suite) {
 	r := s.execute(t, s.action(t, "echo 1 > there", nil, "there", "missing", "deep/missing"))
 	if r.ExitCode != 0 || len(r.Files) != 1 || r.Files[0].Path != "there" || len(r.Dirs) != 0 {
-		t.Errorf("exit code %d, files %v, folders %v; want just the file there", r.ExitCode, r.Files, r.Dirs)
+		t.Errorf("exit code %d, files %v, folders %v; want only the file there", r.ExitCode, r.Files, r.Dirs)
 	}
 	r = s.execute(t, s.action(t, "echo 1 > there; exit 3", nil, "there"))
 	if r.ExitCode != 3 || len(r.Files) != 1 {
-		t.Errorf("a failed command: exit code %d, files %v; want 3 and the file it wrote", r.ExitCode, r.Files)
+		t.Errorf("exit code %d and files %v of a failed command, want 3 and one file", r.ExitCode, r.Files)
 	}
 }
 
@@ -338,11 +340,11 @@ func (s *suite) refuses(t *testing.T, r *execute.Request) {
 	var e *execute.Error
 	res, err := s.Executor.Execute(t.Context(), r)
 	if !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
-		t.Errorf("%q: %v, %v; want a refusal", r.Action.Command.Args, res, err)
+		t.Errorf("%q: got result %v and error %v, want a refused action", r.Action.Command.Args, res, err)
 	}
 }
 
-// secrets checks that a command gets them, and that what it prints of them is not seen.
+// secrets checks that a command gets the secrets, and that its output does not show them.
 func secrets(t *testing.T, s *suite) {
 	for _, code := range []int{0, 3} {
 		a := s.action(t, fmt.Sprintf(
@@ -352,7 +354,7 @@ func secrets(t *testing.T, s *suite) {
 		if r == nil {
 			return
 		}
-		r.Printed = execute.NewPrinted(filepath.Join(t.TempDir(), "printed"))
+		r.Printed = execute.NewOutputLog(filepath.Join(t.TempDir(), "printed"))
 		var mu sync.Mutex
 		var told string
 		r.Progress = func(_, _ int64, text string) {
@@ -372,7 +374,7 @@ func secrets(t *testing.T, s *suite) {
 		seen := fmt.Sprintf("%s %+v %s %s %s %+v", told, *res, res.Stdout, res.Stderr, &whole, *r)
 		mu.Unlock()
 		if strings.Contains(seen, hidden) {
-			t.Errorf("exit code %d: the secret is seen", code)
+			t.Errorf("exit code %d: the output contains the secret", code)
 		}
 		lines := strings.Split(strings.TrimSpace(string(res.Stdout)), "\n")
 		if res.ExitCode != code || lines[0] != "-rw-------" || lines[1] != "a (sensitive) b" ||
@@ -382,7 +384,7 @@ func secrets(t *testing.T, s *suite) {
 		}
 		gone := s.execute(t, s.action(t, "test ! -e '"+lines[len(lines)-1]+"' && test -z \"${TOKEN-}${FILE-}\"", nil))
 		if gone.ExitCode != 0 {
-			t.Errorf("the next action finds the secret: %s%s", gone.Stdout, gone.Stderr)
+			t.Errorf("the next action can read the secret: %s%s", gone.Stdout, gone.Stderr)
 		}
 	}
 }
@@ -402,7 +404,7 @@ func secretOutput(t *testing.T, s *suite) {
 		r.Action = s.action(t, script+"; exit 3", map[string]string{"out/in": ""}, "out")
 		if res, err := s.Executor.Execute(t.Context(), r); err != nil || res.ExitCode != 3 ||
 			len(res.Files)+len(res.Dirs) > 0 {
-			t.Errorf("%s, of a command that failed: %+v, %v; want no outputs", name, res, err)
+			t.Errorf("%s: got result %+v and error %v of a failed command, want no outputs", name, res, err)
 		}
 	}
 }
@@ -438,7 +440,7 @@ func stdout(t *testing.T, s *suite) {
 // linkedOutput has links for outputs, which count as what they lead to in the exec root.
 func linkedOutput(t *testing.T, s *suite) {
 	if s.Foreign {
-		return // there is no telling what links lead to
+		return // the targets of links are unknown
 	}
 	r := s.execute(t, s.action(t, "mkdir -p out/d && cp in out/d/f && ln -s f out/d/l && chmod 755 out/d/f && ln -s "+
 		"../in out/file && ln -s d out/dir && ln -s nowhere out/none",
@@ -460,7 +462,7 @@ func longOutput(t *testing.T, s *suite) {
 	const script = "echo first; i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last"
 	out := string(s.execute(t, s.action(t, script, nil)).Stdout)
 	if len(out) > action.MaxInline || !strings.HasPrefix(out, "first\n") || !strings.HasSuffix(out, "\nlast\n") {
-		t.Errorf("%d bytes kept, want the head and the tail in %d", len(out), action.MaxInline)
+		t.Errorf("the result has %d bytes, want only its head and tail, at most %d bytes", len(out), action.MaxInline)
 	}
 }
 
@@ -487,7 +489,7 @@ func noSuchProgram(t *testing.T, s *suite) {
 		r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
 		var e *execute.Error
 		if !errors.As(err, &e) || e.Op == "" || r != nil {
-			t.Errorf("%q: %v, %v; want an execute.Error alone", args, r, err)
+			t.Errorf("%q: got result %v and error %v, want no result and an execute.Error", args, r, err)
 		}
 	}
 }
@@ -504,7 +506,7 @@ func missingInput(t *testing.T, s *suite) {
 		t.Fatal(err)
 	}
 	if r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("%v, %v; want ErrNotFound", r, err)
+		t.Errorf("got result %v and error %v, want ErrNotFound", r, err)
 	}
 }
 
@@ -520,7 +522,7 @@ func stubborn() (script, mark string) {
 func (s *suite) ended(t *testing.T, mark string, start time.Time) {
 	t.Helper()
 	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the end took effect after %v", took)
+		t.Errorf("the command ended %v after the cancellation", took)
 	}
 	for end := time.Now().Add(10 * time.Second); ; {
 		alive, err := s.Alive(mark)
@@ -541,7 +543,7 @@ func timeout(t *testing.T, s *suite) {
 	r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
 	var late *execute.TimeoutError
 	if !errors.As(err, &late) || late.Limit != a.Limit || r != nil {
-		t.Errorf("%v, %v; want a TimeoutError alone, of %v", r, err, a.Limit)
+		t.Errorf("got result %v and error %v, want no result and a TimeoutError of %v", r, err, a.Limit)
 	}
 	s.ended(t, mark, start)
 }
@@ -561,20 +563,20 @@ func cancel(t *testing.T, s *suite) {
 	}
 	if r, err := s.Executor.Execute(ctx,
 		&execute.Request{Action: s.action(t, script, nil), Progress: progress}); !errors.Is(err, over) || r != nil {
-		t.Errorf("%v, %v; want the context's cause alone", r, err)
+		t.Errorf("got result %v and error %v, want no result and the cause of the context", r, err)
 	}
 	s.ended(t, mark, start)
 }
 
-func cancelledBefore(t *testing.T, s *suite) {
+func canceledBefore(t *testing.T, s *suite) {
 	over := errors.New("the build is over")
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(over)
-	ran := func(_, _ int64, text string) { t.Errorf("it ran: %s", text) }
+	ran := func(_, _ int64, text string) { t.Errorf("the action ran: %s", text) }
 	if r, err := s.Executor.Execute(ctx,
 		&execute.Request{Action: s.action(t, "echo progress 1 2 ran >&2", nil), Progress: ran}); !errors.Is(err,
 		over) || r != nil {
-		t.Errorf("%v, %v; want the context's cause alone", r, err)
+		t.Errorf("got result %v and error %v, want no result and the cause of the context", r, err)
 	}
 }
 
@@ -582,7 +584,7 @@ func cancelledBefore(t *testing.T, s *suite) {
 func listeners(t *testing.T, s *suite) {
 	var run, progress atomic.Bool
 	a := &execute.Request{
-		Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed")),
+		Printed: execute.NewOutputLog(filepath.Join(t.TempDir(), "printed")),
 		Spans: func(name string, start time.Time, took time.Duration) {
 			if name == "run" {
 				run.Store(!start.IsZero() && took >= 0)
@@ -602,13 +604,13 @@ func listeners(t *testing.T, s *suite) {
 	}
 	var whole bytes.Buffer
 	if err := a.Printed.CopyTo(&whole, r); err != nil || strings.Count(whole.String(), line+"\n") != 200 {
-		t.Errorf("of 200 lines %d bytes are kept, %v", whole.Len(), err)
+		t.Errorf("the log of 200 lines has %d bytes, error %v", whole.Len(), err)
 	}
 	a.Action = s.action(t, "echo progress 1 2 half >&2", nil)
 	if _, err := s.Executor.Execute(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	if !run.Load() || !progress.Load() {
-		t.Errorf("the span run was reported: %v; the progress: %v", run.Load(), progress.Load())
+		t.Errorf("span run reported: %v, progress reported: %v", run.Load(), progress.Load())
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Command puts its outputs into the map: content by slash path, also below an output that is a folder. It returns an
-// exit code, or an error if it cannot run.
+// Command simulates a command: it adds outputs to the map, and returns the exit code or an error if it could not run.
+// The map contains the content of each file by slash path, including files in output folders.
 type Command func(ctx context.Context, outputs map[string]string) (int, error)
 
-// Fake is an Executor that runs Go functions in place of programs.
+// Fake is an Executor that runs Go functions instead of programs.
 type Fake struct {
 	Store    store.Blobs
 	Fn       digest.Function
@@ -32,7 +32,7 @@ type Fake struct {
 	ran []string
 }
 
-// Ran returns the names of all commands that were started, in order.
+// Ran returns the names of all commands that started, in order.
 func (f *Fake) Ran() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,11 +99,12 @@ func (f *Fake) output(ctx context.Context, r *action.Result, p string, written m
 	return err
 }
 
-// ProcessAlive reports whether a process of this machine has the text in its command line. It needs Linux's /proc.
+// ProcessAlive reports whether this machine runs a process whose command line contains the text. It works only on
+// Linux, because it reads /proc.
 func ProcessAlive(text string) (bool, error) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err == nil && len(lines) == 0 {
-		err = errors.New("processes cannot be listed: is /proc mounted?")
+		err = errors.New("cannot list processes; mount /proc")
 	}
 	for _, p := range lines {
 		if b, err := os.ReadFile(p); err == nil && bytes.Contains(b, []byte(text)) {

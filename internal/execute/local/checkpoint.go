@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// checkCheckpoint refuses a checkpoint that is among the inputs: what is kept would stand in their place.
+// checkCheckpoint refuses a checkpoint folder that is also an input: the checkpoint would replace the input.
 func checkCheckpoint(ctx context.Context, a *execute.Request, in store.Blobs) error {
 	folder := a.Command.Platform[action.PropertyCheckpoint]
 	if folder == "" {
@@ -20,9 +20,9 @@ func checkCheckpoint(ctx context.Context, a *execute.Request, in store.Blobs) er
 	if _, err := a.Root().Lookup(ctx, in, folder); err != nil {
 		return nil // it is not there, or laying out the inputs fails of the same
 	}
-	return &execute.Error{Op: "make the folder of the checkpoint", Refused: true,
-		Err:    fmt.Errorf("%s is among the inputs", folder),
-		Remedy: "give the checkpoint a name that no input has, or leave that folder out of the inputs"}
+	return &execute.Error{Op: "create the checkpoint folder", Refused: true,
+		Err:    fmt.Errorf("%s is also an input of the step", folder),
+		Remedy: "give the checkpoint folder a name that no input has"}
 }
 
 // beginCheckpoint has the action find what an earlier one of its key left. Nothing stays of an action with secrets.
@@ -35,7 +35,7 @@ func (x *Executor) beginCheckpoint(ctx context.Context, a *execute.Request, s *e
 	}
 	said, err := x.o.Checkpoints.Begin(ctx, a.Key(x.o.Fn), s.dir, "root/"+folder, !a.DropCheckpoint)
 	if err != nil {
-		return &execute.Error{Op: "look for the action's checkpoint", Err: err}
+		return &execute.Error{Op: "restore the checkpoint", Err: err}
 	}
 	s.checkpoint = folder
 	if said != "" {
@@ -59,9 +59,9 @@ func (x *Executor) keepCheckpoint(ctx context.Context, a *execute.Request, s *ex
 	kept, err := x.o.Checkpoints.Keep(context.WithoutCancel(ctx), s.dir)
 	switch {
 	case err != nil:
-		a.Report(0, 0, "what it left cannot be kept: "+err.Error())
+		a.Report(0, 0, "cannot save the checkpoint: "+err.Error())
 	case kept:
-		a.Report(0, 0, "what it left is kept for the next run")
+		a.Report(0, 0, "saves a checkpoint for the next run")
 	}
 }
 

@@ -209,7 +209,7 @@ func TestCheckpointDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.want(t, a, "", 0, 0, inOneGo)
-			if len(l.said) == 0 || !strings.Contains(l.said[0], "damaged") {
+			if len(l.said) == 0 || !strings.Contains(l.said[0], "corrupt") {
 				t.Errorf("said: %q", l.said)
 			}
 			l.keeps(t, 0)
@@ -244,14 +244,24 @@ func TestCheckpointOfAStoppedBuild(t *testing.T) {
 // What a process was doing that was killed with its whole machinery is found in its scratch folder, at whatever
 // moment it was.
 func TestCheckpointRescue(t *testing.T) {
-	for name, moment := range map[string]func(t *testing.T, own, kept string){
-		"while it ran": func(*testing.T, string, string) {},
-		"while it was kept, before its record": func(t *testing.T, own, _ string) {
-			move(t, filepath.Join(own, "root/ck"), filepath.Join(own, "kept/files"))
+	for name, moment := range map[string]func(t *testing.T, own string, record []byte){
+		"while it ran": func(*testing.T, string, []byte) {},
+		"while it was kept, before its record": func(t *testing.T, own string, _ []byte) {
+			if err := os.Mkdir(filepath.Join(own, "kept"), 0o755); err != nil {
+				t.Fatal(err)
+			}
 		},
-		"while it was kept, its record half written": func(t *testing.T, own, _ string) {
+		"while it was kept, its record half written": func(t *testing.T, own string, record []byte) {
+			if err := os.Mkdir(filepath.Join(own, "kept"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(own, "kept/record"), record[:9], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"while it was kept, on its way": func(t *testing.T, own string, record []byte) {
 			move(t, filepath.Join(own, "root/ck"), filepath.Join(own, "kept/files"))
-			if err := os.WriteFile(filepath.Join(own, "kept/record"), nil, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(own, "kept/record"), record, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -266,6 +276,10 @@ func TestCheckpointRescue(t *testing.T) {
 			if len(kept) != 1 {
 				t.Fatalf("kept: %q", kept)
 			}
+			record, err := os.ReadFile(filepath.Join(kept[0], "record"))
+			if err != nil {
+				t.Fatal(err)
+			}
 			move(t, filepath.Join(kept[0], "files"), filepath.Join(own, "root/ck"))
 			if err := os.RemoveAll(kept[0]); err != nil {
 				t.Fatal(err)
@@ -276,7 +290,7 @@ func TestCheckpointRescue(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(own, "checkpoint"), []byte(note), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			moment(t, own, kept[0])
+			moment(t, own, record)
 			if err := checkpoint.New(l.kept, digest.BLAKE3).Rescue(t.Context(), l.dir); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/execute/worker"
 )
@@ -14,7 +15,7 @@ import (
 type execRoot struct {
 	dir        string          // absolute
 	restricted bool            // the sandbox restricts the command
-	access     *sandbox.Access // what it allows then
+	access     *sandbox.Access // of a restricted command
 	secrets    string          // folder for files with secrets; "": none
 
 	ended *worker.Ended // nil before the command ended
@@ -32,7 +33,7 @@ func newExecRoot(dir string, restricted bool) (*execRoot, error) {
 	s := &execRoot{dir: dir, restricted: restricted}
 	for _, p := range []string{dir, s.tmp(), s.root()} {
 		if err := os.Mkdir(p, 0o755); err != nil {
-			return nil, errors.Join(err, removeAll(dir))
+			return nil, errors.Join(err, atomicfile.RemoveAll(dir))
 		}
 	}
 	return s, nil
@@ -46,8 +47,8 @@ func (s *execRoot) path(rel string) string {
 	return s.dir + string(filepath.Separator) + filepath.FromSlash(rel)
 }
 
-// access returns what the sandbox allows the action's command, which writes in the folders open, slash paths of the
-// root. It is for when these folders exist: the kernel's rules are about inodes.
+// access returns the files that the sandbox allows to the command. open are the folders of outputs, slash paths of the
+// root. The folders must exist: the kernel's rules refer to inodes.
 func (x *Executor) access(s *execRoot, read, open []string) *sandbox.Access {
 	read = append(read, s.root(), x.o.Self)
 	if s.secrets != "" {
@@ -67,19 +68,5 @@ func (s *execRoot) release(keep bool) error {
 		s.showHostRefs()
 		return err
 	}
-	return errors.Join(err, removeAll(s.dir))
-}
-
-// removeAll removes a folder in which tools may have left folders without write permission.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o755)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	return errors.Join(err, atomicfile.RemoveAll(s.dir))
 }

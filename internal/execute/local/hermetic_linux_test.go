@@ -144,7 +144,7 @@ func TestNarrow(t *testing.T) {
 			InputRoot: r.root(t, map[string]string{"prog": string(program)})}
 		switch res := r.execute(t, a); {
 		case r.strict:
-			wants(t, res, "^./prog is a program of 32 bits")
+			wants(t, res, "^./prog is a 32-bit program")
 		case len(res.Hints) > 0 || res.ExitCode != 7 && res.ExitCode < 126:
 			t.Errorf("%s: code %d, hints %q", l.name, res.ExitCode, res.Hints)
 		}
@@ -173,23 +173,23 @@ func testFiles(t *testing.T, r room) {
 	write(t, filepath.Join(r.workspace, "src", "config.h"), "x")
 	in := map[string]string{"src/main.c": "m"}
 	wants(t, r.sh(t, "cat src/config.h", in),
-		`^src/config.h is in the workspace but is no input of this step: add it to .inputs.`)
+		`^src/config.h is in the workspace but not an input of the step; add it to .inputs.`)
 	wants(t, r.sh(t, "echo 'src/main.c:1:10: fatal error: config.h: No such file or directory'; exit 1", in),
-		`^src/config.h is in the workspace but is no input`)
+		`^src/config.h is in the workspace but not an input`)
 	if !r.strict {
 		return
 	}
 	wants(t, r.sh(t, "cat "+filepath.Join(r.workspace, "src", "config.h"), in),
-		`src/config.h is in the workspace, which the step does not see`)
+		`the command cannot see the workspace; add src/config.h to`)
 	home := write(t, filepath.Join(t.TempDir(), "home", ".netrc"), "secret")
-	wants(t, r.sh(t, "cat "+home, in), regexp.QuoteMeta(home)+` is outside of what the step may use`)
+	wants(t, r.sh(t, "cat "+home, in), `the sandbox blocked access to `+regexp.QuoteMeta(home)+`; declare`)
 	temp, err := os.CreateTemp("/tmp", "hermetic-*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.Remove(temp.Name())
 	defer temp.Close()
-	wants(t, r.sh(t, "cat "+temp.Name(), in), ` is outside of what the step may use`)
+	wants(t, r.sh(t, "cat "+temp.Name(), in), `the sandbox blocked access to `)
 	wants(t, r.sh(t, "cat /proc/$PPID/environ", in), "")
 	if res := r.sh(t, "mkdir -p out && cat /etc/passwd /proc/self/status > /dev/null && ls $HOME $TMPDIR /usr > "+
 		"/dev/null && echo > $TMPDIR/x && echo > $HOME/x", in); res.ExitCode != 0 {
@@ -205,13 +205,13 @@ func testWrites(t *testing.T, r room) {
 	for name, dir := range map[string]string{"workspace": r.workspace, "home": t.TempDir(),
 		"store": filepath.Dir(filepath.Dir(r.dir)), "temporary folder": "/tmp"} {
 		file := filepath.Join(dir, "hermetic-new")
-		wants(t, r.sh(t, "echo x > "+file, nil), "outside of where the step may write")
+		wants(t, r.sh(t, "echo x > "+file, nil), "the sandbox blocked a write to "+file)
 		if _, err := os.Lstat(file); err == nil {
 			t.Errorf("%s: the file is there", name)
 			os.Remove(file)
 		}
 	}
-	wants(t, r.sh(t, "echo x > other", nil), "other is not in a folder of an output")
+	wants(t, r.sh(t, "echo x > other", nil), "the sandbox blocked a write to other")
 	wants(t, r.sh(t, "mkdir ../x", nil), "")
 	wants(t, r.sh(t, "mv ../tmp ../root ..", nil), "")
 }
@@ -243,7 +243,14 @@ func testInputs(t *testing.T, r room) {
 	}
 	if r.strict {
 		wants(t, r.sh(t, "echo x >> in", map[string]string{"in": "input\n"}),
-			"^in is an input, and inputs are read-only")
+			"^input in is read-only")
+		// Equal inputs below a writable folder are two files, and may be changed through a descriptor, too.
+		res := r.sh(t, "[ $(stat -c %i out/a) != $(stat -c %i out/b) ] && "+
+			"perl -e 'open(F, q(<), q(out/a)) && chmod(0644, *F) or die $!' && echo x >> out/a && cp out/a out/o",
+			map[string]string{"out/a": "input\n", "out/b": "input\n"})
+		if want := digest.BLAKE3.Bytes([]byte("input\nx\n")); len(res.Files) != 1 || res.Files[0].Digest != want {
+			t.Errorf("equal inputs below a writable folder: %q, %v", res.Stderr, res.Files)
+		}
 	}
 }
 
@@ -291,7 +298,7 @@ func testNetwork(t *testing.T, r room) {
 		case !r.strict && res.ExitCode != 0:
 			t.Errorf("%s: %s", network, res.Stderr)
 		case r.strict && network != "unix":
-			wants(t, res, "add `network = true`")
+			wants(t, res, "set `network = true`")
 		case r.strict && res.ExitCode == 0 && scoped():
 			t.Errorf("%s: it succeeded", network)
 		}
@@ -307,7 +314,7 @@ func testNetworkHint(t *testing.T, r room) {
 	if !r.supervised {
 		t.Skip("nobody counts what is refused")
 	}
-	const hint = "add `network = true`"
+	const hint = "set `network = true`"
 	for _, tt := range []struct {
 		script string
 		hint   bool

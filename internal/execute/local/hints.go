@@ -14,15 +14,18 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Limits of what is looked at when a command failed.
+// Limits for the search for hints after a command failed.
 const (
 	maxHints     = 5
 	maxHintWords = 400
 	maxHintDirs  = 200
 )
 
-// NetworkHint begins the hint that says why a command had no network.
-const NetworkHint = "the command wanted the network, which the step may not use"
+// InputHint follows the path of a file that the command missed and that the workspace has.
+const InputHint = " is in the workspace but not an input of the step; add it to `inputs`"
+
+// NetworkHint is the start of the hint for a command that needed network access but did not declare it.
+const NetworkHint = "the sandbox blocked the network access of the command"
 
 var (
 	refusedRE = lazyregexp.New(
@@ -35,8 +38,8 @@ var (
 	wordRE  = lazyregexp.New("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
 )
 
-// hints say which undeclared files the command of a failed action wanted, as far as what it printed tells, and which
-// attribute would declare them.
+// hints returns the undeclared files that a failed command wanted, according to its output, and the attributes that
+// declare them.
 func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []string {
 	restricted := s.restricted
 	if !restricted && x.o.Workspace == "" {
@@ -44,18 +47,18 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 	}
 	h := &hinter{x: x, a: a, s: s, restricted: restricted, seen: map[string]bool{}}
 	text := string(res.Stderr) + "\n" + string(res.Stdout)
-	// A datagram socket alone is no sign: libraries make one to list network cards.
+	// Ignore datagram sockets: libraries make one to list network cards.
 	refused := s.ended != nil && s.ended.StreamRefused
 	unclear := s.ended == nil || !s.ended.NetworkKnown || s.ended.DatagramRefused
 	if !refused && unclear && restricted && a.Command.Platform[action.PropertyNetwork] != "true" {
 		refused = networkRE.MatchString(text)
 	}
 	if refused {
-		h.say(NetworkHint + ": add `network = true` to it if its result cannot depend on what is there")
+		h.say(NetworkHint + "; if the step needs the network, set `network = true`")
 	}
 	if program := a.Command.Args[0]; restricted && narrow(s.root(), program) {
-		h.say(program + " is a program of 32 bits, and the strict sandbox runs those of 64 bits alone: take one of " +
-			"64 bits, or run the pipeline with --sandbox staged")
+		h.say(program + " is a 32-bit program, and the strict sandbox runs only 64-bit programs; use a 64-bit " +
+			"program, or run with --sandbox staged")
 	}
 	words := 0
 	for _, line := range strings.Split(text, "\n") {
@@ -68,7 +71,7 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 			named = m[1]
 		}
 		if refused && named == "socket" {
-			continue // it is no file, and what stands beside it is an address
+			continue // an address, not a file
 		}
 		for _, word := range wordRE.Get().FindAllString(line, -1) {
 			if words++; words > maxHintWords || len(h.list) >= maxHints {
@@ -128,8 +131,8 @@ func (h *hinter) word(word string, denied bool) {
 		return
 	}
 	if rel, ok := inside(h.x.o.Workspace, word); ok && exists(word) {
-		h.say(fmt.Sprintf("%s is in the workspace, which the step does not see: add it to `inputs` and name it by "+
-			"its path from there", rel))
+		h.say(fmt.Sprintf("the command cannot see the workspace; add %[1]s to `inputs`, and use the "+
+			"relative path %[1]s", rel))
 		return
 	}
 	if !h.restricted || !denied || h.x.o.Base.Allows(word) {
@@ -137,10 +140,10 @@ func (h *hinter) word(word string, denied bool) {
 	}
 	switch {
 	case exists(word):
-		h.say(fmt.Sprintf("%s is outside of what the step may use: make it an input, a toolchain, or a program that "+
-			"the step names; files that it makes go to an output or below $TMPDIR", word))
+		h.say(fmt.Sprintf("the sandbox blocked access to %s; declare the file as an input, or write it to an output "+
+			"or to $TMPDIR", word))
 	case exists(filepath.Dir(word)):
-		h.say(fmt.Sprintf("%s is outside of where the step may write: write to an output or below $TMPDIR", word))
+		h.say(fmt.Sprintf("the sandbox blocked a write to %s; write to an output or to $TMPDIR", word))
 	}
 }
 
@@ -151,8 +154,7 @@ func (h *hinter) relative(rel string, denied bool) {
 	}
 	if exists(filepath.Join(h.s.root(), filepath.FromSlash(rel))) {
 		if denied && !h.isOutput(rel) {
-			h.say(fmt.Sprintf("%s is an input, and inputs are read-only: write to an output or below $TMPDIR, after "+
-				"copying it there if it is to be changed", rel))
+			h.say(fmt.Sprintf("input %s is read-only; copy it to an output or to $TMPDIR, and change the copy", rel))
 		}
 		return
 	}
@@ -161,14 +163,14 @@ func (h *hinter) relative(rel string, denied bool) {
 			p := path.Join(dir, rel)
 			if exists(filepath.Join(h.x.o.Workspace, filepath.FromSlash(p))) &&
 				!exists(filepath.Join(h.s.root(), filepath.FromSlash(p))) {
-				h.say(fmt.Sprintf("%s is in the workspace but is no input of this step: add it to `inputs`", p))
+				h.say(p + InputHint)
 				return
 			}
 		}
 	}
 	if h.restricted && denied && exists(filepath.Join(h.s.root(), filepath.FromSlash(path.Dir(rel)))) {
-		h.say(fmt.Sprintf("%s is not in a folder of an output: name it in an `output` block, or write below $TMPDIR",
-			rel))
+		h.say(fmt.Sprintf("the sandbox blocked a write to %s; declare the file in an `output` block, or write "+
+			"to $TMPDIR", rel))
 	}
 }
 

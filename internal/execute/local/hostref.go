@@ -17,12 +17,11 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Large inputs that are files of the host are not copied: the command sees the file itself in its exec root, by a
-// mount that only its thread has, and that lets nobody write. For everybody else, hexmage too, an empty file stands
-// there: it must not be taken for the content. (It is a file, as folders tell the kind of what is in them without a
-// look at what is mounted.) A symlink would do without mounts, but a command that packs or copies its inputs would
-// take the link for the content; and a hard link would let a command write to a file of the user's, and change what
-// the file system says of it.
+// hexmage does not copy large inputs that are files of the host. The command sees the file in its exec root by a
+// read-only mount in the namespace of its thread. Other processes, hexmage too, see an empty file there, and must not
+// read it. The mount point is a file, because folder listings show the type of the mount point. A symlink would need no
+// mount, but a command that packs or copies its inputs would copy the link. A hard link would let a command write to
+// the user's file and change its metadata.
 
 // hostRef is an input that is a file of the host.
 type hostRef struct {
@@ -48,7 +47,7 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 		return false, nil
 	}
 	if ref.Check() != nil {
-		return false, nil // whoever copies it finds out whether its content is another too
+		return false, nil // the copy detects changed content
 	}
 	at := l.s.path(rel)
 	stand, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0)
@@ -87,7 +86,7 @@ func (s *execRoot) mounts() []sandbox.Mount {
 	return mounts
 }
 
-// checkHostRefs returns an error if a file that was read in place is not what it was.
+// checkHostRefs returns an error if a file that was read in place has changed.
 func (s *execRoot) checkHostRefs() error {
 	var errs []error
 	for _, b := range s.hostRefs {
@@ -98,7 +97,7 @@ func (s *execRoot) checkHostRefs() error {
 	return errors.Join(errs...)
 }
 
-// host returns where hexmage itself, which does not see mounts, reads what the command sees at path in the exec root.
+// host returns the path at which hexmage, which does not see the mounts, finds the command's file at path.
 func (s *execRoot) host(path string) string {
 	for _, b := range s.hostRefs {
 		if s.path(b.rel) == path {
@@ -108,25 +107,25 @@ func (s *execRoot) host(path string) string {
 	return path
 }
 
-// giveBack is for after the command ran. It fails if a file changed meanwhile: nobody knows what the command read.
+// giveBack ends the use of host files after the command. It fails if a file changed: the command may have read both
+// versions.
 func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, exitCode int) error {
 	if len(s.hostRefs) == 0 {
 		return nil
 	}
 	if err := s.checkHostRefs(); err != nil {
-		return &execute.Error{Op: "keep the inputs as they are", Err: err,
-			Remedy: "let nothing write to the file while the step runs, which only reads its inputs; large files of " +
-				"the workspace are read where they are"}
+		return &execute.Error{Op: "check the inputs after the command", Err: err,
+			Remedy: "do not change the file while the step runs: commands read large files directly from the workspace"}
 	}
 	for _, b := range s.hostRefs {
 		if !a.Succeeded(exitCode) {
-			break // of what failed no output counts, and what it printed says more
+			break // the command failed, and its own message says more
 		}
 		if now, err := stat.Lstat(s.path(b.rel)); err != nil || now != b.is {
 			at := strings.TrimPrefix(b.rel, "root/")
 			return &execute.Error{Op: "store the outputs", Refused: true,
-				Err:    fmt.Errorf("the command moved or removed its input %s, or a folder that it is in", at),
-				Remedy: "let the command copy it instead (cp, not mv)"}
+				Err:    fmt.Errorf("the command moved or removed its input %s", at),
+				Remedy: "make the command copy the input (cp, not mv)"}
 		}
 	}
 	// An output may be a symlink to an input, or to a folder with one.

@@ -8,7 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -32,7 +35,7 @@ type layout struct {
 // dir lays a folder out that is at a slash path of the exec root, and at rel below the execRoot's folder.
 func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("folders are more than %d deep", maxDepth)
+		return fmt.Errorf("folders are nested more than %d levels deep", maxDepth)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -49,15 +52,25 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	}
 	store.Fetch(ctx, l.x.o.Store, d.Contents)
 	writable := l.writable(at)
+	var files errgroup.Group
+	files.SetLimit(runtime.GOMAXPROCS(0))
 	for name, f := range d.Files {
 		p := rel + "/" + name
+		put := func() error { return l.file(ctx, *f, l.s.path(p), writable) }
 		done, err := l.useHostFile(*f, p)
-		if !done && err == nil {
-			err = l.file(ctx, *f, l.s.path(p), writable)
+		switch {
+		case done || err != nil:
+		case len(d.Files) < manyFiles:
+			err = put()
+		default:
+			files.Go(put)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", path.Join(at, name), err)
+			return errors.Join(fmt.Errorf("%s: %w", path.Join(at, name), err), files.Wait())
 		}
+	}
+	if err := files.Wait(); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
 	}
 	for name, target := range d.Symlinks {
 		err := merkle.CheckSymlink(at, target)
@@ -85,6 +98,9 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	return nil
 }
 
+// manyFiles is how many files of one folder are worth more than one processor.
+const manyFiles = 100
+
 // writable tells whether a restricted command may write to the files of the folder at the slash path.
 func (l *layout) writable(at string) bool {
 	for _, o := range l.open {
@@ -95,11 +111,12 @@ func (l *layout) writable(at string) bool {
 	return false
 }
 
-// maxOwn is how large an input may be, in bytes, that is copied so that a command may do with it what it likes.
+// maxOwn is the size in bytes up to which inputs in writable folders are copied, so that a command may change them.
+// Links would also make equal inputs one file, which tar records as a hard link.
 const maxOwn = 1 << 20
 
-// file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is
-// linked anyway: when the command tries to change its mode, the sandbox's supervisor copies it.
+// file puts an input at p: a copy where a restricted command may replace it, else a link. A large file is a link
+// anyway: if the command tries to change its mode, the sandbox's supervisor copies it.
 func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
 	if !l.copies(f, writable) {
 		return store.Link(ctx, l.x.o.Store, f.Digest, p, f.Executable)
@@ -116,8 +133,7 @@ func (l *layout) copies(f merkle.File, writable bool) bool {
 	return writable && f.Digest.Size() <= maxOwn || l.unsupervised()
 }
 
-// unsupervised tells whether nothing keeps a restricted command from changing the mode and the times of what is
-// linked.
+// unsupervised tells whether a restricted command could change mode and times of linked files.
 func (l *layout) unsupervised() bool { return l.s.restricted && l.x.o.Base.Unsupervised() != nil }
 
 // output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is
@@ -135,7 +151,7 @@ func (l *layout) output(o string) error {
 		at += "/" + name
 		err := os.Mkdir(l.s.path(at), 0o755)
 		if st, lerr := os.Lstat(l.s.path(at)); errors.Is(err, fs.ErrExist) && lerr == nil && !st.IsDir() {
-			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere",
+			return fmt.Errorf("outputs cannot be written below the input %s; choose another output path",
 				name)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {

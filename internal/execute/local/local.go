@@ -1,8 +1,8 @@
 // Package local runs actions as processes on this machine.
 //
-// Every action gets a folder of its own, its exec root, with its declared inputs and nothing else, and an environment
-// that holds what the action says and what is listed at environ. It knows processes, folders and the store; it does
-// not know what commands mean.
+// An action runs in an exec root, which is a folder that contains only the declared inputs, and with an environment
+// from the function environ. The package knows processes, folders and the store; it does not know the meaning of
+// commands.
 package local
 
 import (
@@ -35,37 +35,38 @@ import (
 
 // Options configure an Executor.
 type Options struct {
-	Dir   string        // folder for exec roots; on the store's file system, so that outputs enter it by renaming
-	Store store.Blobs   // where inputs come from and outputs go
-	Trees *merkle.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
+	Dir   string        // folder for exec roots; must be on the store's file system, for renames
+	Store store.Blobs   // store from which inputs come and to which outputs go
+	Trees *merkle.Trees // unpacked toolchains; nil: the executor copies toolchains like other inputs
 	Fn    digest.Function
-	Self  string // hexmage's own binary, for workers and for actions that run a built-in tool
-	// variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
+	Self  string // path of hexmage's binary, for workers and for built-in tools
+	// extra environment variables, such as proxies, for actions that use the network or run without a sandbox; not in
+	// the key
 	Extra map[string]string
-	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins;
-	// in no key.
+	// Private maps the name of a built-in tool to environment variables that only this tool gets. Examples are secrets
+	// and the paths of files with logins. They are not part of the key.
 	Private map[string]map[string]string
-	// Checkpoints has what actions left that ended before their time; nil: nothing is kept of them.
+	// Checkpoints stores the checkpoints of actions that failed or were killed; nil: no checkpoints.
 	Checkpoints *checkpoint.Store
-	// Tidy, if not nil, is called before an action looks there: it puts there what hexmages left that were killed
-	// since this one began.
+	// Tidy, if not nil, is called before an action looks for a checkpoint. It saves the checkpoints of other hexmage
+	// processes that were killed in the meantime.
 	Tidy func(context.Context)
-	Keep bool // leave exec roots behind, for people to look at
+	Keep bool // keep exec roots for inspection
 
-	// Memory is a folder, made when needed, that other users cannot look into. If it is on a file system in memory,
-	// files with secrets are in it while their command runs; else, or if it is "", they are in the exec root's
-	// folder.
+	// Memory is a folder that other users cannot read; the Executor creates it if it is missing. If the folder is on a
+	// file system in memory (tmpfs), the Executor keeps files with secrets in this folder while a command runs.
+	// Otherwise, or if Memory is "", it keeps them in the folder that contains the exec root.
 	Memory string
 
-	// Hold, if not nil, returns a file that stays open as long as a process of a command may run, also when this
-	// process is killed.
+	// Hold, if not nil, returns a file that stays open while processes of commands may run, even if this process is
+	// killed.
 	Hold func() (*os.File, error)
 
-	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
-	Workspace string        // where files are that a command that failed may have looked for; "": nowhere
+	Base      *sandbox.Base // part of the host that restricted commands may read; nil: no restriction
+	Workspace string        // folder in which to search for files that a failed command lacked; "": none
 }
 
-// Executor is an execute.Executor.
+// Executor runs actions on this machine. It implements execute.Executor.
 type Executor struct {
 	o Options
 
@@ -132,11 +133,11 @@ func (x *Executor) putBack(w *worker.Worker) {
 	x.idle = append(x.idle, w)
 }
 
-// Kill ends all commands and what they started, at once, and also those that are just starting. It is for a process
-// that is about to exit.
+// Kill immediately kills all processes of all commands, including commands that are just starting. Call it only before
+// this process exits.
 func (x *Executor) Kill() { x.killed.Do(func() { close(x.kill) }) }
 
-// Close ends the workers. It is for when nothing is executed any more.
+// Close stops the worker processes. Call it after the last action.
 func (x *Executor) Close() error {
 	_ = x.removals.Wait()
 	for _, w := range x.idle {
@@ -149,14 +150,14 @@ func (x *Executor) Close() error {
 	return nil
 }
 
-// Execute runs the action's command in an exec root of its own.
+// Execute runs the command of the action in a new exec root.
 func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	w, err := x.worker() // it begins while the inputs are laid out
 	if err != nil {
-		return nil, &execute.Error{Op: "begin to run commands", Err: err}
+		return nil, &execute.Error{Op: "start a worker", Err: err}
 	}
 	defer x.putBack(w)
 	end := a.Span("lay out inputs")
@@ -201,12 +202,13 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if refused := (*execute.Error)(nil); errors.As(err, &refused) {
 		return nil, err
 	}
-	if unfit := (*merkle.UnfitError)(nil); errors.As(err, &unfit) && res.ExitCode != 0 {
-		err = nil // what a command that failed leaves is of no use in any case
-	} else if unfit != nil {
+	if res.ExitCode != 0 {
+		err = nil // the exit code and the output say more, and the outputs of a failed command are not cached
+	}
+	if unfit := (*merkle.UnfitError)(nil); errors.As(err, &unfit) {
 		return nil, &execute.Error{Op: "store the outputs", Refused: true, Err: err,
-			Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies " +
-				"what a link leads to, ln -sr makes it relative"}
+			Remedy: "write only files, folders and relative links inside the output; cp -L copies the target of a " +
+				"link, and ln -sr creates a relative link"}
 	}
 	if err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
@@ -214,8 +216,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if res.ExitCode != 0 || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
 		res.Hints = x.hints(a.Action, s, res)
 		if s.left() {
-			res.Hints = append(res.Hints, "what it left in "+s.checkpoint+" is kept, and the next run goes on from "+
-				"there; with --fresh it begins anew")
+			res.Hints = append(res.Hints, "the next run resumes from the checkpoint "+s.checkpoint+"; to start from "+
+				"the beginning, use --force")
 		}
 	}
 	s.complete = a.Succeeded(res.ExitCode) && len(res.Files)+len(res.Dirs) >= len(a.Command.Outputs)
@@ -245,7 +247,7 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (_ *execRoot
 	name := execPrefix + x.mark + "-" + strconv.FormatInt(x.roots.Add(1), 10)
 	s, err := newExecRoot(filepath.Join(x.o.Dir, name), restricted)
 	if err != nil {
-		return nil, &execute.Error{Op: "make an exec root", Err: err}
+		return nil, &execute.Error{Op: "create the exec root", Err: err}
 	}
 	defer func() {
 		if err != nil {
@@ -266,12 +268,12 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (_ *execRoot
 	}
 	for _, o := range written {
 		if err := l.output(o); err != nil {
-			return nil, &execute.Error{Op: "make the folder of output " + o, Err: err}
+			return nil, &execute.Error{Op: "create the folder of output " + o, Err: err}
 		}
 	}
 	if folder != "" {
 		if err := x.beginCheckpoint(ctx, a, s, folder); err != nil {
-			return nil, &execute.Error{Op: "make an exec root", Err: err}
+			return nil, &execute.Error{Op: "create the exec root", Err: err}
 		}
 	}
 	if len(a.Secrets.Files()) > 0 {
@@ -303,8 +305,8 @@ func folders(outputs []string) []string {
 	return out
 }
 
-// readable returns what the action may read beside its exec root and the base system, in order: its toolchains, and
-// the programs of the host that it names.
+// readable returns the files that the action may read beside its exec root and the base system, sorted: its toolchains,
+// and the host programs that it names.
 func readable(a *action.Action, shared map[digest.Digest]string) []string {
 	var paths []string
 	for _, dir := range shared {
@@ -324,10 +326,10 @@ func readable(a *action.Action, shared map[digest.Digest]string) []string {
 	return slices.Compact(paths)
 }
 
-// maxHostFile bounds what is read of a toolchain's action.HostFile, in bytes.
+// maxHostFile is the largest part of a toolchain's action.HostFile that is read, in bytes.
 const maxHostFile = 64 << 10
 
-// hostPaths returns what the toolchain unpacked at dir needs of the host.
+// hostPaths returns the host files that the toolchain unpacked at dir needs.
 func hostPaths(dir string) []string {
 	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(action.HostFile)))
 	if err != nil {
@@ -362,7 +364,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot, w
 		found, err := x.lookPath(c.Path)
 		if err != nil {
 			return nil, &execute.Error{Op: "start " + c.Path, Err: err,
-				Remedy: "install it, or name a program of a toolchain or an input by its path"}
+				Remedy: "install the program, or use the path of a program in a toolchain or an input"}
 		}
 		c.Path = found
 	}
@@ -419,13 +421,14 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot, w
 	res := &action.Result{ExitCode: ended.Code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local",
 		Duration: time.Since(start), Memory: ended.Memory}
 	if ended.RandomAddresses != "" {
-		res.Varies = fmt.Sprintf("its addresses are random here, which it asks not to have (%s)", ended.RandomAddresses)
+		res.Varies = fmt.Sprintf("its memory addresses are random, although it needs fixed addresses (%s)",
+			ended.RandomAddresses)
 	}
 	return res, nil
 }
 
-// environ is the command's whole environment: what the action says, the host's program path unless it says another,
-// where things are, and a home and a temporary folder of its own.
+// environ returns the command's whole environment: the action's variables, PATH of the host unless the action sets it,
+// the paths of exec root and hexmage, and a private HOME and TMPDIR.
 func (x *Executor) environ(a *execute.Request, s *execRoot) []string {
 	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.tmp(), "TMPDIR=" + s.tmp()}
 	env := make([]string, 0, len(own)+len(a.Command.Env)+len(x.o.Extra)+2)

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -120,6 +121,35 @@ func TestProgressAndErrors(t *testing.T) {
 	var e *execute.Error
 	if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &e) || e.Remedy == "" {
 		t.Errorf("err = %v, want one with a remedy", err)
+	}
+}
+
+// TestSpoiledOutputs: a command that makes its outputs unreadable fails with its own exit code, or with a remedy.
+func TestSpoiledOutputs(t *testing.T) {
+	f := newFixture(t)
+	for script, refused := range map[string]bool{
+		"rm -r out/sub; echo > out/sub":           false, // the output is missing
+		"rm -r out/sub; ln -s sub out/sub":        true,
+		"mkfifo out/sub/y":                        true,
+		"ln -s / out/sub/y; touch out/x":          true,
+		"ln -s nowhere out/sub/y; ln -s x out/x2": false,
+	} {
+		for _, code := range []int{0, 7} {
+			a := &action.Action{
+				Command: action.Command{Outputs: []string{"out/x", "out/sub/y"},
+					Args: []string{"sh", "-c", fmt.Sprintf("echo own >&2; %s; exit %d", script, code)}},
+				InputRoot: f.root(t, nil),
+			}
+			res, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
+			var e *execute.Error
+			if refused && code == 0 {
+				if !errors.As(err, &e) || !e.Refused || e.Remedy == "" {
+					t.Errorf("%s: %+v, %v", script, res, err)
+				}
+			} else if err != nil || res.ExitCode != code || string(res.Stderr) != "own\n" {
+				t.Errorf("%s, exit code %d: %+v, %v", script, code, res, err)
+			}
+		}
 	}
 }
 

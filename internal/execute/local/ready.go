@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// Ready returns why nothing can be executed here, nil if it can: a root folder that was only just filled may have no
-// more than files.
+// Ready returns the reason why this machine cannot run actions, or nil. For example, a chroot may lack /proc.
 func Ready() error {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
 	for _, p := range []string{"/proc/self/fd", os.DevNull} {
 		if _, err := os.Stat(p); err != nil {
-			return fmt.Errorf("%s is not there, and no command runs without: in a chroot, `mount -t proc proc "+
-				"/proc` and `mount --bind /dev /dev`, or enter it with a program that does", p)
+			return fmt.Errorf("%s is missing, and commands need it; in a chroot, run `mount -t proc proc /proc` and "+
+				"`mount --bind /dev /dev`", p)
 		}
 	}
 	return nil
@@ -37,10 +36,10 @@ func (s *execRoot) remedy(program string) string {
 		if after, ok := strings.CutPrefix(string(line), "#!"); ok {
 			if words := strings.Fields(after); len(words) > 0 {
 				if _, err := os.Stat(words[0]); err != nil {
-					return "it is a script for " + words[0] + ", which is not on this machine"
+					return "install " + words[0] + ", which the first line of the script names"
 				}
 			}
 		}
 	}
-	return "is the program there, executable, and built for this machine?"
+	return "check that the program exists, is executable, and is built for this machine"
 }

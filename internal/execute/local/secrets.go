@@ -12,9 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// leftSecrets says how old a folder for secret files is that a process left which was killed, before it is removed
-// from memory (24 times as much: see atomicfile.Sweep). Its number may be that of a process in another container,
-// which lives.
+// leftSecrets is the age at which the secret files of a dead process are removed from memory (for folders 24 times as
+// much: see atomicfile.Sweep). A process that seems dead may run in another container.
 const leftSecrets = time.Minute
 
 // secretFolder makes the folder for the action's files with secrets, which other users cannot look into: in memory,
@@ -48,12 +47,12 @@ func (s *execRoot) putSecrets(set *secret.Set) error {
 // secretFile is where the file is whose path the variable has.
 func (s *execRoot) secretFile(name string) string { return filepath.Join(s.secrets, name) }
 
-// removeSecrets removes them, and what the command put beside them.
+// removeSecrets removes the secret files and other files beside them.
 func (s *execRoot) removeSecrets() error {
 	if s.secrets == "" {
 		return nil
 	}
-	return removeAll(s.secrets)
+	return atomicfile.RemoveAll(s.secrets)
 }
 
 // leak refuses outputs in which a secret stands. leaveOut tells that they are of a command that failed, and are left
@@ -68,10 +67,10 @@ func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err err
 		return true, nil
 	case at != "":
 		return false, &execute.Error{Op: "store the outputs", Refused: true,
-			Err: fmt.Errorf("the value of %s, which is secret, stands in output %s, which would be remembered "+
-				"and given to others", ref, at),
-			Remedy: "keep it out of what the command writes into its outputs ($HOME and $TMPDIR go when it ends); " +
-				"if it is a common word and no secret, take it from a variable that is not sensitive"}
+			Err: fmt.Errorf("output %s contains the value of the secret %s, and hexmage would cache and share it", at,
+				ref),
+			Remedy: "write secrets only below $HOME or $TMPDIR; if the value is not secret, use a variable without " +
+				"`sensitive = true`"}
 	}
 	return false, nil
 }

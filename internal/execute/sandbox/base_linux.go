@@ -1,7 +1,7 @@
 package sandbox
 
-// basePaths is what every action may read and run: programs, libraries, and what these read of the system's settings
-// and state. What tells about users, such as /etc/shadow, is not among it.
+// basePaths are the files that every action may read and run: programs, libraries, and the system settings and state
+// that these read. Files about users, such as /etc/shadow, are not among them.
 var basePaths = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives",
@@ -17,6 +17,6 @@ var basePaths = []string{
 var baseDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
 	"/dev/ptmx", "/dev/pts"}
 
-// sharedDir is where every action may write although it may be nobody's own: semaphores and shared memory of libc are
-// there.
+// sharedDir holds the semaphores and shared memory of libc. Every action may write there, even where several actions
+// share the folder.
 const sharedDir = "/dev/shm"

@@ -2,8 +2,8 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// verb is what a system call changes of a file beside its content. Landlock has no rights for these, and modes do not
-// keep a file's owner from them.
+// verb is the attribute of a file that a system call changes. Landlock has no rights for attributes, and modes do not
+// keep a file's owner from changing them.
 type verb uint8
 
 const (
@@ -14,13 +14,13 @@ const (
 	utimens                 // two struct timespec: seconds and nanoseconds
 )
 
-// change says which arguments of a system call are what; none: it has no such argument.
+// change gives the positions of a system call's arguments. none stands for an argument that the call lacks.
 type change struct {
 	verb  verb
-	dir   int8 // the folder from where the path starts, or, without a path, the file itself
+	dir   int8 // the folder that the path starts from, or, without a path, the file itself
 	path  int8
 	flags int8 // AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH
-	link  bool // a symlink at the path is meant itself
+	link  bool // the call does not follow a symlink at the path
 	arg   int8 // the first of the verb's own
 }
 
@@ -35,12 +35,12 @@ func byFolder(v verb, flags int8) change {
 	return change{verb: v, dir: 0, path: 1, flags: flags, arg: 2}
 }
 
-// process is a system call that changes what another process, named by its number, may do or gets. The number 0 is
-// the caller.
+// process is a system call that changes limits, priority or scheduling of another process, or sends it a signal. The
+// number 0 is the caller.
 type process struct {
 	pid uint32 // the argument that is the number
-	// kind tells whether the first argument says what the number is of: first a process, first+1 a process group,
-	// first+2 all of a user's.
+	// kind tells whether the first argument gives the type of the number: first is a process, first+1 a process
+	// group, first+2 a user.
 	kind  bool
 	first uint32
 }
@@ -48,25 +48,24 @@ type process struct {
 func whose(pid uint32) process       { return process{pid: pid} }
 func whoseKind(first uint32) process { return process{pid: 1, kind: true, first: first} }
 
-// arch is a processor's interface of system calls, by their numbers. Calls of its other ones, such as those of programs
-// of 32 bits, get ENOSYS.
+// arch is a processor's system call interface, by number. Calls of another interface, such as the one of 32-bit
+// programs, get ENOSYS.
 type arch struct {
 	audit      uint32
 	socket     uint32 // makes sockets
 	ioctl      uint32
 	changes    map[uint32]change
 	processes  map[uint32]process
-	signals    []uint32 // send a signal to the process, thread or group that the first argument names, but for the next
-	tgkill     uint32   // like these
-	pidfd      uint32   // pidfd_send_signal, where it is a descriptor: gets ENOSYS where the others are asked about
+	signals    []uint32 // send a signal to the process, thread or group that the first argument names
+	tgkill     uint32   // sends one to a thread
+	pidfd      uint32   // pidfd_send_signal; gets ENOSYS where the supervisor decides about signals
 	fcntl      uint32
-	attributes []uint32 // set or remove extended attributes, which inputs and outputs do not have: get EOPNOTSUPP
+	attributes []uint32 // set or remove extended attributes, which inputs and outputs lack: get EOPNOTSUPP
 	missing    []uint32 // get ENOSYS
 }
 
-// missingEverywhere are calls with one number on all processors that programs do without when a kernel does not have
-// them: newer ways to change files, and io_uring, which can do that and make sockets without any call that a filter
-// sees.
+// missingEverywhere are calls with the same number on all processors. Programs fall back when the kernel lacks them.
+// They change files, and a filter does not see the calls of io_uring.
 func missingEverywhere() []uint32 {
 	return []uint32{
 		425, // io_uring_setup
@@ -76,8 +75,8 @@ func missingEverywhere() []uint32 {
 	}
 }
 
-// inodeIoctls are requests that change a file through a descriptor that is open for reading only, which an owner may:
-// flags such as immutable, versions, encryption. Programs that use them (chattr) are for people.
+// inodeIoctls are requests by which an owner changes a file through a read-only descriptor: flags such as immutable,
+// versions, encryption. Builds do not need the programs that use them, such as chattr.
 func inodeIoctls() []uint32 {
 	return []uint32{
 		0x40086602, 0x40046602, // FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS
@@ -89,7 +88,7 @@ func inodeIoctls() []uint32 {
 	}
 }
 
-// inputIoctls are requests that type for the user at the terminal, which is hexmage's and then the shell's.
+// inputIoctls are requests that insert input into the terminal. The user's shell reads that input after hexmage.
 func inputIoctls() []uint32 {
 	return []uint32{
 		unix.TIOCSTI,
@@ -97,19 +96,18 @@ func inputIoctls() []uint32 {
 	}
 }
 
-// ownerIoctls are requests that say to whom a descriptor sends signals.
+// ownerIoctls are requests that set the process to which a descriptor sends signals.
 func ownerIoctls() []uint32 {
 	return []uint32{
 		0x8901, 0x8902, // FIOSETOWN, SIOCSPGRP
 	}
 }
 
-// archOf returns the interface of the processor with Go's name, nil if it has no numbers here. They are those of the
-// kernel's tables (arch/x86/entry/syscalls/syscall_64.tbl; include/uapi/asm-generic/unistd.h).
+// archOf returns the interface of the processor with Go's name, or nil for an unknown processor. The numbers are from
+// the kernel's tables (arch/x86/entry/syscalls/syscall_64.tbl; include/uapi/asm-generic/unistd.h).
 //
-// What is missing beside: keys (add_key, request_key, keyctl), which are the user's; and what is shared by all
-// processes of the machine under a number or a name: shared memory, semaphores and queues of System V (shmget,
-// semget, msgget), and queues of POSIX (mq_open, mq_unlink).
+// Its missing calls are those that reach beyond the action: the user's keys (add_key, request_key, keyctl), shared
+// memory, semaphores and queues of System V (shmget, semget, msgget), and queues of POSIX (mq_open, mq_unlink).
 func archOf(name string) *arch {
 	switch name {
 	case "amd64":

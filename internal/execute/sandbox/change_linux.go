@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// change does what a call asks for.
+// change carries out a call.
 func (q *question) change(c change) error {
 	dir, path, follow, open := int32(unix.AT_FDCWD), "", !c.link, c.path == none
 	if c.dir != none {
@@ -52,7 +52,7 @@ func (q *question) change(c change) error {
 	return do(t)
 }
 
-// deed reads the verb's arguments, and returns what does it.
+// deed reads the verb's arguments and returns a function that changes a target.
 func (q *question) deed(c change) (func(*target) error, error) {
 	arg := q.args[c.arg]
 	switch c.verb {
@@ -105,11 +105,11 @@ func (q *question) times(v verb, addr uint64) (*timestamps, error) {
 	return &ts, nil
 }
 
-// timestamps are two struct timespec, of access and of modification: seconds, and nanoseconds or what utimensat(2)
-// has in their place.
+// timestamps are two struct timespec, of access and of modification: seconds, and nanoseconds or a special value of
+// utimensat(2).
 type timestamps [4]int64
 
-// utimensat sets the times of the open file, which may be one that is open as a path only.
+// utimensat sets the times of the open file. The descriptor may be O_PATH.
 func utimensat(fd int, times *timestamps) error {
 	var empty [1]byte
 	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), uintptr(unsafe.Pointer(&empty)),

@@ -4,14 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// What a rule may allow. Rights that the kernel does not know are taken away from all of them.
+// File access rights of Landlock that a rule may allow. Base.handled has the rights that this machine's kernel knows.
 const (
 	readAccess  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	writeAccess = readAccess | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
@@ -26,25 +31,31 @@ const (
 	allAccess  = writeAccess | deviceAccess | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
-// Versions of Landlock's interface that brought something.
+// Versions of the Landlock interface that added a feature.
 const (
-	abiTruncate = 3 // before it a file that may only be read could be truncated: too little for us (Linux 6.2)
+	abiTruncate = 3 // Linux 6.2; earlier, an action can truncate files that it may only read
 	abiIoctl    = 5
 	abiScope    = 6
 )
 
-// errataSignals is set among the errata that the kernel has fixed if a scoped thread may send signals to others of
-// its own process, as Go's runtime does.
+// errataSignals is the bit of a fixed erratum: a scoped thread may send signals to other threads of its process, as
+// Go's runtime does.
 const errataSignals = 1 << 1
 
-// Base is the part of the host that every action may use. It keeps files open, once for all rulesets.
+// Base is the part of the host that every action may use, such as system libraries. It keeps files open that all
+// Landlock rulesets need.
 type Base struct {
 	handled uint64 // the rights that this kernel knows
 	scoped  uint64
 	rules   []baseRule
 	arch    *arch
+	filters sync.Map // filter by policy
 
 	unsupervised error
+	cannotMount  error
+
+	shared uint64                    // the device of everybody's folder for shared memory
+	idle   atomic.Pointer[namespace] // for the next thread; nil: it makes one
 }
 
 type baseRule struct {
@@ -52,22 +63,27 @@ type baseRule struct {
 	access uint64
 }
 
-// Open returns the host's base system as rules, or an error that says why this machine can have no strict sandbox.
+// Open opens the host's base system. If this machine cannot restrict commands, the error is the reason.
 func Open() (*Base, error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {
 	case errno == unix.ENOSYS || errno == unix.EOPNOTSUPP:
-		return nil, errors.New("the kernel has no Landlock (it came with Linux 5.13, and may be switched off)")
+		return nil, errors.New("the kernel lacks Landlock; use Linux 6.2 or later with Landlock enabled")
 	case errno != 0:
-		return nil, fmt.Errorf("the kernel refuses Landlock: %w", errno)
+		return nil, fmt.Errorf("the kernel rejects Landlock: %w", errno)
 	case abi < abiTruncate:
-		return nil, fmt.Errorf("the kernel has version %d of Landlock, and %d is needed (Linux 6.2)", abi, abiTruncate)
+		return nil, fmt.Errorf("the kernel has Landlock version %d, but hexmage needs version %d (Linux 6.2)", abi,
+			abiTruncate)
 	}
 	b := &Base{handled: allAccess, arch: archOf(runtime.GOARCH)}
 	if b.arch == nil {
-		return nil, errors.New("there is no filter of system calls for this processor")
+		return nil, errors.New("the filter for system calls does not support this processor")
 	}
 	b.unsupervised = canSupervise()
+	b.cannotMount = canMount(b.unsupervised != nil)
+	if st, err := stat.Lstat(sharedDir); err == nil {
+		b.shared = st.Dev
+	}
 	if abi < abiIoctl {
 		b.handled &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
@@ -83,7 +99,11 @@ func Open() (*Base, error) {
 		access uint64
 	}{{basePaths, readAccess}, {baseDevices, deviceAccess}} {
 		for _, p := range list.paths {
-			if f, err := os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0); err == nil { // else not on this machine
+			at, err := filepath.EvalSymlinks(p)
+			if err != nil || at != p && b.Allows(at) {
+				continue // missing, or a link to another base path, such as /bin to /usr/bin
+			}
+			if f, err := os.OpenFile(p, unix.O_PATH|unix.O_CLOEXEC, 0); err == nil {
 				b.rules = append(b.rules, baseRule{f, b.rights(int(f.Fd()), list.access)})
 			}
 		}
@@ -91,22 +111,23 @@ func Open() (*Base, error) {
 	return b, nil
 }
 
-// Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they,
-// and what they start, may change mode, owner and times of each file that is their user's, wherever it is: nothing may
-// be shared with them that counts for others.
+// Unsupervised returns the reason why this process cannot supervise restricted threads, or nil if it can. Without a
+// supervisor, a command can change the mode, owner and times of all files of the user. Then an action must not share
+// files with other actions.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
-// Mounts returns why restricted threads of this process have no mounts of their own; nil if they have. With them
-// shared memory is an action's own, and a thread without a supervisor changes nothing outside of Access.Own.
-func (b *Base) Mounts() error { return canMount(b.unsupervised != nil) }
+// Mounts returns the reason why restricted threads cannot have a mount namespace, or nil if they can. In its own
+// namespace, each action has its own shared memory. A thread without a supervisor then changes files only in
+// Access.Own.
+func (b *Base) Mounts() error { return b.cannotMount }
 
-// Scoped tells whether the kernel itself keeps restricted threads from sending signals to others, and from their
-// abstract sockets.
+// Scoped reports whether the kernel can keep restricted threads from sending signals to other processes, and from
+// connecting to abstract sockets of other processes.
 func (b *Base) Scoped() (signals, sockets bool) {
 	return b.scoped&unix.LANDLOCK_SCOPE_SIGNAL != 0, b.scoped&unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET != 0
 }
 
-// Allows tells whether an absolute path is part of the base system, by its name.
+// Allows reports whether the absolute path p is in the base system. It compares paths and does not access the file.
 func (b *Base) Allows(p string) bool {
 	for _, list := range [][]string{basePaths, baseDevices, {sharedDir}} {
 		for _, base := range list {
@@ -118,17 +139,37 @@ func (b *Base) Allows(p string) bool {
 	return false
 }
 
+// filter returns the filter for threads that may use the network, or not.
+func (b *Base) filter(network bool) filter {
+	p := policy{meta: allow, other: refuse(unix.EPERM), inet: refuse(unix.EACCES), signals: allow}
+	if b.unsupervised == nil {
+		p = policy{meta: ask, other: ask, inet: ask, signals: allow}
+		if b.scoped&unix.LANDLOCK_SCOPE_SIGNAL == 0 {
+			p.signals = ask
+		}
+	}
+	if network {
+		p.inet = allow
+	}
+	f, ok := b.filters.Load(p)
+	if !ok {
+		f = newFilter(b.arch, p)
+		b.filters.Store(p, f)
+	}
+	return f.(filter)
+}
+
 // ruleset is the descriptor of the kernel's rules.
 type ruleset int
 
 // ruleset makes the rules for an access. The caller closes them.
 func (b *Base) ruleset(a Access) (ruleset, error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: b.handled, Scoped: b.scoped}
-	// Older kernels take a longer structure as long as what they do not know is zero.
+	// Older kernels accept a longer structure whose unknown fields are zero.
 	size := unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
-		return none, fmt.Errorf("make rules: %w", errno)
+		return none, fmt.Errorf("create Landlock rules: %w", errno)
 	}
 	r := ruleset(fd)
 	if err := b.fill(r, a); err != nil {
@@ -172,7 +213,7 @@ func (b *Base) path(r ruleset, p string, access uint64) error {
 	return r.add(fd, b.rights(fd, access))
 }
 
-// rights are those of access that this kernel knows, and that a rule for what fd is may have.
+// rights returns the rights of access that this kernel knows and that a rule for the open file may have.
 func (b *Base) rights(fd int, access uint64) uint64 {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
@@ -181,7 +222,7 @@ func (b *Base) rights(fd int, access uint64) uint64 {
 	return access & b.handled
 }
 
-// add allows access to what fd is, and to what is in it.
+// add allows access to the open file, or to the open folder and its content.
 func (r ruleset) add(fd int, access uint64) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH,
@@ -192,13 +233,12 @@ func (r ruleset) add(fd int, access uint64) error {
 	return nil
 }
 
-// restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked
-// its goroutine to the thread and ends without unlocking it, which ends the thread.
+// restrict restricts the calling thread and the processes that it starts, permanently. The caller has locked its
+// goroutine to the thread and ends without unlocking it, which ends the thread. restrict returns the supervisor, or nil
+// where a process can have none.
 //
-// Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread
-// for that, made before the first lock. So no other goroutine ever runs restricted.
-//
-// It returns the thread's supervisor, nil where there can be none.
+// Go's runtime does not start threads from a locked thread: it uses a template thread, made before the first lock. So
+// no other goroutine runs restricted.
 func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
 	rules, err := b.ruleset(a) // with all privileges
 	if err != nil {
@@ -215,17 +255,7 @@ func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
 		return nil, fmt.Errorf("sandbox: restrict a thread: %w", errno)
 	}
 	supervised := b.unsupervised == nil
-	p := policy{meta: allow, other: refuse(unix.EPERM), inet: refuse(unix.EACCES), signals: allow}
-	if supervised {
-		p = policy{meta: ask, other: ask, inet: ask, signals: allow}
-		if b.scoped&unix.LANDLOCK_SCOPE_SIGNAL == 0 {
-			p.signals = ask
-		}
-	}
-	if network {
-		p.inet = allow
-	}
-	fd, err := newFilter(b.arch, p).install(supervised)
+	fd, err := b.filter(network).install(supervised)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: filter a thread's system calls: %w", err)
 	}

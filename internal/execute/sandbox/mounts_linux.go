@@ -3,20 +3,15 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"runtime"
+	"os"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// errChroot says that this process has changed its root. A thread with mounts of its own has other ones there, too,
-// and what it has open has another path for the rest of the process: the supervisor could not tell what is the
-// action's own.
-var errChroot = errors.New("this process is in a chroot")
-
-// ownMounts lets the calling thread, and what it starts, have mounts that nobody else has. The thread must be allowed
-// to (CAP_SYS_ADMIN). What is mounted goes when the thread and its processes have ended.
+// ownMounts puts the calling thread in a mount namespace of its own. The thread needs CAP_SYS_ADMIN. The mounts end
+// with the last process in the namespace.
 func ownMounts() error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -24,26 +19,71 @@ func ownMounts() error {
 	}
 	defer unix.Close(root)
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		return fmt.Errorf("make a mount namespace: %w", err)
+		return fmt.Errorf("create a mount namespace: %w", err)
 	}
 	if at, err := pathOf(root); err != nil || at != "/" {
-		return errors.Join(errChroot, err)
+		// In the namespace its open files would have other paths than in the rest of the process. The supervisor could
+		// not recognize the files of the action.
+		return errors.Join(errors.New("hexmage runs in a chroot"), err)
 	}
-	// What the machine mounts and unmounts meanwhile is to be seen here, but not the other way round.
+	// The namespace follows the mounts of the machine, and the machine does not see mounts of the namespace.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
-		return fmt.Errorf("keep mounts to oneself: %w", err)
+		return fmt.Errorf("make mounts private: %w", err)
 	}
 	return nil
 }
 
-// ownShared gives the calling thread, and what it starts, an empty folder for shared memory. The thread has mounts of
-// its own.
+// ownShared mounts an empty folder for shared memory in the calling thread's own namespace.
 func ownShared() error {
 	return unix.Mount("tmpfs", sharedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 }
 
-// freeze lets the calling thread, which has mounts of its own, and what it starts, change nothing of any file outside
-// of the folder own, but the content of devices.
+// namespace is a mount namespace with an empty folder for shared memory.
+type namespace struct {
+	file   *os.File
+	shared stat.Stamp // of the folder
+}
+
+// newNamespace makes a namespace, and puts the calling thread in it.
+func newNamespace() (*namespace, error) {
+	err := ownMounts()
+	if err == nil {
+		err = ownShared()
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := stat.Lstat(sharedDir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open("/proc/thread-self/ns/mnt")
+	if err != nil {
+		return nil, err
+	}
+	return &namespace{f, st}, nil
+}
+
+// enter puts the calling thread in the namespace. If a command has changed its folder for shared memory, enter closes
+// the namespace and fails.
+func (n *namespace) enter() error {
+	err := unix.Unshare(unix.CLONE_FS)
+	if err == nil {
+		err = unix.Setns(int(n.file.Fd()), unix.CLONE_NEWNS)
+	}
+	if err == nil {
+		var st stat.Stamp
+		if st, err = stat.Lstat(sharedDir); st != n.shared {
+			err = errors.Join(err, errors.New("a command changed the folder "+sharedDir))
+		}
+	}
+	if err != nil {
+		n.file.Close()
+	}
+	return err
+}
+
+// freeze makes the calling thread's own namespace read-only, except for the folder own. Devices stay writable.
 func freeze(own string) error {
 	frozen, open := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
 	err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &frozen)
@@ -54,28 +94,29 @@ func freeze(own string) error {
 		err = unix.MountSetattr(unix.AT_FDCWD, own, 0, &open)
 	}
 	if err == nil {
-		_ = unix.MountSetattr(unix.AT_FDCWD, "/dev/pts", 0, &open) // terminals are made there; if there are any
+		_ = unix.MountSetattr(unix.AT_FDCWD, "/dev/pts", 0, &open) // new terminals; a machine may lack the folder
 	}
 	return err
 }
 
-// canMount returns why a thread of this process can have no mounts of its own, or, if it is to, not freeze the
-// others; nil if it can.
+// canMount returns the reason why a thread of this process cannot have mounts of its own, or cannot freeze them, or
+// nil.
 func canMount(frozen bool) error {
 	return onThread(func() error {
-		err := ownMounts()
-		if err == nil {
-			err = ownShared()
+		n, err := newNamespace()
+		if err != nil {
+			return err
 		}
-		if err == nil && frozen {
+		defer n.file.Close()
+		if frozen {
 			err = freeze(sharedDir)
 		}
 		return err
 	})
 }
 
-// CanMount returns why threads of this process can see no files at other places, as a Mount has it; nil if they can.
-// It tries with a regular file.
+// CanMount returns the reason why threads of this process cannot use a Mount, or nil if they can. To find out, it
+// mounts the regular file that you name.
 func CanMount(file string) error {
 	return onThread(func() error {
 		st, err := stat.Lstat(file)
@@ -89,17 +130,7 @@ func CanMount(file string) error {
 	})
 }
 
-// onThread calls f on a thread that then ends.
-func onThread(f func() error) error {
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked
-		done <- f()
-	}()
-	return <-done
-}
-
-// mountAll shows files at other places to the calling thread, which has mounts of its own, and to what it starts.
+// mountAll makes the mounts in the calling thread's own namespace.
 func mountAll(mounts []Mount) error {
 	for _, m := range mounts {
 		if err := m.do(); err != nil {
@@ -118,7 +149,7 @@ func (m *Mount) do() error {
 		return err
 	}
 	if now, err := stat.Lstat(m.At); err != nil || now != m.Stamp {
-		return ErrMoved // between a look at it and now
+		return ErrMoved // since the caller took the stamp
 	}
 	return nil
 }

@@ -10,29 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mayChange returns an error unless a thread, or a group as a negative number, belongs to the same command as the
-// caller. A command's processes are the descendants of this process: it runs one command at a time, and adopts orphans.
+// mayChange returns an error unless the thread, or the group as a negative number, belongs to the caller's command. All
+// descendants of this process belong to one command: a worker runs one at a time and adopts orphans.
 func (q *question) mayChange(pid int) error {
 	switch pid {
 	case -1:
-		return unix.EPERM // everybody
+		return unix.EPERM // all processes
 	case 0:
-		return nil // the caller's own, or nobody
+		return nil // the caller or its group
 	}
 	nested, err := q.nested()
 	if err != nil {
 		return err
 	}
 	if nested {
-		return nil // it sees no others, and the number is one of its own
+		return nil // in a PID namespace of its own, the number is one of that namespace
 	}
 	if pid < 0 {
-		// A command begins in a session of its own: no group has its processes and others.
+		// A command begins in a session of its own, so a group never mixes its processes with others.
 		if pid = memberOf(-pid); pid == 0 {
 			return unix.ESRCH
 		}
 	}
-	for range 3 { // a parent may end while it is asked for its own
+	for range 3 { // a parent may end between two steps
 		p := parentOf(pid)
 		if p == 0 {
 			return unix.ESRCH
@@ -47,7 +47,7 @@ func (q *question) mayChange(pid int) error {
 	return unix.EPERM
 }
 
-// nested tells whether the caller's process itself knows another number of its own.
+// nested tells whether the caller's process runs in a PID namespace of its own.
 func (q *question) nested() (bool, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", q.pid))
 	if err != nil {

@@ -59,8 +59,29 @@ func sh(t *testing.T, scoped bool, script string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// TestSignals: processes of a command signal each other, and nobody else, also where the kernel does not see to it.
+// TestSignals: processes of a command signal each other, and nobody else, also where the kernel does not see to it. It
+// runs in a PID namespace: a wrong filter lets it end every process that it sees.
 func TestSignals(t *testing.T) {
+	const inside = "HEXMAGE_TEST_INSIDE"
+	if os.Getenv(inside) == "" {
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		namespace := []string{"--fork", "--pid", "--mount-proc", "--kill-child"}
+		if text, err := exec.Command("unshare", append(namespace, "true")...).CombinedOutput(); err != nil {
+			t.Skipf("no PID namespace: %v: %s", err, text)
+		}
+		// sh is the first process, which adopts: what has lost its parent is no descendant of the test.
+		cmd := exec.Command("unshare", append(namespace, "sh", "-c", `setsid -w "$@"; exit $?`, "sh", self,
+			"-test.run=^TestSignals$", "-test.v")...)
+		cmd.Env = append(os.Environ(), inside+"=1")
+		text, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(text), "--- PASS: TestSignals") {
+			t.Errorf("%v\n%s", err, text)
+		}
+		return
+	}
 	text, err := exec.Command("sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!").Output() // no descendant of this one
 	pid := strings.TrimSpace(string(text))
 	other, nerr := strconv.Atoi(pid)

@@ -6,13 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Securebits of capabilities(7): root's user id brings no capabilities, neither at execve nor when it is set, and
-// that cannot be changed.
+// Securebits of capabilities(7): root's user id brings no capabilities, at execve or when it is set, permanently.
 const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3
 
-// dropPrivileges takes all capabilities but that to give files away from the thread, so that modes of files hold for
-// root too: the inputs of an action are files of the store, and read-only. (Giving files away is what tar does when
-// it unpacks as root, and fails without.) A user who has none keeps none.
+// dropPrivileges drops all capabilities of the thread but CAP_CHOWN. Then modes of files hold for root too: the inputs
+// of an action are read-only files of the store. As root, tar fails to unpack without CAP_CHOWN.
 func dropPrivileges() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var have, want [2]unix.CapUserData

@@ -1,11 +1,9 @@
-// Package sandbox keeps a process from what it was not given: files, the network, other processes.
+// Package sandbox blocks a command's access to undeclared files, the network and other processes.
 //
-// It uses what the Linux kernel lets any user do to himself: Landlock for files, a filter of system calls for the
-// network and for what Landlock does not know, and giving up root's privileges. All three act on the calling thread
-// and on what that thread starts, so the caller restricts a thread and starts the command from it; no other program
-// is put in between, which keeps it cheap. Calls that change mode, owner or times of files, or other processes, are
-// rare: the kernel has them wait until a supervisor in this process has looked at them, and done what they ask for or
-// refused it. A thread can also be given files at other places than where they are, in a mount namespace of its own.
+// It restricts a thread with Landlock and a system call filter, and drops root privileges. A command that the thread
+// starts inherits the restrictions. A supervisor in this process decides about the few system calls that change
+// attributes of files or affect other processes. A thread may have a mount namespace with its own shared memory and
+// mounted files.
 //
 // The package knows paths and threads. It does not know actions, exec roots or the store.
 package sandbox
@@ -17,19 +15,20 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Level is how far an action is kept from what it does not declare.
+// Level is the strictness of the sandbox around an action.
 type Level uint8
 
 const (
-	// Staged gives an action a folder with its inputs and an environment of its own, and relies on it to stay there.
+	// Staged gives an action its own environment and a folder that contains only the action's inputs. It does not
+	// restrict the command.
 	Staged Level = iota
-	// Strict has the kernel refuse everything else, too.
+	// Strict is like Staged, but the kernel also denies access to undeclared files.
 	Strict
-	// Off is Staged, for commands that must see the machine as it is: nothing is looked for when one fails.
+	// Off is like Staged, but a failed command gets no hints about undeclared files.
 	Off
 )
 
-// String returns the level's name, which ParseLevel reads.
+// String returns the name of the level, which ParseLevel accepts.
 func (l Level) String() string {
 	switch l {
 	case Strict:
@@ -40,37 +39,36 @@ func (l Level) String() string {
 	return "staged"
 }
 
-// ParseLevel reads a level's name.
+// ParseLevel returns the level with the given name: "strict", "staged" or "off".
 func ParseLevel(name string) (Level, error) {
 	for _, l := range []Level{Strict, Staged, Off} {
 		if l.String() == name {
 			return l, nil
 		}
 	}
-	return Staged, fmt.Errorf("no sandbox level %q: use strict, staged or off", name)
+	return Staged, fmt.Errorf("unknown sandbox level %q; use strict, staged or off", name)
 }
 
-// Access is what a restricted thread may use beside the host's base system. Paths are absolute. Those of missing files
-// have no effect.
+// Access lists the files that a restricted thread may use in addition to the host's base system. Paths are absolute.
+// Files may be missing.
 type Access struct {
-	Read  []string // files and folders to read and run
-	Write []string // folders in which everything may be done
+	Read  []string // files and folders that a command may read and run
+	Write []string // folders to which a command has full access
 
-	// Own is a folder. What is below it may get another mode, owner and times, as far as modes let its
-	// owner, and nothing else may but files in /dev/shm. Of a file with several names Shared says whether others have
-	// it too: it is copied first.
+	// Own is the only folder, besides /dev/shm, in which a command may change the mode, owner and times of files.
+	// Shared reports whether a file with several hard links also belongs to another action or the cache. The supervisor
+	// copies a shared file before the command changes it.
 	Own    string
 	Shared func(stat.Stamp) bool
 }
 
-// Mount is a file that a thread, and what it starts, sees at another place, and cannot change there: nobody can,
-// whatever his powers and the file's mode. To programs it is a file like any other, with the owner, mode and times of
-// File.
+// Mount shows a file read-only at another path, visible only to a thread and the processes that it starts. Programs see
+// a regular file with the owner, mode and times of File.
 type Mount struct {
 	File  string     // absolute
-	At    string     // absolute, something that is neither a folder nor a symlink; a thread without the mount sees that
-	Stamp stat.Stamp // of File
+	At    string     // absolute path of an existing regular file, the mount point
+	Stamp stat.Stamp // stamp of File
 }
 
-// ErrMoved says that the File of a Mount has not the Stamp.
-var ErrMoved = errors.New("it is another file than before")
+// ErrMoved reports that another file replaced the File of a Mount.
+var ErrMoved = errors.New("the file was replaced by another file")

@@ -7,20 +7,20 @@ import "errors"
 // Base is the part of the host that every action may use.
 type Base struct{}
 
-// Open fails: only Linux has what a strict sandbox needs.
-func Open() (*Base, error) { return nil, errors.New("only Linux has what it needs") }
+// Open returns an error, because a strict sandbox needs Linux.
+func Open() (*Base, error) { return nil, errors.New("the strict sandbox needs Linux") }
 
-// Allows is false: there is no base.
+// Allows returns false.
 func (*Base) Allows(string) bool { return false }
 
-// Unsupervised is nil.
+// Unsupervised returns nil.
 func (*Base) Unsupervised() error { return nil }
 
-// Mounts fails.
+// Mounts returns an error.
 func (*Base) Mounts() error { return errors.ErrUnsupported }
 
-// Scoped is false.
+// Scoped returns false.
 func (*Base) Scoped() (signals, sockets bool) { return false, false }
 
-// CanMount fails.
+// CanMount returns an error.
 func CanMount(string) error { return errors.ErrUnsupported }

@@ -17,21 +17,20 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// supervisor answers the calls of one worker's processes that change files beside their content, or other processes,
-// or that want the network, which it refuses and remembers. It does what a call asks for, on a file that it has found
-// itself, or refuses: what the caller's memory says is read once, and never read again by the kernel, so that nothing
-// can be changed between the look and the deed.
+// supervisor decides the calls of one command that change attributes of files, or other processes, or that make network
+// sockets, which it refuses and records. It reads the caller's memory once and carries the call out itself, on a file
+// that it has opened: the caller cannot change the arguments between check and use.
 type supervisor struct {
-	asked  *os.File // where the kernel asks; closed: nothing is answered any more, and such calls get ENOSYS
-	own    string   // below this folder files may be changed; absolute, without symlinks
+	asked  *os.File // the kernel's questions; after it is closed, such calls get ENOSYS
+	own    string   // the folder of files that may be changed; absolute, without symlinks
 	shared func(stat.Stamp) bool
 	arch   *arch
 
 	streamRefused   atomic.Bool // a socket of the network
 	datagramRefused atomic.Bool
 
-	answering sync.Mutex // one question is answered at a time
-	closed    bool       // none is answered any more; with answering
+	answering sync.Mutex // held while a question is answered
+	closed    bool       // no question is answered any more; guarded by answering
 }
 
 // notification is the kernel's struct seccomp_notif, and response struct seccomp_notif_resp.
@@ -53,11 +52,11 @@ type (
 	}
 )
 
-// newSupervisor begins to answer what is asked at the descriptor, which it closes at its end.
+// newSupervisor starts to answer the questions of the descriptor, which the supervisor closes at its end.
 func newSupervisor(fd int, a Access, arch *arch) (*supervisor, error) {
 	own, err := realPath(a.Own)
 	if err == nil {
-		err = unix.SetNonblock(fd, true) // so that waiting takes no thread
+		err = unix.SetNonblock(fd, true) // a waiting goroutine then occupies no thread
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -78,7 +77,7 @@ func newSupervisor(fd int, a Access, arch *arch) (*supervisor, error) {
 	return s, nil
 }
 
-// close waits until what was asked is done. What is asked later is not done any more.
+// close waits for the current answer. Later calls get ENOSYS.
 func (s *supervisor) close() {
 	s.answering.Lock()
 	s.closed = true
@@ -99,7 +98,7 @@ func (s *supervisor) next(fd uintptr) bool {
 	var n notification
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_RECV,
 		uintptr(unsafe.Pointer(&n))); errno != 0 {
-		return true // ENOENT: the caller is gone
+		return true // ENOENT: the caller has ended
 	}
 	r := response{id: n.id}
 	q := question{notification: &n, s: s, fd: fd, arch: s.arch}
@@ -112,7 +111,7 @@ func (s *supervisor) next(fd uintptr) bool {
 	return true
 }
 
-// question is a call that waits for its answer.
+// question is a call that waits for an answer.
 type question struct {
 	*notification
 	s  *supervisor
@@ -120,7 +119,7 @@ type question struct {
 	*arch
 }
 
-// answer does what is asked for, or returns the error that the caller gets, an unix.Errno.
+// answer carries the call out, or returns the unix.Errno that the caller gets.
 func (q *question) answer(r *response) error {
 	if q.s.closed {
 		return unix.EPERM
@@ -152,14 +151,14 @@ func (q *question) answer(r *response) error {
 	if err != nil {
 		return err
 	}
-	r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE // numbers are passed by value: nobody can change them now
+	r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE // safe: numbers are passed by value
 	return nil
 }
 
 // int is an argument of type int.
 func (q *question) int(i int) int32 { return int32(uint32(q.args[i])) }
 
-// still returns an error if the caller is gone: its number may be another's by now.
+// still returns an error if the caller has ended: another process may have its number.
 func (q *question) still() error {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, q.fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID,
 		uintptr(unsafe.Pointer(&q.id))); errno != 0 {
@@ -182,7 +181,7 @@ func (q *question) read(addr uint64, b []byte) error {
 	return err
 }
 
-// text is a string in the caller's memory, read up to the end of a page at a time: what follows may not be there.
+// text reads a string from the caller's memory, one page at a time: the next page may not be mapped.
 func (q *question) text(addr uint64) (string, error) {
 	const page = 4096 // the smallest
 	var buf [unix.PathMax]byte
@@ -199,16 +198,16 @@ func (q *question) text(addr uint64) (string, error) {
 	return "", unix.ENAMETOOLONG
 }
 
-// canSupervise returns why a thread of this process can have no supervisor: nil if it can.
+// canSupervise returns the reason why a thread of this process cannot have a supervisor, or nil.
 func canSupervise() error {
 	mode, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	if scope := strings.TrimSpace(string(mode)); err == nil && (scope == "3" || scope == "2" && os.Geteuid() != 0) {
-		return errors.New("this machine lets no process read another's memory (kernel.yama.ptrace_scope)")
+		return errors.New("the setting kernel.yama.ptrace_scope forbids reading the memory of other processes")
 	}
 	if state, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0); err == nil && state == 0 {
 		return nil // Landlock is of a later kernel
 	}
-	// Somebody filters our calls already. There can be one supervisor, and it may be theirs.
+	// This process has a filter already. A thread can have one supervisor, and the filter's owner may have taken it.
 	err = onThread(func() error {
 		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		if err == nil {
@@ -220,12 +219,12 @@ func canSupervise() error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("the kernel lets this process supervise no system calls, as inside another sandbox: %w", err)
+		return fmt.Errorf("hexmage cannot supervise system calls; it may run inside another sandbox: %w", err)
 	}
 	return nil
 }
 
-// realPath is the path of a folder without symlinks.
+// realPath returns the path of a folder without symlinks.
 func realPath(path string) (string, error) {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -235,8 +234,8 @@ func realPath(path string) (string, error) {
 	return pathOf(fd)
 }
 
-// pathOf is where the open file is.
+// pathOf returns the path of the open file.
 func pathOf(fd int) (string, error) { return os.Readlink(proc(fd)) }
 
-// proc is a name of the open file, which leads to just that file.
+// proc returns a path that always leads to the open file.
 func proc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

@@ -15,9 +15,9 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// target is the file that a call is about.
+// target is the file that a call names.
 type target struct {
-	fd   int // O_PATH, ours
+	fd   int // O_PATH, opened by the supervisor
 	path string
 	st   unix.Stat_t
 	open bool // the caller named it by a descriptor
@@ -27,8 +27,7 @@ func (t *target) close() { unix.Close(t.fd) }
 
 func (t *target) is(kind uint32) bool { return t.st.Mode&unix.S_IFMT == kind }
 
-// find returns the file at the path as the caller sees it: from the folder dir, or, where there is no path, dir
-// itself.
+// find returns the file that the caller's path leads to from the folder dir. Without a path it returns dir itself.
 func (q *question) find(dir int32, path string, follow bool) (*target, error) {
 	t, err := q.lookUp(dir, path, follow)
 	if err != nil {
@@ -53,7 +52,7 @@ func (q *question) lookUp(dir int32, path string, follow bool) (*target, error) 
 	if path == "" {
 		return openAs(of, dir)
 	}
-	// What these names mean depends on who asks.
+	// These names lead to the files of the process that resolves them.
 	for _, self := range []string{"/proc/self", "/proc/thread-self", of, "/dev"} {
 		if rest, ok := strings.CutPrefix(path, self+"/fd/"); ok && follow {
 			if n, err := strconv.Atoi(rest); err == nil {
@@ -86,7 +85,7 @@ func at(of string, dir int32) string {
 	return of + "/fd/" + strconv.Itoa(int(dir))
 }
 
-// openAs opens what the caller has open.
+// openAs opens the file of the caller's descriptor.
 func openAs(of string, n int32) (*target, error) {
 	fd, err := unix.Open(at(of, n), unix.O_PATH|unix.O_CLOEXEC, 0)
 	return &target{fd: fd, open: true}, badDescriptor(err)
@@ -99,11 +98,11 @@ func badDescriptor(err error) error {
 	return err
 }
 
-// allow returns an error unless the file is the action's own, and puts a copy in the place of one that it shares with
-// others.
+// allow returns an error unless the file belongs to the action. It replaces a file that the action shares with others
+// by a copy.
 func (q *question) allow(t *target) error {
 	switch {
-	case t.st.Nlink == 0: // nobody has it who did not open it
+	case t.st.Nlink == 0: // a removed file is reachable only through open descriptors
 		return nil
 	case !strings.HasPrefix(t.path, "/"): // pipe:[…]
 		return nil
@@ -113,7 +112,7 @@ func (q *question) allow(t *target) error {
 		return unix.EPERM
 	case t.is(unix.S_IFREG) && t.st.Nlink > 1 && q.s.shared(stat.FromUnix(&t.st)):
 		if t.open {
-			return unix.EPERM // the descriptor would stay that of the shared file
+			return unix.EPERM // the caller's descriptor would still lead to the shared file
 		}
 		return q.copyUp(t)
 	}
@@ -122,14 +121,14 @@ func (q *question) allow(t *target) error {
 
 func (s *supervisor) owns(path string) bool { return strings.HasPrefix(path, s.own+"/") }
 
-// copyUp puts a copy of the file in its place, and makes that the target.
+// copyUp replaces the file by a copy, and makes the copy the target.
 func (q *question) copyUp(t *target) error {
 	dir, err := unix.Open(filepath.Dir(t.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(dir)
-	// The folder may be another by now, and what is in it.
+	// The caller may have replaced the folder or its content meanwhile.
 	if in, err := pathOf(dir); err != nil || in != q.s.own && !q.s.owns(in) {
 		return unix.ENOENT
 	}
@@ -154,15 +153,15 @@ func (q *question) copyUp(t *target) error {
 		return err
 	}
 	t.close()
-	t.fd = fd // not what has the name now, which may be another file that is shared
+	t.fd = fd // the name may lead to another shared file by now
 	return nil
 }
 
-// copyStep is how much is copied, in bytes, until it is looked whether somebody still wants it.
+// copyStep is the number of bytes that copy writes between two checks that the caller still waits.
 const copyStep = 64 << 20
 
-// copy makes a file with the target's content, owner, mode and times, where the action cannot reach it. It returns
-// the copy's path, and opens that.
+// copy makes a file with the target's content, owner, mode and times where the action cannot reach it. It returns the
+// copy's path and an open descriptor.
 func (q *question) copy(t *target) (path string, fd int, err error) {
 	from, err := os.Open(proc(t.fd))
 	if err != nil {

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -10,37 +10,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Thread is a thread of the operating system that starts one command. It lives until Close.
+// Thread is an operating system thread that starts one command. It lives until you call Close.
 type Thread struct {
 	over       chan struct{}
-	supervisor *supervisor // nil: it has none
+	supervisor *supervisor // or nil
+	base       *Base
+	namespace  *namespace // for base's next thread, or nil
 }
 
-// Start calls f on a new thread that sees the mounts. Unless base is nil, the thread, and what f starts, may do what
-// the access says and nothing else.
+// Start calls f on a new thread that sees the mounts. The thread, and the processes that f starts, may use only the
+// files in a and in base. If base is nil, Start does not restrict files.
 func Start(base *Base, a Access, network bool, mounts []Mount, f func()) (*Thread, error) {
-	t, err := start(f, func(t *Thread) error {
-		if base == nil && len(mounts) == 0 {
-			return nil
-		}
-		err := ownMounts()
-		if errors.Is(err, errChroot) {
-			return err
-		}
-		return t.change(base, a, network, mounts, err)
-	})
-	if errors.Is(err, errChroot) && len(mounts) == 0 {
-		// another thread, which shares the mounts
-		return start(f, func(t *Thread) error { return t.change(base, a, network, nil, err) })
-	}
-	return t, err
-}
-
-func start(f func(), change func(*Thread) error) (*Thread, error) {
 	t := &Thread{over: make(chan struct{})}
 	started := make(chan error)
-	go t.live(started, func() error {
-		err := change(t)
+	go live(t.over, started, func() error {
+		err := t.enter(base, a, mounts)
+		if err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
+		if base != nil {
+			t.supervisor, err = base.restrict(a, network)
+		}
 		if err == nil {
 			f()
 		}
@@ -49,45 +39,57 @@ func start(f func(), change func(*Thread) error) (*Thread, error) {
 	return t, <-started
 }
 
-// change restricts the calling thread. err is the error of ownMounts.
-func (t *Thread) change(base *Base, a Access, network bool, mounts []Mount, err error) error {
-	if err == nil && base != nil && base.unsupervised != nil {
+// enter puts the calling thread in a mount namespace if it needs one.
+func (t *Thread) enter(base *Base, a Access, mounts []Mount) error {
+	able := base != nil && base.cannotMount == nil
+	frozen, fresh := able && base.unsupervised != nil, able && !base.inShared(a)
+	if !frozen && len(mounts) == 0 {
+		if fresh {
+			return t.enterShared(base)
+		}
+		return nil
+	}
+	err := ownMounts()
+	if err == nil && frozen {
 		err = freeze(a.Own)
 	}
-	if err == nil && base != nil && !a.inShared() {
+	if err == nil && fresh {
 		err = ownShared()
 	}
 	if err == nil {
 		err = mountAll(mounts)
 	}
-	if err != nil && len(mounts) > 0 {
-		return fmt.Errorf("sandbox: %w", err)
-	}
-	if base == nil {
-		return nil
-	}
-	t.supervisor, err = base.restrict(a, network)
 	return err
 }
 
-// inShared tells whether something of it is in everybody's folder for shared memory, which cannot be replaced then.
-func (a Access) inShared() bool {
+// enterShared puts the calling thread in a namespace with an empty folder for shared memory. It takes the namespace of
+// the last command if that command did not change the folder, else a new one.
+func (t *Thread) enterShared(base *Base) (err error) {
+	t.base, t.namespace = base, base.idle.Swap(nil)
+	if t.namespace == nil || t.namespace.enter() != nil {
+		t.namespace, err = newNamespace()
+	}
+	return err
+}
+
+// inShared tells whether the access includes files in the machine's folder for shared memory. Then the command needs
+// that folder.
+func (b *Base) inShared(a Access) bool {
 	return slices.ContainsFunc(slices.Concat([]string{a.Own}, a.Read, a.Write), func(p string) bool {
 		if strings.HasPrefix(p, a.Own+"/") {
-			return false // Own has the answer: the executor made the folders to what is below it
+			return false // the executor made these folders below Own, on the same file system
 		}
-		fd, err := unix.Open(p, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return false // there is nothing
+		var st unix.Stat_t
+		if err := unix.Stat(p, &st); err != nil || st.Dev != b.shared {
+			return false
 		}
-		defer unix.Close(fd)
-		at, err := pathOf(fd)
+		at, err := filepath.EvalSymlinks(p)
 		return err == nil && strings.HasPrefix(at, sharedDir+"/")
 	})
 }
 
-// NetworkRefused reports which sockets of the network a command was refused, and whether that is known. Programs make
-// datagram sockets for names of hosts, but also to list network cards.
+// NetworkRefused reports which kinds of network sockets the supervisor refused to create. Without a supervisor,
+// known is false. Programs create datagram sockets to look up host names, but also to list network interfaces.
 func (t *Thread) NetworkRefused() (stream, datagram, known bool) {
 	if t.supervisor == nil {
 		return false, false, false
@@ -95,15 +97,24 @@ func (t *Thread) NetworkRefused() (stream, datagram, known bool) {
 	return t.supervisor.streamRefused.Load(), t.supervisor.datagramRefused.Load(), true
 }
 
-func (t *Thread) live(started chan<- error, begin func() error) {
+// onThread calls f on a thread that then ends.
+func onThread(f func() error) error {
+	over, done := make(chan struct{}), make(chan error)
+	close(over)
+	go live(over, done, f)
+	return <-done
+}
+
+// live calls begin on a new thread and sends its error. Unless begin fails, the thread lives until over is closed.
+func live(over <-chan struct{}, started chan<- error, begin func() error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 	if unix.Getpid() == unix.Gettid() {
-		// The process's first thread cannot end, and is what /proc shows of the process. It is kept busy with
-		// waiting.
+		// The first thread of a process cannot end, and /proc shows its restrictions as those of the process. This
+		// goroutine keeps the thread until another thread has started the command.
 		next := make(chan struct{})
 		go func() {
 			defer close(next)
-			t.live(started, begin)
+			live(over, started, begin)
 		}()
 		<-next
 		runtime.UnlockOSThread()
@@ -111,16 +122,18 @@ func (t *Thread) live(started chan<- error, begin func() error) {
 	}
 	err := begin()
 	if started <- err; err == nil {
-		<-t.over
+		<-over
 	}
 }
 
-// Close ends the thread, and its supervisor when that has done what it was asked for: a process that was killed
-// meanwhile does not wait for the answer. Close is for when all processes have ended, and before another action has
-// their files.
+// Close ends the thread and the supervisor. Call it only after all processes of the command have ended. Close waits
+// until the supervisor has handled the current system call, which may change files that the next action uses.
 func (t *Thread) Close() {
 	close(t.over)
 	if t.supervisor != nil {
 		t.supervisor.close()
+	}
+	if t.namespace != nil {
+		t.base.idle.Store(t.namespace)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Limits of a report on one action.
+// Limits for the report about one action.
 const (
 	maxDifferences = 20       // files that are described; the others are counted
 	maxText        = 64 << 20 // bytes of a file whose lines are compared
@@ -60,7 +60,7 @@ func (c *comparer) may(at string) string {
 
 func (c *comparer) results(ctx context.Context, first, second *action.Result) error {
 	if first.ExitCode != second.ExitCode {
-		detail := fmt.Sprintf("%d, then %d", first.ExitCode, second.ExitCode)
+		detail := fmt.Sprintf("first %d, then %d", first.ExitCode, second.ExitCode)
 		c.add(event.Difference{Kind: "exit code", Offset: -1, Detail: detail, Lines: lastLines(second.Stderr)})
 		return nil
 	}
@@ -112,19 +112,19 @@ func (c *comparer) entries(ctx context.Context, p string, a, b merkle.Entry) err
 	switch {
 	case noun(a) != noun(b):
 		c.add(event.Difference{Path: p, Kind: "type", Offset: -1,
-			Detail: fmt.Sprintf("a %s, then a %s", noun(a), noun(b))})
+			Detail: fmt.Sprintf("first a %s, then a %s", noun(a), noun(b))})
 	case a.Dir != nil:
 		return c.folders(ctx, p, a.Dir, b.Dir)
 	case a.File == nil:
 		if a.Symlink != b.Symlink {
 			c.add(event.Difference{Path: p, Kind: "content", Offset: -1,
-				Detail: fmt.Sprintf("a symlink to %q, then to %q", a.Symlink, b.Symlink)})
+				Detail: fmt.Sprintf("first a symlink to %q, then to %q", a.Symlink, b.Symlink)})
 		}
 	case a.File.Digest != b.File.Digest:
 		return c.files(ctx, p, *a.File, *b.File)
 	case a.File.Executable != b.File.Executable:
 		c.add(event.Difference{Path: p, Kind: "mode", Offset: -1,
-			Detail: fmt.Sprintf("%s, then %s", mode(a.File), mode(b.File))})
+			Detail: fmt.Sprintf("first %s, then %s", mode(a.File), mode(b.File))})
 	}
 	return nil
 }
@@ -176,13 +176,13 @@ func (c *comparer) files(ctx context.Context, p string, a, b merkle.File) error 
 	}
 	d.Offset = first
 	sizeA, sizeB := a.Digest.Size(), b.Digest.Size()
-	d.Detail = fmt.Sprintf("%d of %d bytes differ, the first at 0x%x", differing, sizeA, first)
+	d.Detail = fmt.Sprintf("%d of %d bytes differ; the first difference is at offset 0x%x", differing, sizeA, first)
 	if sizeA != sizeB {
 		d.Kind = "size"
-		d.Detail = fmt.Sprintf("%d bytes, then %d; the first difference is at 0x%x", sizeA, sizeB, first)
+		d.Detail = fmt.Sprintf("%d bytes, then %d bytes; the first difference is at offset 0x%x", sizeA, sizeB, first)
 	}
 	if a.Executable != b.Executable {
-		d.Detail += fmt.Sprintf("; %s, then %s", mode(&a), mode(&b))
+		d.Detail += fmt.Sprintf("; first %s, then %s", mode(&a), mode(&b))
 	}
 	if max(sizeA, sizeB) <= maxText {
 		wholeA, errA := store.ReadBlob(ctx, c.blobs, a.Digest, maxText)

@@ -1,5 +1,5 @@
-// Package verify runs actions twice and reports whether their outputs are the same, and where they differ. New returns
-// an execute.Executor around another one. The package does not know what a step or a plan is.
+// Package verify runs actions twice, and reports whether and where the outputs of the two runs differ. New returns an
+// execute.Executor that wraps another Executor. The package does not know steps or plans.
 package verify
 
 import (
@@ -15,22 +15,22 @@ import (
 
 type stepName struct{ step, name string }
 
-// Options are what New needs.
+// Options are the settings of New.
 type Options struct {
-	Next   execute.Executor       // executes and remembers
-	Again  execute.Executor       // executes and remembers nothing
-	Store  store.Blobs            // has the outputs of both
-	Select func(step string) bool // which steps are verified; nil: all
+	Next   execute.Executor       // runs actions and caches results
+	Again  execute.Executor       // runs actions and does not cache results
+	Store  store.Blobs            // store of all outputs of Next and Again
+	Select func(step string) bool // reports whether to verify a step; nil: all steps
 }
 
-// New returns an Executor that runs each action once more than needed and compares what the two runs left, bit by bit:
-// an action whose result is known is run once, another twice. What the cache knows stays as it is, and it is what
-// Execute returns.
+// New returns an Executor that compares the outputs of two runs of each action byte by byte. If an action has a cached
+// result, the Executor runs the action once and compares the outputs with the cached result. Otherwise it runs the
+// action twice. Execute returns the first of the two results, and does not change the cache.
 func New(o Options) *Verifier {
 	return &Verifier{o: o, found: map[stepName]event.ActionVerified{}}
 }
 
-// Verifier is what New returns.
+// Verifier is an execute.Executor that verifies actions.
 type Verifier struct {
 	o Options
 
@@ -39,7 +39,8 @@ type Verifier struct {
 	sum   event.VerifyFinished
 }
 
-// Take returns what came of verifying the step's action, once; false if it was not to be verified or did not run.
+// Take returns the verification of an action and forgets it. It returns false if the action was not selected or did not
+// run.
 func (v *Verifier) Take(step, name string) (event.ActionVerified, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -48,7 +49,7 @@ func (v *Verifier) Take(step, name string) (event.ActionVerified, bool) {
 	return e, ok
 }
 
-// Summary returns how many actions had which verdict so far.
+// Summary returns the current number of actions for each verdict.
 func (v *Verifier) Summary() event.VerifyFinished {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -65,8 +66,8 @@ func (v *Verifier) record(s stepName, e event.ActionVerified) {
 		v.sum.Same++
 	case event.Different:
 		v.sum.Different++
-	case event.Declared:
-		v.sum.Declared++
+	case event.ExpectedDifference:
+		v.sum.ExpectedDifferences++
 	default:
 		v.sum.Unverified++
 	}
@@ -82,11 +83,11 @@ func unverifiable(a *action.Action) string {
 	executor := a.Command.Platform[action.PropertyExecutor]
 	switch {
 	case executor != "" && executor != action.ExecutorLocal:
-		return "it runs on a " + executor + ", where no two runs are alike"
+		return "it runs on a " + executor + ", where results vary between runs"
 	case a.DoNotCache:
-		return "it may do something else each time (cache = false)"
+		return "its results may vary between runs (cache = false)"
 	case a.Command.Platform[action.PropertyEffects] != "":
-		return "it has effects beside its outputs (cache = \"inputs\")"
+		return "it has side effects (side_effects = true)"
 	case len(a.Command.Outputs) == 0:
 		return "it has no outputs"
 	}
@@ -102,7 +103,7 @@ func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if reason := unverifiable(a.Action); reason != "" {
 		r, err := v.o.Next.Execute(ctx, a)
 		if err == nil {
-			v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason, Known: r.Cached})
+			v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason, ComparedWithCache: r.Cached})
 		}
 		return r, err
 	}
@@ -119,10 +120,10 @@ func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	if !a.Succeeded(first.ExitCode) {
 		v.record(s, event.ActionVerified{Verdict: event.Unverified,
-			Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
+			Reason: fmt.Sprintf("the command failed with exit code %d", first.ExitCode)})
 		return first, nil
 	}
-	a.Report(0, 0, "runs again, to compare")
+	a.Report(0, 0, "runs a second time to compare the outputs")
 	second, err := v.o.Again.Execute(ctx, a)
 	if err != nil {
 		return nil, err
@@ -131,9 +132,9 @@ func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err := c.results(ctx, first, second); err != nil {
 		return nil, &execute.Error{Op: "compare the outputs of two runs", Err: err}
 	}
-	e := event.ActionVerified{Verdict: event.Same, Known: known, Differences: c.found, More: c.more}
+	e := event.ActionVerified{Verdict: event.Same, ComparedWithCache: known, Differences: c.found, More: c.more}
 	if len(c.found) > 0 {
-		e.Verdict = event.Declared
+		e.Verdict = event.ExpectedDifference
 		if c.wrong > 0 {
 			e.Verdict = event.Different
 		}

@@ -131,8 +131,8 @@ func TestVerify(t *testing.T) {
 			a := v.sh(c.script, c.output)
 			for try := range 2 { // first an unknown result, then a known one
 				e := v.verify(t, a)
-				if e.Known != (try == 1) {
-					t.Errorf("known: %v at try %d", e.Known, try)
+				if e.ComparedWithCache != (try == 1) {
+					t.Errorf("known: %v at try %d", e.ComparedWithCache, try)
 				}
 				same := c.want == ""
 				if same != (e.Verdict == event.Same) || same != (len(e.Differences) == 0) {
@@ -210,17 +210,18 @@ func TestVerifyLocates(t *testing.T) {
 		f    func(n byte) string
 		want []string
 	}{
-		"bytes": {sized(100, 16, 17, 90), []string{"3 of 100 bytes differ, the first at 0x10"}},
-		"large": {sized(65<<20, 64<<20, 64<<20+20), []string{"2 of 68157440 bytes differ, the first at 0x4000000"}},
+		"bytes": {sized(100, 16, 17, 90), []string{"3 of 100 bytes differ; the first difference is at offset 0x10"}},
+		"large": {sized(65<<20, 64<<20, 64<<20+20),
+			[]string{"2 of 68157440 bytes differ; the first difference is at offset 0x4000000"}},
 		"size": {func(n byte) string { return sized(70_000)(0) + long[:n] },
-			[]string{"70001 bytes, then 70002; the first difference is at 0x11171"}},
+			[]string{"70001 bytes, then 70002 bytes; the first difference is at offset 0x11171"}},
 		"line": {func(n byte) string { return fmt.Sprintf("one\ntwo\nthree %d\n", n) },
-			[]string{"1 of 16 bytes differ, the first at 0xe", "3: three 1", "3: three 2"}},
+			[]string{"1 of 16 bytes differ; the first difference is at offset 0xe", "3: three 1", "3: three 2"}},
 		"long line": {func(n byte) string { return fmt.Sprint(long, n, long) },
-			[]string{"1 of 2001 bytes differ, the first at 0x3e8",
+			[]string{"1 of 2001 bytes differ; the first difference is at offset 0x3e8",
 				"1: …" + long[:40] + "1" + long[:119] + "…", "1: …" + long[:40] + "2" + long[:119] + "…"}},
 		"one line more": {func(n byte) string { return strings.Repeat("a\n", int(n)) },
-			[]string{"2 bytes, then 4; the first difference is at 0x2", "2: ", "2: a"}},
+			[]string{"2 bytes, then 4 bytes; the first difference is at offset 0x2", "2: ", "2: a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake, cached, blobs, a := faked(t)
@@ -264,7 +265,7 @@ func TestVerifyLeavesOut(t *testing.T) {
 	}{
 		"another step": {"exec.other", v.sh("date +%N > o", "o"), ""},
 		"no cache":     {"exec.chosen", never, "cache = false"},
-		"effects":      {"exec.chosen", effects, "effects beside"},
+		"effects":      {"exec.chosen", effects, "side effects"},
 		"elsewhere":    {"exec.chosen", elsewhere, "elsewhere"},
 		"no outputs":   {"exec.chosen", silent, "no outputs"},
 		"failed":       {"exec.chosen", failing, "exit code 4"},
@@ -322,7 +323,7 @@ func TestVerifyDeclared(t *testing.T) {
 		script, varies string
 		want           event.Verdict
 	}{
-		"declared":           {"{ " + random + "; } > o", "it draws lots", event.Declared},
+		"declared":           {"{ " + random + "; } > o", "it draws lots", event.ExpectedDifference},
 		"not declared":       {"{ " + random + "; } > o", "", event.Different},
 		"declared, and same": {"echo o > o", "it draws lots", event.Same},
 	} {

@@ -12,17 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mark is the limit on time without sleep for real-time processes that stands for a folder: too long to matter, and too
-// short to be no limit. Children inherit it, no program changes it, and one that throws its environment away, leaves
-// its session and loses its parents still has it.
+// mark returns the value of RLIMIT_RTTIME that stands for a folder: too long to matter, and not unlimited. Children
+// inherit the limit and programs do not change it. A process without its environment, session and parents keeps it.
 func mark(dir string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(filepath.Clean(dir)))
 	return 1<<62 | h.Sum64()>>2
 }
 
-// marked gives this process the mark, so that it starts others with it, until undo is called. Where there is a limit
-// already, that stays.
+// marked sets the mark for this process, so that its children inherit it, until undo is called. A hard limit stays.
 func marked(mark uint64) (undo func()) {
 	var own unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &own); err == nil {
@@ -31,11 +29,11 @@ func marked(mark uint64) (undo func()) {
 	return func() { _ = unix.Setrlimit(unix.RLIMIT_RTTIME, &own) }
 }
 
-// patience is for how long processes are looked for that start others faster than they are found, or that do not end.
+// patience limits the search for processes that start others faster than they are killed, or that do not end.
 const patience = 10 * time.Second
 
-// End ends the processes that are left of commands whose folders were below the folders, if their workers were killed,
-// too. Nothing may run commands there.
+// End kills the remaining processes of commands whose folders are below dirs. Call it after the workers were killed. No
+// other worker may use the folders during the call.
 func End(dirs ...string) {
 	marks := map[string]bool{}
 	for _, dir := range dirs {
@@ -43,7 +41,7 @@ func End(dirs ...string) {
 	}
 	for clean, until := 0, time.Now().Add(patience); clean < 2 && time.Now().Before(until); clean++ {
 		if clean > 0 {
-			time.Sleep(5 * time.Millisecond) // for what was just being started
+			time.Sleep(5 * time.Millisecond) // a process may just have been starting another
 		}
 		all, _ := filepath.Glob("/proc/[0-9]*")
 		for _, proc := range all {
@@ -54,7 +52,7 @@ func End(dirs ...string) {
 	}
 }
 
-// end kills the process if it still has a mark: its number may be another's by now.
+// end kills the process if it still has a mark: another process may have its number by now.
 func end(proc string, marks map[string]bool) bool {
 	pid, _ := strconv.Atoi(filepath.Base(proc))
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -64,12 +62,12 @@ func end(proc string, marks map[string]bool) bool {
 	defer unix.Close(fd)
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	if n, _ := unix.Poll(poll, 0); n > 0 {
-		return false // it has ended, and nothing has waited for it
+		return false // a zombie
 	}
 	return marks[limit(proc)] && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
-// limit is the process's limit on time without sleep, in decimal, or "".
+// limit returns the process's RLIMIT_RTTIME in decimal, or "".
 func limit(proc string) string {
 	b, err := os.ReadFile(proc + "/limits")
 	if err != nil {

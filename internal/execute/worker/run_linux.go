@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// runner is what a worker is in its own process.
+// runner is a worker in its own process.
 type runner struct {
 	conn   conn
 	dec    *gob.Decoder
@@ -26,11 +26,12 @@ type runner struct {
 	mark   uint64
 }
 
-// Main is a worker: it runs commands until standard input, a socket, is closed. shared is sandbox.Access.Shared.
+// Main runs commands that arrive on standard input, which is a socket, until the socket is closed. The parameter shared
+// becomes sandbox.Access.Shared.
 func Main(dir string, shared func(stat.Stamp) bool) {
-	// It ends when its work is done. Signals are not ignored: the commands would inherit that.
+	// Catch signals and go on until the socket is closed. Commands would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
-	_ = os.WriteFile("/proc/self/comm", []byte(Tool), 0) // so that `killall hexmage` leaves it that
+	_ = os.WriteFile("/proc/self/comm", []byte(Tool), 0) // `killall hexmage` spares the worker, which cleans up
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return
 	}
@@ -42,7 +43,9 @@ func Main(dir string, shared func(stat.Stamp) bool) {
 			return
 		}
 		e := r.run(c, files)
-		if enc.Encode(e) != nil || e.Left != "" {
+		err = enc.Encode(e)
+		closeAll(files) // after the outcome, so that hexmage wakes once, and not at the end of each pipe too
+		if err != nil || e.Left != "" {
 			return
 		}
 	}
@@ -58,11 +61,11 @@ func (r *runner) next() (*Command, []int, error) {
 		case errors.Is(err, unix.EINTR), n == 1 && kind[0] == terminate: // the command had ended
 			continue
 		case err != nil || n == 0:
-			return nil, nil, errors.Join(err, errors.New("hexmage has ended"))
+			return nil, nil, errors.Join(err, errors.New("hexmage ended"))
 		}
 		messages, err := unix.ParseSocketControlMessage(rights[:rn])
 		if err != nil || len(messages) != 1 {
-			return nil, nil, errors.Join(err, errors.New("there are no descriptors"))
+			return nil, nil, errors.Join(err, errors.New("the message has no file descriptors"))
 		}
 		files, err := unix.ParseUnixRights(&messages[0])
 		if err != nil {
@@ -73,7 +76,7 @@ func (r *runner) next() (*Command, []int, error) {
 	}
 }
 
-// run runs a command, and ends all that it started.
+// run runs a command and kills the processes that remain.
 func (r *runner) run(c *Command, files []int) *Ended {
 	e := &Ended{}
 	var pid int
@@ -87,7 +90,6 @@ func (r *runner) run(c *Command, files []int) *Ended {
 		}
 		pid, err = r.fork(c, files, &pidfd)
 	})
-	closeAll(files) // the command has them, and must be the last to have the pipes
 	if terr != nil {
 		e.Restrict = terr.Error()
 		return e
@@ -99,7 +101,7 @@ func (r *runner) run(c *Command, files []int) *Ended {
 	}
 	r.wait(pid, pidfd)
 	unix.Close(pidfd)
-	// While the first process is not waited for, its group's number stays its own.
+	// Before wait4, no other group can get this number.
 	_ = unix.Kill(-pid, unix.SIGKILL)
 	var status unix.WaitStatus
 	var used unix.Rusage
@@ -123,8 +125,8 @@ func wait4(pid int, status *unix.WaitStatus, used *unix.Rusage) error {
 	return err
 }
 
-// thread calls start on a thread for the command. It stays until the command has ended: the kernel takes the end of the
-// thread that started a child for the end of its parent.
+// thread calls start on a thread for the command. The thread stays until the command has ended: the kernel sends a
+// child's death signal when the thread that started it ends.
 func (r *runner) thread(c *Command, start func()) (*sandbox.Thread, error) {
 	if c.Access == nil {
 		return sandbox.Start(nil, sandbox.Access{}, true, c.Mounts, start)
@@ -139,8 +141,8 @@ func (r *runner) thread(c *Command, start func()) (*sandbox.Thread, error) {
 	return sandbox.Start(r.base, *c.Access, c.Network, c.Mounts, start)
 }
 
-// fixAddresses has what the calling thread starts keep its memory at the same addresses in each run. Containers often
-// refuse that.
+// fixAddresses disables address space randomization for processes that the calling thread starts. Containers often
+// refuse it.
 func fixAddresses() error {
 	const query, noRandomAddresses = 0xffffffff, 0x0040000 // personality(2)
 	was, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, query, 0, 0)
@@ -153,8 +155,8 @@ func fixAddresses() error {
 	return nil
 }
 
-// fork starts the command in a session of its own, with the mark. A program that another process has open for writing,
-// such as a compiler that is being installed, is tried again for a moment.
+// fork starts the command in a session of its own, with the mark. It retries for a moment if another process has the
+// program open for writing, such as an installer.
 func (r *runner) fork(c *Command, files []int, pidfd *int) (pid int, err error) {
 	attr := &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env,
@@ -171,8 +173,8 @@ func (r *runner) fork(c *Command, files []int, pidfd *int) (pid int, err error) 
 	}
 }
 
-// wait waits until the process has ended. It ends the process when hexmage asks for that or has ended. Before Linux 5.4
-// the end of a process is no event of a file: there wait looks every few milliseconds.
+// wait waits until the process has ended. It signals the process when hexmage asks for it, and kills it when hexmage
+// has ended. Before Linux 5.4 a pidfd does not report the end of its process, so wait polls.
 func (r *runner) wait(pid, pidfd int) {
 	fds := [2]unix.PollFd{{Fd: int32(r.conn.Fd()), Events: unix.POLLIN}, {Fd: int32(pidfd), Events: unix.POLLIN}}
 	timeout := -1
@@ -196,16 +198,16 @@ func (r *runner) wait(pid, pidfd int) {
 	}
 }
 
-// ended tells whether the child has, and leaves it to be waited for.
+// ended tells whether the child has ended. The child stays a zombie.
 func ended(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == nil && info.Signo != 0
 }
 
-// peak is the peak memory of the largest process that ended, the child or one that it has waited for, in bytes, or 0.
-// Between fork and exec a child shares this process's memory, and the kernel counts that as the child's. So a peak that
-// is not above this process's own says nothing.
+// peak returns the peak memory, in bytes, of the child or of the largest descendant that it waited for, or 0 if it is
+// unknown. Between fork and exec a child shares this process's memory, and the kernel attributes that to the child. So
+// a peak up to this process's own is unknown.
 func peak(ended *unix.Rusage) int64 {
 	var own unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil || ended.Maxrss <= own.Maxrss {
@@ -214,8 +216,8 @@ func peak(ended *unix.Rusage) int64 {
 	return int64(ended.Maxrss) << 10
 }
 
-// endChildren kills all children, those that they leave too, and waits for them. A process that ends has handed its
-// children over before it can be waited for: when there is no child, there is no descendant.
+// endChildren kills all children and the orphans that they leave, and waits for them. The kernel reparents orphans
+// before their parent can be waited for, so a process without children has no descendants.
 func endChildren() error {
 	pause := 50 * time.Microsecond
 	for until := time.Now().Add(patience); ; {
@@ -226,7 +228,7 @@ func endChildren() error {
 		case pid > 0 || err != nil:
 			continue
 		case time.Now().After(until):
-			return errors.New("processes were killed and do not end")
+			return errors.New("the processes of the command do not end after SIGKILL")
 		}
 		for _, pid := range children() {
 			_ = unix.Kill(pid, unix.SIGKILL)
@@ -236,8 +238,7 @@ func endChildren() error {
 	}
 }
 
-// children returns this process's children, the orphans among them. Their numbers stay theirs until they are waited
-// for.
+// children returns this process's children, including adopted orphans. Their numbers are not reused before wait4.
 func children() (pids []int) {
 	files, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, f := range files {

@@ -1,11 +1,11 @@
-// Package worker runs commands in processes that are made for that, and ends all that a command started.
+// Package worker runs commands in worker processes, and kills processes that a command leaves behind.
 //
-// A worker is hexmage's own binary. It runs one command at a time and adopts orphans: each of its children is a process
-// of the command. When the command has ended, the worker kills its children until none is left. When hexmage has ended,
-// however it went, the worker reads the end of a socket, kills its children and ends, too.
+// A worker process runs hexmage's own binary. It runs one command at a time and adopts orphaned processes, so all
+// children of the worker belong to the current command. When the command or hexmage ends, the worker kills all
+// children.
 //
-// Start returns a Worker, and Main is the program of its process. The package knows processes and descriptors; it does
-// not know actions, exec roots or the store.
+// Start starts a worker process and returns a Worker. Main is the program that the worker process runs. The package
+// knows processes and descriptors; it does not know actions, exec roots or the store.
 package worker
 
 import (
@@ -14,39 +14,40 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-// Tool is the name of the built-in tool that calls Main with the folder that Start was given.
+// Tool is the name of the built-in tool that calls Main. Its argument is the folder that Start gets.
 const Tool = "worker"
 
-// grace is how long a canceled command may take to end after SIGTERM, before all its processes are killed.
+// grace is the time between SIGTERM and SIGKILL for a canceled command.
 const grace = 2 * time.Second
 
 // Command is a command to run.
 type Command struct {
-	Path string   // of the program
-	Args []string // with its name
+	Path string   // path of the program
+	Args []string // arguments, including argv[0]
 	Env  []string
 	Dir  string
 
 	DisableASLR bool // ask the kernel for the same addresses in each run
 
 	Access  *sandbox.Access // nil: the command is not restricted
-	Network bool            // a restricted command may use it
+	Network bool            // a restricted command may use the network
 	Mounts  []sandbox.Mount
 }
 
-// Ended is how a command ended, when all its processes have.
+// Ended is the outcome of a command. A worker sends it after all processes of the command have ended.
 type Ended struct {
-	Code int // exit code, 128+n for signal n
+	Code int // exit code, or 128+n after signal n
 
-	// Memory is the peak of the largest process, in bytes, 0 where that is not known.
+	// Memory is the peak memory of the largest process in bytes, or 0 if unknown.
 	Memory int64
 
-	RandomAddresses string // why addresses were not fixed; "": as they were asked for
+	RandomAddresses string // reason why DisableASLR had no effect, or ""
 
-	// StreamRefused and DatagramRefused report which sockets the sandbox refused to the command, if NetworkKnown.
+	// StreamRefused and DatagramRefused report which kinds of network sockets the sandbox refused to create. They are
+	// valid only if NetworkKnown is true.
 	StreamRefused, DatagramRefused, NetworkKnown bool
 
-	Restrict, Start string // why the command could not be restricted, or not be started
-	Left            string // why processes of the command did not end
-	Lost            bool   // the worker was killed, and the command with it
+	Restrict, Start string // reason why the worker could not restrict or start the command, or ""
+	Left            string // reason why processes of the command still run, or ""
+	Lost            bool   // the worker process and the command were killed from outside
 }

@@ -14,35 +14,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Worker is a process that runs commands for this one.
+// Worker controls a worker process, which runs commands.
 type Worker struct {
 	pid  int
 	conn conn
 	enc  *gob.Encoder
 	dec  *gob.Decoder
-	over bool // it runs no other command
+	over bool // the worker does not take another command
 }
 
 // conn is one end of a socket.
 type conn struct{ *os.File }
 
-// ReadByte keeps package gob from reading more than a message.
+// ReadByte makes conn an io.ByteReader, so that gob does not read more than one message.
 func (c conn) ReadByte() (byte, error) {
 	var b [1]byte
 	_, err := c.Read(b[:])
 	return b[0], err
 }
 
-// Before each Command the byte begin and three descriptors go through the socket. The byte terminate, which follows
-// the Command, asks for SIGTERM.
+// hexmage sends the byte begin with three descriptors, then the Command. The byte terminate after it asks for SIGTERM.
 const begin, terminate = 'b', 't'
 
-// Start starts a worker: self is hexmage's binary, and the commands' folders are below dir. The worker has the file
-// open, if it is not nil, until it ends: locks of it outlive this process as long as the commands that they stand for.
+// Start starts a worker process. The parameter self is the path of hexmage's binary, and all commands run in folders
+// below dir. If hold is not nil, the worker keeps this file open. The file's locks then last as long as the commands,
+// even if this process is killed.
 func Start(self, dir string, hold *os.File) (*Worker, error) {
 	w, err := start(self, dir, hold)
 	if errors.Is(err, unix.EAGAIN) {
-		err = fmt.Errorf("%w: this user may have no more processes (ulimit -u)", err)
+		err = fmt.Errorf("%w; raise the process limit of this user (ulimit -u)", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start a worker: %w", err)
@@ -67,7 +67,7 @@ func start(self, dir string, hold *os.File) (*Worker, error) {
 	pid, err := syscall.ForkExec(self, []string{self, "tool", Tool, dir}, &syscall.ProcAttr{
 		Dir: "/", Files: []uintptr{uintptr(ends[1]), hold.Fd(), null.Fd()},
 		Env: []string{"GOMAXPROCS=2"},
-		Sys: &syscall.SysProcAttr{Setsid: true}, // signals for this process and its group are not for it
+		Sys: &syscall.SysProcAttr{Setsid: true}, // a signal to this process's group does not reach the worker
 	})
 	if err != nil {
 		unix.Close(ends[0])
@@ -77,7 +77,7 @@ func start(self, dir string, hold *os.File) (*Worker, error) {
 	return &Worker{pid: pid, conn: c, enc: gob.NewEncoder(c), dec: gob.NewDecoder(c)}, nil
 }
 
-// Usable tells whether the worker can run another command.
+// Usable reports whether the worker can run another command.
 func (w *Worker) Usable() bool {
 	if w.over {
 		return false
@@ -89,7 +89,7 @@ func (w *Worker) Usable() bool {
 	return !w.over
 }
 
-// Close ends the worker, and returns when it has.
+// Close ends the worker process and waits until it has ended.
 func (w *Worker) Close() {
 	w.conn.Close()
 	for w.pid != 0 {
@@ -99,9 +99,9 @@ func (w *Worker) Close() {
 	}
 }
 
-// Run runs the command and returns when all its processes have ended. stdout and stderr get what it prints, in the
-// order it comes, on a goroutine each; the bytes are valid until they return. When the context ends, the command gets
-// SIGTERM, and is killed after a moment, or when the channel kill is closed.
+// Run runs a command, and returns after all processes of the command have ended. It calls stdout and stderr with the
+// output, from two goroutines; the bytes are valid only during the call. When ctx ends, Run sends SIGTERM to the
+// command. A moment later, or when kill is closed, Run sends SIGKILL.
 func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdin *os.File, stdout, stderr func([]byte),
 ) (*Ended, error) {
 	if ctx.Err() != nil {
@@ -116,17 +116,17 @@ func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdi
 		return nil, errors.Join(err, out.end())
 	}
 	e := &Ended{}
-	rights := unix.UnixRights(int(stdin.Fd()), int(out.w.Fd()), int(errs.w.Fd()))
+	rights := unix.UnixRights(int(stdin.Fd()), out.w, errs.w)
 	err = unix.Sendmsg(int(w.conn.Fd()), []byte{begin}, rights, nil, unix.MSG_NOSIGNAL)
 	if err == nil {
 		err = w.enc.Encode(c)
 	}
-	out.w.Close() // the command has it
-	errs.w.Close()
+	out.close() // the command has it
+	errs.close()
 	if err == nil {
 		var stopping sync.WaitGroup
 		ended := make(chan struct{})
-		stopping.Go(func() { w.stop(ctx, kill, ended) }) // not before: its byte must follow the whole command
+		stopping.Go(func() { w.stop(ctx, kill, ended) }) // its byte must follow the whole command
 		err = w.dec.Decode(e)
 		close(ended)
 		stopping.Wait()
@@ -139,14 +139,14 @@ func (w *Worker) Run(ctx context.Context, kill <-chan struct{}, c *Command, stdi
 	return e, errors.Join(err, out.end(), errs.end())
 }
 
-// stop ends the command, if it has not ended, when the context ends or kill is closed.
+// stop signals the command when the context ends or kill is closed, unless the command ends first.
 func (w *Worker) stop(ctx context.Context, kill, ended <-chan struct{}) {
 	select {
 	case <-ended:
 		return
 	case <-kill:
 	case <-ctx.Done():
-		_, _ = w.conn.Write([]byte{terminate}) // the end of the worker is seen elsewhere
+		_, _ = w.conn.Write([]byte{terminate}) // Run sees the error if the worker has ended
 		select {
 		case <-ended:
 			return
@@ -160,19 +160,22 @@ func (w *Worker) stop(ctx context.Context, kill, ended <-chan struct{}) {
 
 // output is a pipe.
 type output struct {
-	r, w *os.File
+	r    *os.File
+	w    int // a descriptor; as an os.File it would wake the poller, since an empty pipe is ready for writing
 	err  error
 	done sync.WaitGroup
 }
 
-// newOutput makes a pipe whose content goes to a function.
-func newOutput(to func([]byte)) (o *output, err error) {
-	o = &output{}
-	if o.r, o.w, err = os.Pipe(); err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
+// newOutput makes a pipe and calls a function with its content.
+func newOutput(to func([]byte)) (*output, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("create a pipe: %w", err)
 	}
+	_ = unix.SetNonblock(ends[0], true) // so that end can interrupt a read
+	o := &output{r: os.NewFile(uintptr(ends[0]), "pipe"), w: ends[1]}
 	o.done.Go(func() {
-		buf := make([]byte, 32<<10)
+		buf := make([]byte, 4<<10)
 		for o.err == nil {
 			var n int
 			if n, o.err = o.r.Read(buf); n > 0 {
@@ -186,10 +189,10 @@ func newOutput(to func([]byte)) (o *output, err error) {
 	return o, nil
 }
 
-// maxPipe is more than a pipe holds.
+// maxPipe is the largest capacity of a pipe, in bytes.
 const maxPipe = 1 << 20
 
-// rest passes on what is in the pipe, without waiting for more.
+// rest reads the pipe until it is empty, without waiting for more.
 func (o *output) rest(buf []byte, to func([]byte)) error {
 	conn, err := o.r.SyscallConn()
 	if err != nil {
@@ -215,10 +218,18 @@ func (o *output) rest(buf []byte, to func([]byte)) error {
 	return errors.Join(err, rerr)
 }
 
-// end returns when what is in the pipe was read. It does not wait for the pipe's end: the command's processes are gone,
-// but another process may have got the pipe from one of them.
+// close closes the end for writing.
+func (o *output) close() {
+	if o.w >= 0 {
+		unix.Close(o.w)
+		o.w = -1
+	}
+}
+
+// end empties the pipe and closes it. It does not wait for the end of the pipe: a process outside of the command may
+// have received the other end.
 func (o *output) end() error {
-	o.w.Close()
+	o.close()
 	_ = o.r.SetReadDeadline(time.Unix(1, 0))
 	o.done.Wait()
 	o.r.Close()

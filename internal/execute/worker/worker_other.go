@@ -10,21 +10,21 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Worker runs nothing.
+// Worker cannot run commands, because this system is not Linux.
 type Worker struct{}
 
-// Start fails.
+// Start returns an error.
 func Start(string, string, *os.File) (*Worker, error) {
-	return nil, errors.New("actions run on Linux only; on Windows use WSL")
+	return nil, errors.New("actions run only on Linux; on Windows, use WSL")
 }
 
-// Usable is false.
+// Usable returns false.
 func (*Worker) Usable() bool { return false }
 
 // Close does nothing.
 func (*Worker) Close() {}
 
-// Run fails.
+// Run returns an error.
 func (*Worker) Run(context.Context, <-chan struct{}, *Command, *os.File, func([]byte), func([]byte)) (*Ended, error) {
 	return nil, errors.ErrUnsupported
 }

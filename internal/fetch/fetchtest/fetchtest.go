@@ -1,6 +1,6 @@
-// Package fetchtest keeps what tests download from run to run, in the user's cache folder.
+// Package fetchtest caches files that tests download, in the user's cache folder.
 //
-// It knows neither what is downloaded nor from where. Folder is the way in.
+// Tests call Folder. The package does not know the content or the source of a download.
 package fetchtest
 
 import (
@@ -12,18 +12,19 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Dir returns the folder for what tests keep.
+// Dir returns the folder in which tests cache downloads.
 func Dir() (string, error) {
 	base, err := os.UserCacheDir()
-	if err != nil { // no home folder, as for some users of build machines
+	if err != nil { // no home folder: normal for some users of build machines
 		base = filepath.Join(os.TempDir(), fmt.Sprintf("hexmage-%d", os.Getuid()))
 	}
 	dir := filepath.Join(base, "hexmage-test")
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// Folder returns one of the folders there. The first process that asks for it fills it: fill gets the folder, which
-// is not there yet, and has it appear whole, by a rename.
+// Folder returns the path of the named folder in the test cache. If the folder is missing, Folder calls fill with the
+// path, and fill must create the complete folder with a single rename. If several processes need the folder, only the
+// first process calls fill.
 func Folder(t testing.TB, name string, fill func(folder string) error) string {
 	t.Helper()
 	dir, err := Dir()
@@ -37,7 +38,8 @@ func Folder(t testing.TB, name string, fill func(folder string) error) string {
 	return at
 }
 
-// Fill is Folder for a folder anywhere, with the file through which processes agree who fills it.
+// Fill is like Folder, for a folder outside the test cache. The lock file at the path lock ensures that only one
+// process at a time calls fill.
 func Fill(folder, lock string, fill func(folder string) error) error {
 	if _, err := os.Stat(folder); err == nil {
 		return nil

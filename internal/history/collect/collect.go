@@ -1,5 +1,7 @@
-// Package collect makes the document of a run from its record and what the store has of the actions' keys and
-// results. Where that is gone, the document says less. It does not know how a document is shown, and runs nothing.
+// Package collect creates the document of a run from the run's record, and from cache keys and results in the store.
+//
+// If the store has evicted a key or result, the document does not contain it. The package does not know how to display
+// a document, and runs nothing.
 package collect
 
 import (
@@ -21,25 +23,25 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Stores is where results and what keys were made of are looked for.
+// Stores holds two stores: one for results, and one for the inputs of cache keys.
 type Stores struct {
 	Blobs   store.Blobs
 	Results store.Results
 }
 
-// Document makes the document of a run of the book. With hide it is for others: it has what each action's key was
-// made of, also of those that the run did not come to, and nothing of what hide takes out.
-func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores,
+// Document creates the document of a run. If hide is not nil, the document is for sharing: it then also contains the
+// inputs of each action's cache key, and hide replaces private texts in them.
+func Document(ctx context.Context, book *runlog.History, run *runlog.Run, stores Stores,
 	hide *explain.Hider) (*history.Document, error) {
 	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: explain.NewMaterials(hide),
 		loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
 	s := run.Summary
 	c.d = &history.Document{
 		Format: history.Format, ID: run.ID, Pipeline: run.Pipeline, Profile: run.Profile, Version: run.Version,
-		Variables: run.Variables, Selected: run.Selected, Fresh: run.Fresh,
+		Variables: run.Variables, Selected: run.Selected, Force: run.Force,
 		Parallel: run.Jobs, Host: run.Host, Toolchains: run.Toolchains, Started: run.Started,
 		Seconds: run.Took.Seconds(), Result: history.ResultOf(run),
-		Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped, Actions: s.Actions,
+		Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, NotRun: run.NotRun, Actions: s.Actions,
 		ChecksFailed: s.ChecksFailed,
 		Outputs:      s.Outputs, Checks: s.Checks, Failures: s.Failures, Warnings: s.Warnings,
 	}
@@ -59,7 +61,7 @@ func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores St
 	return c.d, nil
 }
 
-// count counts the actions of a run that was killed before it did.
+// count counts the actions of a run that was killed before it counted them.
 func count(d *history.Document, run *runlog.Run) {
 	for _, a := range run.Actions {
 		switch a.Outcome {
@@ -76,19 +78,18 @@ func count(d *history.Document, run *runlog.Run) {
 }
 
 type collector struct {
-	book   *runlog.Book
+	book   *runlog.History
 	run    *runlog.Run
 	stores Stores
-	hide   *explain.Hider // nil: the document is for this machine
+	hide   *explain.Hider // nil: the document stays on this machine
 	d      *history.Document
 
 	materials *explain.Materials
-	plan      []runlog.Step
 
 	loaded map[digest.Digest]loadedAction
 	sizes  map[digest.Digest]int64 // of folders
-	gone   int                     // actions of whose outputs nothing is known any more
-	none   bool                    // there is no graph
+	gone   int                     // number of actions whose outputs are unknown
+	none   bool                    // the record has no graph
 }
 
 type loadedAction struct {
@@ -97,11 +98,10 @@ type loadedAction struct {
 	err    error
 }
 
-// steps fills in the steps, in an order in which what a step needs comes before it.
+// steps adds the steps, dependencies first.
 func (c *collector) steps(ctx context.Context) error {
 	by := map[string]*history.Step{}
 	graph := c.graph()
-	c.plan = graph
 	at := map[string]int{}
 	var order []string
 	for i, s := range graph {
@@ -110,7 +110,7 @@ func (c *collector) steps(ctx context.Context) error {
 	}
 	for i := range c.run.Actions {
 		a := &c.run.Actions[i]
-		name := plain(a.Step)
+		name := addrs.WithoutKeys(a.Step)
 		s := by[name]
 		if s == nil {
 			s = &history.Step{Step: name}
@@ -125,18 +125,13 @@ func (c *collector) steps(ctx context.Context) error {
 		}
 		s.Add(did)
 	}
-	if c.hide != nil {
-		if err := c.addEarlier(ctx, by); err != nil {
-			return err
-		}
-	}
 	place := map[string]int{}
 	var put func(name string)
 	put = func(name string) {
 		if _, ok := place[name]; ok {
 			return
 		}
-		place[name] = -1 // a cycle, which copies of a module could make of what is none, ends here
+		place[name] = -1 // ends a cycle: merging the instances of a module can create one
 		var needs []int
 		if i, ok := at[name]; ok {
 			for _, n := range graph[i].Needs {
@@ -162,16 +157,13 @@ func (c *collector) steps(ctx context.Context) error {
 	return nil
 }
 
-// graph is the plan's steps: the run's own, or those of the run that made the plan.
+// graph returns the steps of the plan, from this run or from the run that made the plan.
 func (c *collector) graph() []runlog.Step {
 	if len(c.run.Summary.Steps) > 0 {
 		return c.run.Summary.Steps
 	}
 	has := func(r *runlog.Run) bool { return len(r.Summary.Steps) > 0 }
 	if r := c.book.Earlier(c.run, has); r != nil {
-		if len(c.d.Toolchains) == 0 {
-			c.d.Toolchains = r.Toolchains
-		}
 		return r.Summary.Steps
 	}
 	c.none = true
@@ -184,22 +176,11 @@ func (c *collector) unknown() {
 			c.d.Unknown = append(c.d.Unknown, text)
 		}
 	}
-	note(c.none, "Which step needs which is not on record: the run was stopped, or is of an earlier hexmage. So "+
-		"there is no critical path.")
-	note(c.gone > 0, fmt.Sprintf("Of %d actions the outputs do not count in the sizes: their results are no longer "+
-		"in the cache, or are kept by what a depfile named.", c.gone))
-	note(c.run.Summary.Cut, "There was more to tell than a record takes: some outputs, checks, warnings or tables "+
-		"are left out.")
-}
-
-// plain is an address without keys.
-func plain(step string) string {
-	base, _ := addrs.CutKey(step)
-	if s, err := addrs.ParseStep(base); err == nil {
-		s.Module = s.Module.Written()
-		return s.Short()
-	}
-	return base
+	note(c.none, "The record of this run has no dependencies between steps, so the critical path is unknown. The run "+
+		"was stopped, or an older hexmage made the record.")
+	note(c.gone > 0, fmt.Sprintf("The sizes omit the outputs of %d actions, because the cache evicted their "+
+		"results or the results depend on a depfile.", c.gone))
+	note(c.run.Summary.Cut, "The record is truncated, so some outputs, checks, warnings or tables are missing.")
 }
 
 func moduleOf(step string) string {
@@ -212,9 +193,9 @@ func moduleOf(step string) string {
 
 func (c *collector) action(ctx context.Context, a *runlog.Action) (history.Action, error) {
 	did := history.Action{Copy: a.Step, Name: a.Name, Outcome: a.Outcome, Start: a.Start.Seconds(),
-		Seconds: a.Duration.Seconds(), Worker: a.Worker}
+		Seconds: a.Duration.Seconds()}
 	if a.Key.IsZero() {
-		did.Reason = "an input of it was not there"
+		did.Reason = "an input was missing"
 		return did, ctx.Err()
 	}
 	did.Key = a.Key.Hex()
@@ -228,7 +209,7 @@ func (c *collector) action(ctx context.Context, a *runlog.Action) (history.Actio
 	return did, ctx.Err()
 }
 
-// of fills in what the action was made of, where the document is for others.
+// of adds the inputs of the action's cache key if the document is for export.
 func (c *collector) of(ctx context.Context, did *history.Action, key digest.Digest) {
 	if c.hide == nil {
 		return
@@ -240,49 +221,8 @@ func (c *collector) of(ctx context.Context, did *history.Action, key digest.Dige
 	did.Reason = c.hide.Text(did.Reason)
 }
 
-// addEarlier adds the actions that the run did not come to, as it failed or was stopped before, by the last run that
-// did.
-func (c *collector) addEarlier(ctx context.Context, by map[string]*history.Step) error {
-	type name struct{ step, action string }
-	seen := map[name]bool{}
-	for _, a := range c.run.Actions {
-		seen[name{a.Step, a.Name}] = true
-	}
-	for _, r := range c.book.Runs() { // the newest first
-		if r.Profile != c.run.Profile || r.Variables != c.run.Variables || !r.Started.Before(c.run.Started) {
-			continue
-		}
-		for i := range r.Actions {
-			a := &r.Actions[i]
-			at := name{a.Step, a.Name}
-			s := by[plain(a.Step)]
-			if s == nil && !c.planned(plain(a.Step)) || a.Key.IsZero() || seen[at] {
-				continue
-			}
-			if seen[at] = true; s == nil {
-				s = &history.Step{Step: plain(a.Step)}
-				by[s.Step] = s
-			}
-			k := history.Action{Copy: a.Step, Name: a.Name, Key: a.Key.Hex(), Outcome: a.Outcome, Run: r.ID}
-			if k.Copy == s.Step {
-				k.Copy = ""
-			}
-			c.of(ctx, &k, a.Key)
-			s.Kept = append(s.Kept, k)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// planned tells whether the run's plan has the step.
-func (c *collector) planned(step string) bool {
-	return slices.ContainsFunc(c.plan, func(s runlog.Step) bool { return s.Step == step })
-}
-
-// forOthers adds the trees, and takes out of what people and programs said what is not for others.
+// forOthers prepares the document for export: it adds the trees, and removes secrets and local paths from the outputs
+// of programs.
 func (c *collector) forOthers(ctx context.Context) error {
 	trees, whole, err := c.materials.Trees(ctx)
 	if err != nil {
@@ -290,8 +230,8 @@ func (c *collector) forOthers(ctx context.Context) error {
 	}
 	c.d.Trees = trees
 	if !whole {
-		c.d.Unknown = append(c.d.Unknown, "Of some folders of inputs it is not said what is in them: they are no "+
-			"longer in the cache, or there is too much.")
+		c.d.Unknown = append(c.d.Unknown, "The document lists some input folders without contents, because the "+
+			"cache evicted the contents or the folders are too large.")
 	}
 	text := c.hide.Text
 	c.d.Outputs = slices.Clone(c.d.Outputs)
@@ -322,7 +262,7 @@ func (c *collector) forOthers(ctx context.Context) error {
 	return nil
 }
 
-// outputs fills in what the action made.
+// outputs adds the outputs of the action.
 func (c *collector) outputs(ctx context.Context, did *history.Action, r *action.Result) {
 	did.Made = map[string]string{}
 	for _, f := range r.Files {
@@ -335,7 +275,7 @@ func (c *collector) outputs(ctx context.Context, did *history.Action, r *action.
 	}
 }
 
-// size is that of all files in a folder, 0 where it is not known.
+// size returns the total size of the files in a folder, 0 if unknown.
 func (c *collector) size(ctx context.Context, d action.OutputDir) int64 {
 	if n, ok := c.sizes[d.Root]; ok {
 		return n
@@ -365,47 +305,47 @@ func (c *collector) load(ctx context.Context, key digest.Digest) loadedAction {
 	return l
 }
 
-// reason says in a few words why the action ran, or why it did not.
+// reason returns a short text why the action ran, or why it was cached.
 func (c *collector) reason(ctx context.Context, a *runlog.Action) string {
 	earlier, last := c.book.LastBefore(c.run, a.Step, a.Name)
 	if a.Outcome == event.Cached {
 		switch {
 		case last == nil:
-			return "its result was known, though no earlier run of it is on record"
+			return "the result was cached, but hexmage has no record of an earlier run"
 		case last.Key == a.Key:
-			return "nothing differed from run " + earlier.ID
+			return "nothing changed since run " + earlier.ID
 		}
-		return "its result was known from an earlier run than the last"
+		return "the result is from a run before the previous one"
 	}
 	now := c.load(ctx, a.Key)
 	switch {
 	case now.err == nil && now.action.DoNotCache:
-		return "it runs every time (cache = false)"
-	case c.fresh(a.Step):
-		return "--fresh"
+		return "the step runs every time (cache = false)"
+	case c.forced(a.Step):
+		return "--force"
 	case last == nil:
 		return "never ran before"
 	case last.Key == a.Key && last.Outcome == event.Failed:
 		return "failed last time"
 	case last.Key == a.Key:
-		return "its result was no longer in the cache"
+		return "the cache evicted the result"
 	}
 	if now.err != nil {
-		return "changed; what it was made of is no longer in the cache"
+		return "changed, but the cache evicted the new inputs"
 	}
 	old, blobs, err := explain.Load(ctx, now.blobs, c.stores.Results, last.Key)
 	if err != nil {
-		return "changed; what it was is no longer in the cache"
+		return "changed, but the cache evicted the old inputs"
 	}
-	differs := explain.Outline(ctx, blobs, explain.Made{Action: old}, explain.Made{Action: now.action})
+	differs := explain.Compare(ctx, blobs, explain.Made{Action: old}, explain.Made{Action: now.action}, true)
 	return cmp.Or(differs.Reason(), "changed")
 }
 
-// fresh tells whether results of the step were not to count.
-func (c *collector) fresh(step string) bool {
+// forced reports whether the run ignored cached results of the step.
+func (c *collector) forced(step string) bool {
 	base, _ := addrs.CutKey(step)
 	at, err := addrs.ParseStep(base)
-	for _, f := range c.run.Fresh {
+	for _, f := range c.run.Force {
 		s, wrong := addrs.ParseStep(f)
 		if f == "" || err == nil && wrong == nil && s.Covers(at) {
 			return true

@@ -1,7 +1,6 @@
-// Package plantest has the conformance suite of plan.Extender. It takes the name of the type that it checks, as %T
-// prints it: TestSeams of package archtest reads the names and finds types that no suite checks.
-//
-// Fake is an Extender for builds of plans that no planner made.
+// Package plantest contains the conformance suite for implementations of plan.Resolver. The suite takes the type name
+// of the implementation, as %T prints it. TestSeams in package archtest collects these names, and reports
+// implementations that no suite tests.
 package plantest
 
 import (
@@ -18,21 +17,21 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// Extender checks a plan.Extender by its plan and by the values and the listing that the plan waits for. The plan must
-// have an instance that waits for values, one that waits for a listing, an output and a check that wait, and an
-// instance, an output and a check that do not.
-func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known plan.Known) {
+// Resolver tests a plan.Resolver. The argument known has the values and the listing that the plan p waits for. The plan
+// must contain instances that wait for values, for a listing and for nothing. It must also contain outputs and checks
+// that wait, and outputs and checks that do not wait.
+func Resolver(t *testing.T, name string, p *plan.Plan, x plan.Resolver, known plan.ResolvedInputs) {
 	if got := strings.TrimPrefix(fmt.Sprintf("%T", x), "*"); got != name {
 		t.Errorf("the suite is to check a %s, and gets a %s", name, got)
 	}
 	before := fmt.Sprintf("%+v", all(p))
-	values := plan.Known{Values: known.Values}
+	values := plan.ResolvedInputs{Values: known.Values}
 	saw := map[string]bool{}
 	for _, n := range p.Instances {
 		saw[fmt.Sprint("instance ", n.Waits)] = true
-		extend := func(k plan.Known) (*plan.Instance, error) { return x.ExtendInstance(n.At, k) }
+		extend := func(k plan.ResolvedInputs) (*plan.Instance, error) { return x.ExtendInstance(n.At, k) }
 		if n.Waits == plan.ForNothing || len(n.AwaitValues)+len(n.Await) > 0 {
-			fails(t, n.At.String(), plan.Known{}, extend)
+			fails(t, n.At.String(), plan.ResolvedInputs{}, extend)
 		}
 		if n.Waits == plan.ForNothing {
 			continue
@@ -50,8 +49,8 @@ func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known pl
 	}
 	for _, o := range p.Outputs {
 		saw[fmt.Sprint("output ", o.Waits)] = true
-		extend := func(k plan.Known) (plan.Output, error) { return x.ExtendOutput(o.Name, k) }
-		fails(t, o.Name, plan.Known{}, extend)
+		extend := func(k plan.ResolvedInputs) (plan.Output, error) { return x.ExtendOutput(o.Name, k) }
+		fails(t, o.Name, plan.ResolvedInputs{}, extend)
 		if o.Waits == plan.ForNothing {
 			continue
 		}
@@ -62,12 +61,12 @@ func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known pl
 	}
 	for _, c := range p.Checks {
 		saw[fmt.Sprint("check ", c.Settled != nil)] = true
-		extend := func(k plan.Known) (plan.Verdict, error) { return x.ExtendCheck(c.At, k) }
+		extend := func(k plan.ResolvedInputs) (plan.Verdict, error) { return x.ExtendCheck(c.At, k) }
 		if c.Settled != nil {
-			fails(t, c.At, plan.Known{}, extend)
+			fails(t, c.At, plan.ResolvedInputs{}, extend)
 			continue
 		}
-		if v := answer(t, c.At, plan.Known{}, extend); v.Known || len(v.Missing) == 0 {
+		if v := answer(t, c.At, plan.ResolvedInputs{}, extend); v.Known || len(v.Missing) == 0 {
 			t.Errorf("%s without values: %+v", c.At, v)
 		}
 		if v := answer(t, c.At, values, extend); !v.Known {
@@ -78,15 +77,19 @@ func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known pl
 		t.Errorf("the plan has only some of the parts that can wait: %v", saw)
 	}
 	elsewhere := addrs.Instance{Step: addrs.Step{Kind: "no", Name: "such"}}
-	fails(t, "no.such", known, func(k plan.Known) (*plan.Instance, error) { return x.ExtendInstance(elsewhere, k) })
-	fails(t, "no such", known, func(k plan.Known) (plan.Output, error) { return x.ExtendOutput("no such", k) })
-	fails(t, "check.none", known, func(k plan.Known) (plan.Verdict, error) { return x.ExtendCheck("check.none", k) })
+	fails(t, "no.such", known, func(k plan.ResolvedInputs) (*plan.Instance, error) {
+		return x.ExtendInstance(elsewhere, k)
+	})
+	fails(t, "no such", known, func(k plan.ResolvedInputs) (plan.Output, error) { return x.ExtendOutput("no such", k) })
+	fails(t, "check.none", known, func(k plan.ResolvedInputs) (plan.Verdict, error) {
+		return x.ExtendCheck("check.none", k)
+	})
 	if after := fmt.Sprintf("%+v", all(p)); after != before {
 		t.Errorf("the plan was changed: %s", cmp.Diff(before, after))
 	}
 }
 
-// all returns the content of the plan.
+// all returns the parts of the plan.
 func all(p *plan.Plan) (parts []any) {
 	for _, n := range p.Instances {
 		parts = append(parts, *n)
@@ -94,15 +97,16 @@ func all(p *plan.Plan) (parts []any) {
 	return append(parts, p.Outputs, p.Checks)
 }
 
-func fails[T any](t *testing.T, what string, known plan.Known, extend func(plan.Known) (T, error)) {
+func fails[T any](t *testing.T, what string, known plan.ResolvedInputs, extend func(plan.ResolvedInputs) (T, error)) {
 	t.Helper()
 	if got, err := extend(known); err == nil {
 		t.Errorf("%s: %+v, want an error", what, got)
 	}
 }
 
-// answer asks from several goroutines at once, and returns the answer, which must be the same for all.
-func answer[T any](t *testing.T, what string, known plan.Known, extend func(plan.Known) (T, error)) T {
+// answer asks concurrently, and returns the answer, which must be the same for all callers.
+func answer[T any](t *testing.T, what string, known plan.ResolvedInputs,
+	extend func(plan.ResolvedInputs) (T, error)) T {
 	t.Helper()
 	var answers [4]T
 	var errs [4]error
@@ -122,33 +126,33 @@ func answer[T any](t *testing.T, what string, known plan.Known, extend func(plan
 	return answers[0]
 }
 
-// Fake is a plan.Extender with the given answers.
+// Fake is a plan.Resolver with fixed answers, for builds without a planner.
 type Fake struct {
-	Instances map[addrs.Instance]func(plan.Known) (*plan.Instance, error)
-	Outputs   map[string]func(plan.Known) (plan.Output, error)
-	Checks    map[string]func(plan.Known) plan.Verdict
+	Instances map[addrs.Instance]func(plan.ResolvedInputs) (*plan.Instance, error)
+	Outputs   map[string]func(plan.ResolvedInputs) (plan.Output, error)
+	Checks    map[string]func(plan.ResolvedInputs) plan.Verdict
 }
 
 var errNoAnswer = errors.New("the test gives no answer")
 
-// ExtendInstance implements plan.Extender.
-func (f Fake) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.Instance, error) {
+// ExtendInstance implements plan.Resolver.
+func (f Fake) ExtendInstance(at addrs.Instance, known plan.ResolvedInputs) (*plan.Instance, error) {
 	if answer := f.Instances[at]; answer != nil {
 		return answer(known)
 	}
 	return nil, errNoAnswer
 }
 
-// ExtendOutput implements plan.Extender.
-func (f Fake) ExtendOutput(name string, known plan.Known) (plan.Output, error) {
+// ExtendOutput implements plan.Resolver.
+func (f Fake) ExtendOutput(name string, known plan.ResolvedInputs) (plan.Output, error) {
 	if answer := f.Outputs[name]; answer != nil {
 		return answer(known)
 	}
 	return plan.Output{}, errNoAnswer
 }
 
-// ExtendCheck implements plan.Extender.
-func (f Fake) ExtendCheck(at string, known plan.Known) (plan.Verdict, error) {
+// ExtendCheck implements plan.Resolver.
+func (f Fake) ExtendCheck(at string, known plan.ResolvedInputs) (plan.Verdict, error) {
 	if answer := f.Checks[at]; answer != nil {
 		return answer(known), nil
 	}

@@ -1,9 +1,9 @@
-// Package junit writes what a build did in JUnit's XML, which CI services show as a table of tests.
-//
-// It does not know what actions are for: each step is a suite, each of its actions a test.
+// Package junit writes a build as JUnit XML, which CI services show as a table of tests. Each step is a test suite, and
+// each action of the step is a test. The package does not know the meaning of actions.
 package junit
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -24,7 +24,7 @@ type Report struct {
 	total  float64 // seconds
 }
 
-// New returns a report of nothing.
+// New returns an empty report.
 func New() *Report {
 	return &Report{suites: map[string]*junit.Testsuite{}, took: map[string]time.Duration{}}
 }
@@ -32,7 +32,8 @@ func New() *Report {
 // Send implements event.Sink.
 func (r *Report) Send(e event.Event) {
 	switch e := e.(type) {
-	case event.BuildStarted: // a build that begins again, as something in the cache was damaged, is all there was
+	// hexmage restarts a build after it found a corrupt file in the cache; only the last attempt counts
+	case event.BuildStarted:
 		*r = *New()
 		r.name = e.Pipeline
 	case event.ActionFinished:
@@ -41,7 +42,7 @@ func (r *Report) Send(e event.Event) {
 		r.check(e)
 	case event.Diagnostic:
 		if e.Severity == "error" {
-			where := "" // no place is to blame
+			where := "" // the failure has no place
 			if e.File != "" {
 				where = fmt.Sprintf("%s:%d:%d\n", e.File, e.Line, e.Column)
 			}
@@ -57,29 +58,26 @@ func (r *Report) Send(e event.Event) {
 }
 
 func (r *Report) action(e event.ActionFinished) {
-	c := junit.Testcase{Name: e.Name, Status: string(e.Outcome)}
-	if c.Name == "" {
-		c.Name = e.Step
-	}
+	c := junit.Testcase{Name: cmp.Or(e.Name, e.Step), Status: string(e.Outcome)}
 	switch f := e.Failure; {
-	case f != nil && f.Engine:
+	case f != nil && f.InfrastructureError:
 		c.Error = result(f.Summary, "could not run", details(f))
 	case f != nil:
 		c.Failure = result(f.Summary, "failed", details(f))
-	case e.Outcome == event.Skipped:
-		c.Skipped = result("something that it needs failed", "", "")
+	case e.Outcome == event.NotRun:
+		c.Skipped = result("a step that it depends on failed", "", "")
 	}
 	if e.Warning != "" {
 		c.SystemErr = &junit.Output{Data: text(e.Warning)}
 	}
-	took := e.Duration
+	took := e.Duration()
 	if e.Outcome == event.Cached {
 		took = 0 // it did not run
 	}
 	r.add(e.Step, c, took)
 }
 
-// details are what there is to read of a failure: what it printed, what may help, where it comes from.
+// details returns the description of a failure: output, hints and place.
 func details(f *event.Failure) string {
 	parts := []string{strings.TrimRight(f.Output, "\n")}
 	for _, h := range f.Hints {
@@ -139,7 +137,7 @@ func result(message, kind, data string) *junit.Result {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// text is what XML can say of a text: no control characters, and no bytes that are no character.
+// text removes characters that XML does not allow, and invalid UTF-8.
 func text(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

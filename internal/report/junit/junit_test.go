@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,16 +73,16 @@ func TestReport(t *testing.T) {
 	got := written(t,
 		event.ActionFinished{Step: "exec.early", Outcome: event.Executed}, // of a build that begins again
 		event.BuildStarted{Pipeline: "p"},
-		event.ActionFinished{Step: "exec.a", Outcome: event.Executed, Duration: 1500 * time.Millisecond,
+		event.ActionFinished{Step: "exec.a", Outcome: event.Executed, Seconds: 1.5,
 			Warning: "old"},
-		event.ActionFinished{Step: "exec.b", Name: "x.o", Outcome: event.Cached, Duration: time.Second},
-		event.ActionFinished{Step: "exec.b", Name: "y.o", Outcome: event.Failed, Duration: time.Second,
+		event.ActionFinished{Step: "exec.b", Name: "x.o", Outcome: event.Cached, Seconds: 1},
+		event.ActionFinished{Step: "exec.b", Name: "y.o", Outcome: event.Failed, Seconds: 1,
 			Failure: &event.Failure{
 				Summary: "exit code 1", Output: "y.c:1: \x1b[31merror\x00 ]]> <&\xff\r\n", Hints: []string{"add it"},
 				Where: "p.hcl:3", Log: "logs/y"}},
 		event.ActionFinished{Step: "exec.c", Outcome: event.Failed,
-			Failure: &event.Failure{Summary: "no space", Engine: true}},
-		event.ActionFinished{Step: "exec.d", Outcome: event.Skipped},
+			Failure: &event.Failure{Summary: "no space", InfrastructureError: true}},
+		event.ActionFinished{Step: "exec.d", Outcome: event.NotRun},
 		event.CheckFinished{Check: "check.few", Severity: "error", Result: event.CheckFailed, Message: "too many",
 			Where: "p.hcl:9"},
 		event.CheckFinished{Check: "check.odd", Severity: "warning", Result: event.CheckFailed, Message: "odd",
@@ -106,8 +105,8 @@ func TestReport(t *testing.T) {
 			Cases: []test{{Name: "exec.c", Class: "exec.c", Status: "failed",
 				Error: &bad{"no space", "could not run", ""}}}},
 		{Name: "exec.d", Tests: 1,
-			Cases: []test{{Name: "exec.d", Class: "exec.d", Status: "skipped",
-				Skipped: &bad{"something that it needs failed", "", ""}}}},
+			Cases: []test{{Name: "exec.d", Class: "exec.d", Status: "not_run",
+				Skipped: &bad{"a step that it depends on failed", "", ""}}}},
 		{Name: "checks", Tests: 4, Cases: []test{
 			{Name: "check.few", Class: "checks", Status: "failed", Failure: &bad{"too many", "check", "at p.hcl:9"}},
 			{Name: "check.odd", Class: "checks", Status: "failed", Err: "warning: odd"},

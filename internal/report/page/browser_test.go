@@ -56,7 +56,7 @@ func browser(t *testing.T) (node, folder, chromium string) {
 	return node, folder, chromium
 }
 
-// seen is what testdata/browser.mjs says of a page, at one width and in one colour scheme.
+// seen is what testdata/browser.mjs says of a page, at one width and in one color scheme.
 type seen struct {
 	Width       int
 	ColorScheme string
@@ -75,7 +75,7 @@ type seen struct {
 	Passes      int // of axe
 }
 
-// TestBrowser: Chromium shows the page, opened as a file, at two widths and in both colour schemes, without an error
+// TestBrowser: Chromium shows the page, opened as a file, at two widths and in both color schemes, without an error
 // or a request; all of it is reached by the keyboard; every link works; and axe has nothing to complain about.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {

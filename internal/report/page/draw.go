@@ -9,16 +9,17 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/history"
+	"github.com/hexmage/hexmage/internal/report"
 )
 
-// graph is a drawing of steps: a band for each module, in it a column for each level. Lengths are the drawing's
+// graph is a drawing of steps: a band for each module, with a column for each level. Lengths are in the drawing's
 // units.
 type graph struct {
 	Width, Height int
 	Bands         []band
 	Boxes         []box
 	Lines         []curve
-	Left          int // steps that are not drawn
+	Left          int // number of steps that are not drawn
 }
 
 type band struct {
@@ -46,14 +47,14 @@ const (
 	gapX, gapY          = 56, 12
 	bandHead            = 24
 	margin              = 12
-	nameLength          = 28 // characters that a box has room for
+	nameLength          = 28 // characters per box
 )
 
-// draw lays out the steps with those numbers, which are sorted.
+// draw lays out the steps with these sorted indexes.
 func draw(d *history.Document, drawn []int) *graph {
 	g := &graph{Left: len(d.Steps) - len(drawn)}
 	level := map[int]int{}
-	for _, i := range drawn { // what a step needs comes before it
+	for _, i := range drawn { // dependencies come first
 		column := 0
 		for _, n := range d.Steps[i].Needs {
 			if l, ok := level[n]; ok {
@@ -84,7 +85,7 @@ func draw(d *history.Document, drawn []int) *graph {
 			b := box{X: margin + column*(boxWidth+gapX), Y: y + bandHead + rows[column]*(boxHeight+gapY), At: i,
 				State: state(s), Critical: s.Critical}
 			name := strings.TrimPrefix(s.Step, m+".")
-			b.Name, b.Note, b.Title = middle(name, nameLength), note(s), s.Step
+			b.Name, b.Note, b.Title = report.Middle(name, nameLength), note(s), s.Step
 			rows[column]++
 			most = max(most, rows[column])
 			g.Width = max(g.Width, b.X+boxWidth+margin)
@@ -92,7 +93,7 @@ func draw(d *history.Document, drawn []int) *graph {
 			g.Boxes = append(g.Boxes, b)
 		}
 		height := bandHead + most*(boxHeight+gapY)
-		g.Bands = append(g.Bands, band{y, height, cmp.Or(m, "the pipeline itself")})
+		g.Bands = append(g.Bands, band{y, height, cmp.Or(m, "pipeline")})
 		y += height + gapY
 	}
 	g.Height = y + margin
@@ -108,7 +109,8 @@ func draw(d *history.Document, drawn []int) *graph {
 	return g
 }
 
-// way is a line from one box to another. Over more than one column it goes between the rows, behind no other box.
+// way returns a line between two boxes. A line that spans several columns passes between the rows, not behind other
+// boxes.
 func way(from, to box) string {
 	x1, y1, x2, y2 := from.X+boxWidth, from.Y+boxHeight/2, to.X, to.Y+boxHeight/2
 	bend := func(x, y, toX, toY int) string {
@@ -122,7 +124,7 @@ func way(from, to box) string {
 	return start + bend(x1, y1, x1+gapX, lane) + fmt.Sprintf("H%d", x2-gapX) + bend(x2-gapX, lane, x2, y2)
 }
 
-// note says in a few words what a run did for the step.
+// note returns a summary of the step's actions.
 func note(s *history.Step) string {
 	text := state(s)
 	if s.Executed+s.Failed > 0 {
@@ -137,16 +139,6 @@ func note(s *history.Step) string {
 	return text
 }
 
-// middle leaves out the middle of a long text.
-func middle(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
-		return s
-	}
-	half := (most - 1) / 2
-	return string(r[:half]) + "…" + string(r[len(r)-(most-1-half):])
-}
-
 // bar is a line of the timeline.
 type bar struct {
 	At       int
@@ -154,12 +146,12 @@ type bar struct {
 	State    string
 	Start    string
 	Took     string
-	Waited   string // how long the run waited for it, on the critical path
+	Waited   string // its share of the critical path
 	Critical bool
 	Parts    []part
 }
 
-// part is when actions of a step were at work, in thousandths of the run.
+// part is a period in which actions of a step ran, in thousandths of the run.
 type part struct {
 	X, Width float64
 	Outcome  event.Outcome
@@ -167,7 +159,7 @@ type part struct {
 
 const (
 	timeUnits = 1000.0
-	leastPart = 1.5 // narrower ones are not seen
+	leastPart = 1.5 // minimum visible width
 )
 
 func barOf(s *history.Step, at int, span float64, waited map[int]float64) bar {
@@ -186,20 +178,20 @@ func barOf(s *history.Step, at int, span float64, waited map[int]float64) bar {
 			Outcome: a.Outcome}
 		if n := len(b.Parts); n > 0 {
 			last := &b.Parts[n-1]
-			if p.X <= last.X+last.Width+0.5 && last.Outcome == p.Outcome { // seen as one
+			if p.X <= last.X+last.Width+0.5 && last.Outcome == p.Outcome { // the gap is invisible
 				last.Width = max(last.Width, tenth(p.X+p.Width-last.X))
 				continue
 			}
 		}
 		b.Parts = append(b.Parts, p)
 	}
-	if len(b.Parts) > maxParts { // they would be as wide as what is between them
+	if len(b.Parts) > maxParts { // too many parts: gaps would be as wide as parts
 		first, last := b.Parts[0], b.Parts[len(b.Parts)-1]
 		b.Parts = []part{{first.X, tenth(last.X + last.Width - first.X), first.Outcome}}
 	}
 	return b
 }
 
-const maxParts = 200 // of one line
+const maxParts = 200 // per line
 
 func tenth(x float64) float64 { return math.Round(10*x) / 10 }

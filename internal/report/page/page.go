@@ -1,8 +1,8 @@
-// Package page writes a run as one HTML page that needs nothing else: no network, no other file.
+// Package page writes a run as one self-contained HTML page.
 //
-// All that a document has is hostile text. It is escaped where it stands, the page's own script takes it from data,
-// and the page forbids itself everything but its own style and script. The package does not know where a document
-// comes from, nor what its steps do.
+// All texts in a document are untrusted. The template escapes them, and the script of the page treats them as data. The
+// content security policy of the page allows only the page's own style and script. The package does not know where a
+// document comes from, or what a step does.
 package page
 
 import (
@@ -36,10 +36,10 @@ const (
 	maxListed = 300 // steps in the list before the script adds more
 )
 
-// pageTemplate is the page's form, with its style and script.
+// pageTemplate is the page's template with its style and script.
 var pageTemplate = sync.OnceValues(func() (*form, error) {
 	text := func(name string) string {
-		b, _ := files.ReadFile(name) // it is in the program
+		b, _ := files.ReadFile(name) // embedded
 		return string(b)
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds,
@@ -53,7 +53,7 @@ type form struct {
 	style, script string
 }
 
-// view is what the form shows.
+// view is the data of the template.
 type view struct {
 	*history.Document
 	Title          string
@@ -62,17 +62,17 @@ type view struct {
 	Script         template.JS
 	Began          string
 	Took           string
-	Unchanged      int // actions that nobody had to look at
+	Unchanged      int // actions of steps that were not selected or had no changes
 	CriticalTime   string
 	Work           string
 	Graph          *graph
 	Timeline       []bar
-	Drawn          int // steps of the timeline
-	Active         int // steps that the run had something of
+	Drawn          int // steps in the timeline
+	Active         int // steps with actions
 	Listed         []step
 	More           int // steps that the script adds
 	Metrics        []metric
-	Base           *history.Document // nil: there is none
+	Base           *history.Document // may be nil
 	BaseBegan      string
 	Tables         []table
 	Pictures       []picture
@@ -83,7 +83,7 @@ type view struct {
 
 type fact struct{ Name, Value string }
 
-// Write writes the page of a run, beside a baseline that may be nil.
+// Write writes the HTML page of the run d. If base is not nil, the page compares the run with base.
 func Write(w io.Writer, d, base *history.Document) error {
 	f, err := pageTemplate()
 	if err != nil {
@@ -93,13 +93,13 @@ func Write(w io.Writer, d, base *history.Document) error {
 		Began: moment(d.Started), Took: Seconds(d.Seconds), Base: base}
 	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; "+
 		"form-action 'none'", sum(f.style), sum(f.script))
-	v.Unchanged = max(0, d.Actions-d.Executed-d.Cached-d.Failed-d.Skipped)
+	v.Unchanged = max(0, d.Actions-d.Executed-d.Cached-d.Failed-d.NotRun)
 	v.steps()
 	v.outputs()
 	v.metrics()
 	v.HostFacts, v.ToolchainFacts = facts(d.Host), facts(d.Toolchains)
 	v.Data = dataOf(d)
-	var b bytes.Buffer // a page is whole or not there
+	var b bytes.Buffer // write the page at once, so that it is complete or missing
 	if err := f.Execute(&b, v); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func Write(w io.Writer, d, base *history.Document) error {
 	return err
 }
 
-// sum names a style or a script in the page's policy.
+// sum returns the hash of a style or a script for the page's policy.
 func sum(text string) string {
 	s := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(s[:])
@@ -122,7 +122,7 @@ func facts(m map[string]string) (all []fact) {
 	return all
 }
 
-// Seconds is a duration for people.
+// Seconds formats a duration for users.
 func Seconds(s float64) string {
 	switch {
 	case s <= 0:
@@ -151,16 +151,16 @@ type step struct {
 	Counts   string
 	Needed   []link
 	Elapsed  string
-	Detailed bool // the script has more of it
+	Detailed bool // the script has more details
 }
 
 type link struct {
 	At   int
 	Text string
-	Link bool // it is on the page from the start
+	Link bool // in the page from the start, so links to it work
 }
 
-// state is what a run did for a step, in a word.
+// state returns a step's result as a word.
 func state(s *history.Step) string {
 	switch {
 	case s.Failed > 0:
@@ -183,10 +183,10 @@ func counts(s *history.Step) string {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
-	return cmp.Or(strings.Join(parts, ", "), "no action looked at")
+	return cmp.Or(strings.Join(parts, ", "), "no action checked")
 }
 
-// elapsed is how long the step took from its first action to its last, "" if none ran.
+// elapsed returns the time from the start of the step's first action to the end of its last, or "".
 func elapsed(s *history.Step) string {
 	if s.Executed+s.Failed == 0 {
 		return ""
@@ -194,7 +194,7 @@ func elapsed(s *history.Step) string {
 	return Seconds(max(0, s.End-s.Start))
 }
 
-// steps fills in the graph, the timeline and the list.
+// steps adds the graph, the timeline and the list.
 func (v *view) steps() {
 	d := v.Document
 	waited := d.Critical()
@@ -214,7 +214,7 @@ func (v *view) steps() {
 	if len(waited) > 0 {
 		v.CriticalTime = Seconds(total)
 	}
-	// What matters most: failures, the critical path, what ran longest.
+	// Order: failures, the critical path, the longest.
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &d.Steps[a], &d.Steps[b]
 		return cmp.Or(first(x.Failed > 0, y.Failed > 0), first(x.Critical, y.Critical), first(x.Ran(), y.Ran()),
@@ -254,7 +254,7 @@ func (v *view) steps() {
 	}
 }
 
-const maxNeeds = 40 // links of one step
+const maxNeeds = 40 // per step
 
 func first(a, b bool) int {
 	switch {
@@ -266,17 +266,17 @@ func first(a, b bool) int {
 	return 1
 }
 
-// table is an output that is one.
+// table is an output with rows or columns.
 type table struct {
 	Name string
 	report.Table
 	Wrong string
 }
 
-// Grid tells whether the table has columns.
+// Grid reports whether the table has columns.
 func (t table) Grid() bool { return len(t.Columns) > 0 }
 
-// picture is an output that is one.
+// picture is an image output.
 type picture struct {
 	Name string
 	URL  template.URL
@@ -294,7 +294,7 @@ func (v *view) outputs() {
 			}
 			v.Tables = append(v.Tables, one)
 		case path.Ext(o.Path) == ".svg":
-			// As an image it can run nothing and fetch nothing.
+			// an <img> element can neither run nor fetch anything
 			v.Pictures = append(v.Pictures,
 				picture{o.Name, template.URL("data:image/svg+xml;base64," +
 					base64.StdEncoding.EncodeToString(o.Content))})
@@ -324,18 +324,18 @@ func (v *view) metrics() {
 	}
 }
 
-// Shown tells whether the output's content is on the page.
+// Shown reports whether the page has the output's content.
 func (v *view) Shown(o runlog.Output) bool {
 	return len(o.Content) > 0 && (o.Show == "table" || path.Ext(o.Path) == ".svg")
 }
 
-// CheckText is what came of a check, in words.
+// CheckText describes the result of a check for users.
 func (v *view) CheckText(c event.CheckFinished) string {
 	return map[event.CheckResult]string{event.CheckPassed: "passed", event.CheckFailed: "failed",
-		event.CheckUnknown: "not evaluated", event.CheckLeftOut: "not part of this run"}[c.Result]
+		event.CheckUnknown: "not evaluated", event.CheckNotSelected: "not part of this run"}[c.Result]
 }
 
-// data is what the script makes lines of: reasons and workers once, actions as lists.
+// data is the input of the page's script: each reason once, actions as lists.
 type data struct {
 	Reasons []string   `json:"reasons"`
 	Steps   []stepData `json:"steps"`
@@ -346,7 +346,7 @@ type stepData struct {
 	State   string   `json:"state"`
 	Counts  string   `json:"counts"`
 	Took    string   `json:"took,omitempty"`
-	Actions [][6]any `json:"actions,omitempty"` // name, outcome, start, seconds, bytes, number of the reason
+	Actions [][6]any `json:"actions,omitempty"` // name, outcome, start, seconds, bytes, index of the reason
 }
 
 func dataOf(d *history.Document) data {

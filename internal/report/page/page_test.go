@@ -44,13 +44,13 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><scr
 func whole() *history.Document {
 	return &history.Document{
 		Format: history.Format, ID: "0123abcd", Pipeline: "greet", Profile: "open", Version: "(devel)",
-		Variables: "e3b0", Selected: []string{"exec.all"}, Fresh: []string{""}, Parallel: 2,
+		Variables: "e3b0", Selected: []string{"exec.all"}, Force: []string{""}, Parallel: 2,
 		Host: map[string]string{"os": "linux", "processors": "2"}, Toolchains: map[string]string{"cc": "22.1"},
 		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Seconds: 9.5,
-		Result: history.Failed, Executed: 3, Cached: 1, Failed: 1, Skipped: 1, Actions: 8, ChecksFailed: 1,
+		Result: history.Failed, Executed: 3, Cached: 1, Failed: 1, NotRun: 1, Actions: 8, ChecksFailed: 1,
 		Steps: []history.Step{
 			{Step: "toolchain.cc", Cached: 1,
-				Actions: []history.Action{{Outcome: event.Cached, Reason: "nothing differed from run 0123",
+				Actions: []history.Action{{Outcome: event.Cached, Reason: "nothing changed since run 0123",
 					Start: 0.1, Seconds: 0.01, Bytes: 5e9}}, Start: 0.1, End: 0.11, Bytes: 5e9},
 			{Step: "module.aot.exec.obj", Module: "module.aot", Needs: []int{0}, Executed: 2, Start: 0.2, End: 5,
 				Work: 6, Bytes: 1234, Critical: true, Reasons: []history.Reason{{Text: "a.c changed", Actions: 2}},

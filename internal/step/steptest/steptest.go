@@ -1,5 +1,6 @@
-// Package steptest has the conformance suite of step.Kind. It takes the name of the type that it checks, as %T prints
-// it without type parameters: TestSeams of package archtest reads the names and finds types that no suite checks.
+// Package steptest contains the conformance suite for implementations of step.Kind. The suite takes the type name of
+// the implementation, as %T prints it without type parameters. TestSeams in package archtest collects these names, and
+// reports types that no suite tests.
 package steptest
 
 import (
@@ -20,10 +21,11 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Kind checks a kind by a request that it can plan. No file can be opened meanwhile but those that the request opens.
+// Kind tests a kind with a request that the kind must be able to plan. While it plans, the kind can open only the files
+// that Request.Open allows.
 func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	if got, _, _ := strings.Cut(fmt.Sprintf("%T", k), "["); got != name {
-		t.Fatalf("the suite is to check a %s, and gets a %s", name, got)
+		t.Fatalf("the suite checks a %s, but got a %s", name, got)
 	}
 	checkSchema(t, k)
 	var mu sync.Mutex
@@ -35,7 +37,7 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 		if open != nil {
 			return open(name)
 		}
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("no file can be opened here")}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("no file can be opened during this check")}
 	}
 	before := fmt.Sprintf("%+v", r)
 	var plans [4]step.Planned
@@ -55,12 +57,12 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	p := plans[0]
 	for _, again := range plans[1:] {
 		if !reflect.DeepEqual(data(p), data(again)) {
-			t.Errorf("it plans another thing each time: %s", cmp.Diff(data(p), data(again)))
+			t.Errorf("it returns a different plan each time: %s", cmp.Diff(data(p), data(again)))
 		}
 	}
 	for name := range opened {
 		if !slices.Contains(p.Reads.Paths, name) {
-			t.Errorf("it looked at %s, and does not say so", name)
+			t.Errorf("it reads %s without recording it", name)
 		}
 	}
 	checkSpecs(t, r, p.Specs)
@@ -75,7 +77,7 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	checkErrors(t, k, r)
 }
 
-// data is what is planned without what is a function.
+// data returns the plan without its functions.
 func data(p step.Planned) []any {
 	return []any{p.Specs, p.Outputs, fmt.Sprintf("%#v", p.Attrs), p.Await, p.Expand != nil, p.Missing, p.Programs,
 		p.Reads, p.Explain != nil}
@@ -86,19 +88,19 @@ func checkSchema(t *testing.T, k step.Kind) {
 	s, again := k.Schema(), k.Schema()
 	if s.Summary == "" || s.Example == "" || s.Summary != again.Summary || s.Example != again.Example ||
 		!reflect.DeepEqual(s.Outputs, again.Outputs) || !reflect.DeepEqual(s.Arguments, again.Arguments) {
-		t.Errorf("its schema says nothing, or another thing each time: %+v, %+v", s, again)
+		t.Errorf("its schema is empty, or different each time: %+v, %+v", s, again)
 	}
 	seen := map[string]bool{}
 	for _, o := range s.Outputs {
 		if o.Name == "" || o.Doc == "" || seen[o.Name] || o.Class.String() == "none" {
-			t.Errorf("an output without name, class or sentence, or of a name that another has: %+v", o)
+			t.Errorf("an output without name, class or doc, or with a duplicate name: %+v", o)
 		}
 		seen[o.Name] = true
 	}
 }
 
-// checkSpecs holds actions to what a build makes of them: names and paths that are unique and lead nowhere else,
-// inputs that exist.
+// checkSpecs checks actions as a build does: names and paths are unique and stay inside the exec root, and inputs
+// exist.
 func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
 	t.Helper()
 	names := map[string]bool{}
@@ -113,7 +115,7 @@ func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
 		paths := map[string]bool{}
 		for _, in := range s.Inputs {
 			if paths[in.Path] || in.Path != "" && !filepath.IsLocal(filepath.FromSlash(in.Path)) {
-				t.Errorf("action %q: an input leads out of the exec root, or is at the path of another: %q", s.Name,
+				t.Errorf("action %q: an input leads out of the exec root, or has the path of another: %q", s.Name,
 					in.Path)
 			}
 			paths[in.Path] = true
@@ -139,7 +141,7 @@ func checkInput(t *testing.T, r step.Request, specs []action.Spec, in action.Inp
 		t.Errorf("the input at %q is %d things", in.Path, n)
 	}
 	if o := in.Artifact; o != nil {
-		used := slices.ContainsFunc(r.Uses, func(u step.Use) bool { return *u.Output == *o })
+		used := slices.ContainsFunc(r.Uses, func(u step.OutputRef) bool { return *u.Output == *o })
 		for _, tool := range r.Toolchains {
 			used = used || tool.Output == *o
 		}
@@ -173,7 +175,7 @@ func checkOutputs(t *testing.T, k step.Kind, r step.Request, p step.Planned) {
 	}
 	for name, o := range p.Outputs {
 		if o.Class != action.Tree && (len(o.Parts) != 1 || o.Parts[0].Path != "") {
-			t.Errorf("output %s is a %v of the parts %+v", name, o.Class, o.Parts)
+			t.Errorf("output %s has class %v and parts %+v", name, o.Class, o.Parts)
 		}
 		for _, in := range o.Parts {
 			checkInput(t, r, p.Specs, in)
@@ -181,17 +183,18 @@ func checkOutputs(t *testing.T, k step.Kind, r step.Request, p step.Planned) {
 	}
 }
 
-// checkErrors takes the toolchains away: who needs one says so, where the step is, and plans nothing.
+// checkErrors plans without toolchains. A kind that requires one must report an error at the step, and must plan
+// nothing.
 func checkErrors(t *testing.T, k step.Kind, r step.Request) {
 	t.Helper()
 	r.Toolchains = nil
 	p, diags := k.Plan(r)
 	for _, d := range diags {
 		if d.Summary == "" || d.Detail == "" || d.Subject == nil {
-			t.Errorf("a diagnostic that does not say what, where and what next: %+v", d)
+			t.Errorf("a diagnostic without problem, place or remedy: %+v", d)
 		}
 	}
 	if rest := (step.Planned{Reads: p.Reads}); diags.HasErrors() && !reflect.DeepEqual(p, rest) {
-		t.Errorf("beside errors it plans %+v", p)
+		t.Errorf("it reports errors, but also plans %+v", p)
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it
-// has several names (one of them may be written to later) or is on another file system, and left alone when the blob
-// is there. No process may have it open for writing: the executor has ended all processes of an action before it
-// takes the outputs.
+// Adopt implements store.Local. It renames the file into the store without copying. If the file is on another file
+// system, Adopt copies it. If the file has several hard links, Adopt also copies it, because a process may later write
+// to the file through another link. If the blob exists, Adopt does nothing to the file. No process may have the file
+// open for writing. So the executor ends all processes of an action before it takes the outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {
-		return digest.Digest{}, fmt.Errorf("take %s into the store: %w", path, err)
+		return digest.Digest{}, fmt.Errorf("store %s: %w", path, err)
 	}
 	return d, nil
 }
@@ -36,12 +36,12 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	if d.Size() != info.Size() {
-		return digest.Digest{}, errors.New("its size changes while it is read: a process still writes to it")
+		return digest.Digest{}, errors.New("another process changed the size of the file during reading")
 	}
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return d, err
 	}
-	// Its mode and time are right before it is seen. Both steps fail for a file of another user or on another file
+	// Set mode and time before the blob becomes visible. Both fail for a file of another user or on another file
 	// system.
 	if atomicfile.Links(info) == 1 {
 		err := atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
@@ -55,5 +55,5 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	return d, s.write(ctx, d, f, layout.Blobs)
 }
 
-// Ref implements store.Local: what the store has is in it.
+// Ref implements store.Local. It always returns false, because all content is inside the store.
 func (s *Blobs) Ref(digest.Digest) (store.Ref, bool) { return store.Ref{}, false }

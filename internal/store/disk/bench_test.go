@@ -71,7 +71,7 @@ func BenchmarkLink(b *testing.B) {
 				b.Fatal(err)
 			}
 			for i := 0; b.Loop(); i++ {
-				if err := s.Link(b.Context(), d, filepath.Join(root, strconv.Itoa(i)), perm(executable)); err != nil {
+				if err := s.Link(b.Context(), d, filepath.Join(root, strconv.Itoa(i)), executable); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,26 +1,27 @@
 // Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
-// <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. Start with NewBlobs and NewResults.
+// <root>/blake3/ac/ab/<hash>. For SHA-256, the paths do not contain blake3/. Start with NewBlobs and NewResults.
 //
-// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a
-// root, and a blob is there whole or not at all, but for two dangers. A power cut may leave a name without content:
-// sync.go handles it. And a program that runs as root may write into a blob through a hard link: the file's mode and
-// modification time tell (see trusted). The time is store.LinkTime for all blobs. It is fixed, so tools that look at
-// times of inputs do not make outputs that depend on when something was cached. The inode's change time is then the
-// time of the last link, for garbage collection.
+// Blobs are read-only files. hexmage writes a blob to <root>/new and renames it, so any number of processes may share a
+// root. A blob is complete or missing, with two exceptions. First, a power cut may leave a name without content;
+// sync.go handles this. Second, a program that runs as root may write into a blob through a hard link. The mode and
+// modification time of the file then reveal the write (see trusted).
 //
-// Open hashes what it reads. Link does not: a bit that flips on the disk under an unchanged time reaches the action
-// that the blob is linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from
-// then on, and its action runs again.
+// All blobs have the modification time store.LinkTime. So tools that compare the times of inputs do not depend on when
+// hexmage cached something. The inode's change time is the time of the last link, for garbage collection.
 //
-// A hard link shares the blob's mode. So a blob that is wanted executable has a second file at
-// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555. It is derived, and only Link reads it.
+// Open hashes the content, but Link does not. If the disk corrupts a bit, no time changes, so Link does not detect the
+// error and the action gets the corrupt file. `hexmage cache verify` detects such errors. hexmage moves a corrupt blob
+// to <root>/damaged and treats the blob as missing. Then the action that produced the blob runs again.
 //
-// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the
-// messages that were stored with it (the Action, its Command and Directories of its inputs, for explaining the key
-// later) and a checksum.
+// A hard link has the mode of the blob. So an executable blob has a second file with mode 0555 at
+// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256). The second file is a copy, and only Link reads it.
 //
-// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name
-// exist. It deletes corrupt files alone.
+// The file of a result is an ActionResult message with two additional fields, which other programs skip. One field
+// contains a checksum. The other field contains the messages that explain the key: the Action, its Command and
+// Directories.
+//
+// The package does not know the meaning or origin of blobs, or whether the blobs in a result exist. It deletes only
+// corrupt files.
 package disk
 
 import (
@@ -44,17 +45,17 @@ import (
 // staleAge is how old a temporary file of a dead process must be before NewBlobs removes it.
 const staleAge = time.Hour
 
-// Blobs is a store.Blobs and store.Local on a folder, which many processes may use at once.
+// Blobs keeps blobs in a folder. It implements store.Blobs and store.Local. Many processes may use the folder at once.
 type Blobs struct {
 	root    string
-	noClone atomic.Bool // the file system has no reflinks: do not ask again
+	noClone atomic.Bool // the file system does not support reflinks
 
 	mu   sync.Mutex
-	safe bool // no power cut has damaged a blob since the last sync: see recovered
+	safe bool // blobs are intact since the last power cut: see recovered
 }
 
-// NewBlobs returns the store in the folder root, which it creates if needed, and removes temporary files that dead
-// processes left there.
+// NewBlobs returns the store in the folder root, and creates the folder if needed. It removes temporary files of dead
+// processes.
 func NewBlobs(root string) (*Blobs, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -70,14 +71,14 @@ func NewBlobs(root string) (*Blobs, error) {
 // Root returns the store's folder, as an absolute path.
 func (s *Blobs) Root() string { return s.root }
 
-// Path returns where the blob is, or would be. Nobody may write there.
+// Path returns the path of the blob, even if the blob is missing. Callers must not write to the path.
 func (s *Blobs) Path(d digest.Digest) string { return s.file(layout.Blobs, d) }
 
 func (s *Blobs) file(kind layout.Kind, d digest.Digest) string {
 	return layout.Root(s.root).File(kind, d)
 }
 
-// Missing implements store.Blobs. A blob whose file is damaged, as far as its size and time tell, is missing.
+// Missing implements store.Blobs. It treats a blob as missing if the size or time shows that the file is corrupt.
 func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
 	var missing []digest.Digest
 	for _, d := range ds {
@@ -94,7 +95,7 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	return missing, nil
 }
 
-// Open implements store.Blobs. It quarantines a blob that turns out to be corrupt.
+// Open implements store.Blobs. It quarantines a corrupt blob.
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	f, err := s.open(d)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 	return store.Verify(f, d, func() error { return s.quarantine(d, f) }), nil
 }
 
-// open returns the blob's file, whose size is right.
+// open returns the blob's file after checking its size.
 func (s *Blobs) open(d digest.Digest) (*os.File, error) {
 	f, err := os.OpenFile(s.Path(d), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,9 +122,9 @@ func (s *Blobs) open(d digest.Digest) (*os.File, error) {
 		return f, nil
 	}
 	defer f.Close()
-	// The digest may be what is wrong: it can come from anywhere, and must not cost us a good blob.
+	// The digest may be wrong, not the blob: it may come from an untrusted source, and must not cost a good blob.
 	if is, err := d.Function().Reader(f); err == nil && is.Hex() == d.Hex() {
-		return nil, fmt.Errorf("blob %s: the store has it with %d bytes: %w", d, st.Size(), store.ErrNotFound)
+		return nil, fmt.Errorf("blob %s: the actual size is %d bytes: %w", d, st.Size(), store.ErrNotFound)
 	}
 	return nil, s.corrupt(d, f)
 }
@@ -136,7 +137,7 @@ func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	return s.write(ctx, d, r, layout.Blobs)
 }
 
-// write makes the blob's file of a kind, with the content of r, which must be d.
+// write creates the blob's file of a kind. It fails unless the content of r matches d.
 func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind layout.Kind) error {
 	f, err := atomicfile.Temp(layout.Root(s.root).New(), "put")
 	if err == nil {

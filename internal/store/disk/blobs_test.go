@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,14 +22,6 @@ func open(t testing.TB, root string) *disk.Blobs {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// perm is what a link is asked for with.
-func perm(executable bool) fs.FileMode {
-	if executable {
-		return 0o555
-	}
-	return 0o444
 }
 
 // overwrite replaces a blob's file behind the store's back, with the time that a blob has if sly.
@@ -108,14 +99,14 @@ func TestWriteThroughLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := filepath.Join(dir, "first")
-		if err := s.Link(ctx, d, first, perm(executable)); err != nil {
+		if err := s.Link(ctx, d, first, executable); err != nil {
 			t.Fatal(err)
 		}
 		bad := bytes.Clone(b)
 		bad[0] ^= 1
 		overwrite(t, first, bad, false)
 		second := filepath.Join(dir, "second")
-		err := s.Link(ctx, d, second, perm(executable))
+		err := s.Link(ctx, d, second, executable)
 		if err == nil {
 			got, rerr := os.ReadFile(second)
 			if rerr != nil || !bytes.Equal(got, b) {
@@ -128,7 +119,7 @@ func TestWriteThroughLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		third := filepath.Join(dir, "third")
-		if err := s.Link(ctx, d, third, perm(executable)); err != nil {
+		if err := s.Link(ctx, d, third, executable); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(third); err != nil || !bytes.Equal(got, b) {
@@ -148,7 +139,7 @@ func TestForeignBlob(t *testing.T) {
 	if err := os.WriteFile(s.Path(d), b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), 0o444); err != nil {
+	if err := s.Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), false); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Sync(t.Context()); err != nil {
@@ -178,7 +169,7 @@ func TestLinkDamagedIsNotFound(t *testing.T) {
 		}
 		overwrite(t, s.Path(d), c.b, true)
 		path := filepath.Join(t.TempDir(), "f")
-		if err := s.Link(t.Context(), d, path, perm(c.executable)); !errors.Is(err, store.ErrNotFound) {
+		if err := s.Link(t.Context(), d, path, c.executable); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: error %v, want ErrNotFound", name, err)
 		}
 		if _, err := os.Lstat(path); err == nil {

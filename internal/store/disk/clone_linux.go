@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cloneFile makes dst share src's extents. It fails with errors.ErrUnsupported where the two cannot share; forever
-// tells that the file system never will.
+// cloneFile makes dst share src's extents. It fails with errors.ErrUnsupported if that is impossible; forever reports
+// that the file system never supports it.
 func cloneFile(dst, src *os.File) (forever bool, err error) {
 	for {
 		switch err = unix.IoctlFileClone(int(dst.Fd()), int(src.Fd())); {

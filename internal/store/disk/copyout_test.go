@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
@@ -76,26 +77,57 @@ func TestCopyOut(t *testing.T) {
 				switch {
 				case want == nil && (err != nil || !bytes.Equal(got, b)):
 					t.Errorf("%s: %v, %d bytes that are right: %v", how, err, len(got), bytes.Equal(got, b))
-				case want != nil && (!errors.Is(err, want) || rerr == nil && how == "CopyFile"):
+				case want != nil && (!errors.Is(err, want) || rerr == nil):
 					t.Errorf("%s: error %v, want %v; a file was left: %v", how, err, want, rerr == nil)
 				}
 			}
 			out := func(s *disk.Blobs) func() error {
-				return func() error {
-					return errors.Join(os.WriteFile(to, nil, 0o600),
-						s.Link(t.Context(), d, to, 0o644))
-				}
+				return func() error { return store.CopyFile(t.Context(), s, d, to, 0o644) }
 			}
-			check("Link", out(s), c.first)
+			check("CopyFile", out(s), c.first)
 			other, err := disk.NewBlobs(root)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check("Link in another process", out(other), c.later)
-			check("CopyFile", func() error {
+			check("CopyFile in another process", out(other), c.later)
+			check("CopyFile over a decorator", func() error {
 				return store.CopyFile(t.Context(), store.WithHostFiles(s), d, to,
 					0o644)
 			}, c.later)
 		})
+	}
+}
+
+// TestCopyOutElsewhere: a writable copy has a time of its own, also on another file system.
+func TestCopyOutElsewhere(t *testing.T) {
+	b := storetest.Bytes(7, store.MinRef+5)
+	d := digest.BLAKE3.Bytes(b)
+	s, err := disk.NewBlobs(t.TempDir())
+	if err == nil {
+		err = s.Put(t.Context(), d, bytes.NewReader(b))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, parent := range []string{t.TempDir(), "/dev/shm"} {
+		dir, err := os.MkdirTemp(parent, "hexmage")
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		defer os.RemoveAll(dir)
+		to := filepath.Join(dir, "f")
+		if err := store.CopyFile(t.Context(), s, d, to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(to)
+		st, serr := os.Stat(to)
+		if err = errors.Join(err, serr); err != nil || !bytes.Equal(got, b) || st.Mode() != 0o755 ||
+			time.Since(st.ModTime()) > time.Hour {
+			t.Errorf("%s: %d bytes, %v, %v", to, len(got), st, err)
+		}
+		if _, err := os.Stat(s.Path(d)); err != nil {
+			t.Error(err)
+		}
 	}
 }

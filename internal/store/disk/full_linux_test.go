@@ -62,7 +62,7 @@ func TestFull(t *testing.T) {
 	if err := s.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
 		t.Errorf("when there is space again: %v", err)
 	}
-	if err := s.Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), 0o555); err != nil {
+	if err := s.Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), true); err != nil {
 		t.Error(fmt.Errorf("link: %w", err))
 	}
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Link implements store.Local. It trusts a blob by its mode and time. If the blob is corrupt, the error is both
-// store.ErrNotFound and store.ErrCorrupt.
-func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	if perm&0o222 != 0 {
-		return s.copyOut(ctx, d, path, perm)
+// Link implements store.Local. It checks only the mode and the time of the blob, not the content. If the blob is
+// corrupt, the error wraps store.ErrNotFound and store.ErrCorrupt.
+func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
+	perm := fs.FileMode(0o444)
+	if executable {
+		perm = 0o555
 	}
-	executable := perm&0o111 != 0
 	if !s.noClone.Load() {
 		src, err := s.sound(ctx, d)
 		if err != nil {
 			return err
 		}
-		err = atomicfile.WriteProgram(func() error { return s.clone(src, path, perm) })
+		err = atomicfile.WriteProgram(func() error { return s.clone(src, d, path, perm) })
 		src.Close()
 		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
 			return err
@@ -45,16 +45,15 @@ func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("link %s: %w", d, err)
 	}
-	// Another file system, too many links, or a blob that another user owns.
+	// The link failed: another file system, too many links, or a blob of another user.
 	if !executable {
 		return s.copyTo(ctx, d, path, perm)
 	}
 	return atomicfile.WriteProgram(func() error { return s.copyTo(ctx, d, path, perm) })
 }
 
-// link is a hard link that bears with another goroutine or process putting the same blob in place meanwhile: that
-// replaces the file by one with the same content, and the kernel will not link to a file that has just lost its last
-// name.
+// link makes a hard link. It retries if another process replaces the blob by an equal file meanwhile: the kernel cannot
+// link to a file that has just lost its last name.
 func (s *Blobs) link(from, path string) error {
 	var err error
 	for range 100 {
@@ -95,15 +94,15 @@ func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (s
 	return file, err
 }
 
-// forked returns when every process that this one was starting has its own program. Until then it holds the files
-// that were open for writing, and the kernel runs no program whose file is.
+// forked returns when every process that this process was starting has called exec. Until then, that process holds the
+// files that were open for writing, and the kernel refuses to run such a file.
 func forked() {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 }
 
 // clone makes path a reflink of src, or fails with errors.ErrUnsupported and leaves nothing.
-func (s *Blobs) clone(src *os.File, path string, perm fs.FileMode) error {
+func (s *Blobs) clone(src *os.File, d digest.Digest, path string, perm fs.FileMode) error {
 	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
@@ -117,19 +116,26 @@ func (s *Blobs) clone(src *os.File, path string, perm fs.FileMode) error {
 		os.Remove(path)
 		return err
 	}
-	return finish(dst, perm)
+	return finish(dst, src, d, perm)
 }
 
-// finish gives a file that was just written its mode and time, and closes it; on failure it is removed.
-func finish(f *os.File, perm fs.FileMode) error {
-	err := atomicfile.SetFile(f, perm, store.LinkTime())
+// finish gives a copy of src its mode and time, and closes it. After an error, the copy is removed. If a program writes
+// to src, the error is errors.ErrUnsupported.
+func finish(f, src *os.File, d digest.Digest, perm fs.FileMode) error {
+	info, err := src.Stat()
+	if err == nil && !trusted(d, layout.Blobs, stat.Of(info)) {
+		err = errors.ErrUnsupported
+	}
+	if err == nil {
+		err = atomicfile.SetFile(f, perm, store.LinkTime())
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
 	}
 	return err
 }
 
-// copyTo makes path a copy of the blob. The copy is not hashed: on Linux the kernel makes it.
+// copyTo makes path a copy of the blob. It does not hash the copy: on Linux, the kernel copies.
 func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	src, err := s.sound(ctx, d)
 	if err != nil {
@@ -143,62 +149,7 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 	if n, err := io.Copy(dst, src); err != nil || n != d.Size() {
 		dst.Close()
 		os.Remove(path)
-		return fmt.Errorf("copy %s to %s: %d bytes: %w", d, path, n, errors.Join(err, context.Cause(ctx)))
+		return fmt.Errorf("copy %s to %s, after %d bytes: %w", d, path, n, errors.Join(err, context.Cause(ctx)))
 	}
-	return finish(dst, perm)
-}
-
-// copyOut is Link for a file that the user may write to. It copies without hashing only what this process has hashed.
-func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	src, err := s.sound(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if st, serr := dst.Stat(); serr != nil || !st.Mode().IsRegular() || st.Size() > 0 {
-		err = errors.Join(serr, fs.ErrExist) // it is not what the caller has made
-	} else {
-		err = s.contents(ctx, dst, src, d)
-	}
-	info, serr := src.Stat()
-	if err == nil && (serr != nil || !trusted(d, layout.Blobs, stat.Of(info))) { // a program writes to it
-		err = errors.ErrUnsupported
-	}
-	if err == nil {
-		err = dst.Chmod(perm)
-	}
-	if err = errors.Join(err, dst.Close()); err != nil {
-		return fmt.Errorf("copy %s to %s: %w", d, path, err)
-	}
-	return nil
-}
-
-// copyPart is how many bytes are copied before it is looked whether the copy is still wanted.
-const copyPart = 32 << 20
-
-// contents gives dst, which is empty, the content of src: by reflink, else by a copy that the kernel makes.
-func (s *Blobs) contents(ctx context.Context, dst, src *os.File, d digest.Digest) error {
-	if !s.noClone.Load() {
-		forever, err := cloneFile(dst, src)
-		if err == nil {
-			return nil
-		}
-		if forever {
-			s.noClone.Store(true)
-		}
-	}
-	for n := int64(0); n < d.Size(); {
-		k, err := io.CopyN(dst, src, min(copyPart, d.Size()-n)) // by copy_file_range, on Linux
-		if n += k; err == io.EOF {
-			return fmt.Errorf("%d bytes of it: %w", n, errors.ErrUnsupported)
-		}
-		if err = errors.Join(err, context.Cause(ctx)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return finish(dst, src, d, perm)
 }

@@ -29,7 +29,7 @@ func TestLinkWhileReplaced(t *testing.T) {
 		for n := range 8 {
 			wg.Go(func() {
 				if err := s.Link(t.Context(), d, filepath.Join(dir, fmt.Sprintf("%d-%d", round, n)),
-					0o555); err != nil {
+					true); err != nil {
 					t.Error(err)
 				}
 			})

@@ -38,12 +38,12 @@ func TestModeOfWhatIsLinked(t *testing.T) {
 				os.Chtimes(s.Path(d), store.LinkTime(), store.LinkTime())); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Link(t.Context(), d, at, 0o444); !errors.Is(err, store.ErrCorrupt) {
+			if err := s.Link(t.Context(), d, at, false); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("mode %o, written to: %v", c.mode, err)
 			}
 			continue
 		}
-		if err := s.Link(t.Context(), d, at, 0o444); err != nil {
+		if err := s.Link(t.Context(), d, at, false); err != nil {
 			t.Errorf("mode %o: %v", c.mode, err)
 			continue
 		}

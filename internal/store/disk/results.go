@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// UsedEvery is the precision of a result's time of last use.
+// UsedEvery is the precision of the time when a result was last used.
 const UsedEvery = time.Hour
 
 const (
@@ -39,10 +39,10 @@ const (
 	maxResult = 64 << 20 // bytes of a file; a larger one is corrupt
 )
 
-// Results is a store.Results that keeps each result in a file. Any number of processes may use the folder.
+// Results implements store.Results with one file per result. Many processes may use the folder at once.
 type Results struct{ root layout.Root }
 
-// NewResults returns the action cache in the folder root, which it creates if needed.
+// NewResults returns the action cache in the folder root, and creates the folder if needed.
 func NewResults(root string) (*Results, error) {
 	root, err := filepath.Abs(root)
 	if err == nil {
@@ -54,7 +54,7 @@ func NewResults(root string) (*Results, error) {
 	return &Results{root: layout.Root(root)}, nil
 }
 
-// Get implements store.Results. It quarantines a corrupt result, which then counts as missing.
+// Get implements store.Results. It quarantines a corrupt result, and reports it as missing.
 func (c *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
 	e, err := c.read(key)
 	if err != nil {
@@ -94,29 +94,29 @@ func (c *Results) read(key digest.Digest) (*Entry, error) {
 	return e, nil
 }
 
-// Quarantine moves the result's file to damaged/ and returns its new path.
+// Quarantine moves the file of the result to damaged/ and returns the new path.
 func (c *Results) Quarantine(key digest.Digest) (string, error) {
 	to := c.root.Quarantine("ac-", key)
 	err := atomicfile.Rename(c.root.File(layout.Results, key), to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
-		return "", fmt.Errorf("action %s: quarantine its corrupt result: %w", key, err)
+		return "", fmt.Errorf("action %s: quarantine the corrupt result: %w", key, err)
 	}
 	return to, nil
 }
 
-// missing is store.ErrNotFound of a result. Most lookups of a cold build end with it, and nothing prints it: so it
-// formats its text late.
+// missing is store.ErrNotFound for a result. Most lookups of a cold build return it and nothing prints it, so it
+// formats its text on demand.
 type missing struct{ key digest.Digest }
 
 func (e *missing) Error() string { return fmt.Sprintf("action %s: %v", e.key, store.ErrNotFound) }
 
 func (e *missing) Unwrap() error { return store.ErrNotFound }
 
-// Put implements store.Results. The caller has stored the blobs that r names.
+// Put implements store.Results. The caller must store the blobs of r first.
 //
-// The file gets its name by a rename, so no process sees a part of it, and a killed process leaves only a temporary
-// file, which a later process removes. After a power cut the name may point to a file whose content was never written:
-// the checksum tells, and the result counts as missing.
+// Put writes a temporary file and renames it, so other processes never see an incomplete file. If the process is
+// killed, a later process removes the temporary file. After a power cut, the file may have its name but not its
+// content. Then the checksum does not match, and the result is missing.
 func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result,
 	messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {
@@ -131,7 +131,7 @@ func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result,
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("action %s: store its result: %w", key, err)
+		return fmt.Errorf("action %s: store the result: %w", key, err)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func seal(key digest.Digest, body []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, sealField, protowire.BytesType), h.Sum(size))
 }
 
-// Entry is one result file.
+// Entry is the content of one result file.
 type Entry struct {
 	Key    digest.Digest // with its size
 	Result *action.Result
@@ -165,8 +165,8 @@ type Entry struct {
 	used time.Time
 }
 
-// ReadResult reads the file of a result. It ignores the size of the key. The error is store.ErrCorrupt if the
-// checksum does not match.
+// ReadResult reads the result file at path. It ignores the size in key. If the checksum does not match, the error is
+// store.ErrCorrupt.
 func ReadResult(path string, key digest.Digest) (*Entry, error) {
 	st, err := os.Lstat(path)
 	if err != nil {
@@ -202,7 +202,7 @@ func parseResult(b []byte, key digest.Digest) (*Entry, error) {
 	return e, err
 }
 
-// Messages returns the messages that were stored with the result, by their digests.
+// Messages returns the messages in the result file, by digest.
 func (e *Entry) Messages() map[digest.Digest][]byte {
 	found := map[digest.Digest][]byte{}
 	_ = action.EachField(e.body, func(num protowire.Number, _ uint64, m []byte) error {

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,17 +39,7 @@ import (
 //     process starts over.
 //   - No state/synced, or one with another content: all blobs are hashed.
 
-// bootID returns what differs after each reboot, or nil where the system does not tell. Without it every process
-// checks young blobs.
-func bootID() []byte {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-// Sync returns when every blob and result that was stored before the call survives a power cut.
+// Sync ensures that all blobs and results stored before the call survive a power cut.
 func (s *Blobs) Sync(ctx context.Context) error {
 	err := s.recovered(ctx)
 	if err == nil {
@@ -62,13 +51,13 @@ func (s *Blobs) Sync(ctx context.Context) error {
 	return nil
 }
 
-// mark renews state/synced if safe, which puts on the disk what was stored before the call, succeeds. Without a new
-// state/synced, as in a cache that cannot be written to, more blobs are hashed after a reboot.
+// mark renews state/synced if safe succeeds; safe writes everything stored before the call to the disk. Without a new
+// state/synced, as in a read-only cache, more blobs are hashed after a reboot.
 func (s *Blobs) mark(safe func() error) error {
 	root := layout.Root(s.root)
 	f, ferr := atomicfile.Temp(root.New(), "synced")
 	if ferr == nil {
-		_, ferr = f.Write(bootID())
+		_, ferr = f.WriteString(atomicfile.Boot())
 	}
 	err := safe()
 	switch {
@@ -95,8 +84,9 @@ func (s *Blobs) recovered(ctx context.Context) error {
 			_ = os.Chtimes(path, now, now)
 		}
 	}
-	boot := bootID()
-	if is, err := os.ReadFile(path); err == nil && boot != nil && bytes.Equal(is, boot) {
+	// Without a boot id every process checks young blobs.
+	boot := atomicfile.Boot()
+	if is, err := os.ReadFile(path); err == nil && boot != "" && string(is) == boot {
 		s.safe = true
 		return nil
 	}
@@ -108,7 +98,7 @@ func (s *Blobs) recovered(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("check blobs after a restart of the machine: %w", err)
+		return fmt.Errorf("check the blobs after a restart of the machine: %w", err)
 	}
 	s.safe = true
 	return nil

@@ -67,7 +67,7 @@ func TestPowerCut(t *testing.T) {
 	whole, _ := put(before, 2)
 	program, _ := put(before, 3)
 	executable := layout.Root(root).File(layout.Executables, program)
-	if err := before.Link(t.Context(), program, filepath.Join(t.TempDir(), "p"), 0o555); err != nil {
+	if err := before.Link(t.Context(), program, filepath.Join(t.TempDir(), "p"), true); err != nil {
 		t.Fatal(err)
 	}
 	zero(t, before.Path(lost))
@@ -133,7 +133,7 @@ func TestPowerCutWithoutARecord(t *testing.T) {
 	if err := os.Remove(layout.Root(root).State().Synced()); err != nil {
 		t.Fatal(err)
 	}
-	err := open(t, root).Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), 0o444)
+	err := open(t, root).Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), false)
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v, want ErrNotFound", err)
 	}

@@ -23,11 +23,11 @@ func permOf(kind layout.Kind) fs.FileMode {
 	return 0o444
 }
 
-// trusted tells whether a blob's file with this stamp may be linked without hashing it: it has the size, mode and
-// time that the store gave it. A program that writes to the file, through a hard link, too, changes the time, and has
-// to make the file writable first. To hide that it would have to set the time and the mode back. In the strict
-// sandbox an action cannot: an action that changes the mode or time of a linked input gets a copy first
-// (sandbox.Access.Shared). Where the kernel cannot supervise system calls, actions get copies of all inputs.
+// trusted reports whether hexmage may link a blob's file with this stamp without hashing it. The file must have the
+// size, mode and time that the store set. A program that writes to the file, even through a hard link, has to make it
+// writable first and changes the time. To hide the write, it would have to restore time and mode. In the strict sandbox
+// an action cannot: before it changes the mode or time of a linked input, it gets a copy (sandbox.Access.Shared). If
+// the kernel cannot supervise system calls, actions get copies of all inputs.
 func trusted(d digest.Digest, kind layout.Kind, st stat.Stamp) bool {
 	perm := fs.FileMode(st.Mode & 0o7777)
 	return st.IsRegular() && st.Size == d.Size() && perm == permOf(kind) && st.MTime == store.LinkTime().UnixNano()
@@ -80,8 +80,7 @@ func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File) error {
 	if err := s.hashed(ctx, d, f); err != nil {
 		return err
 	}
-	// Next time it is trusted, unless something writes to it now. This fails for a file of another user, which is
-	// hashed each time.
+	// Trust the file next time. This fails for a file of another user, so hexmage hashes such a file each time.
 	if now, err := f.Stat(); err == nil && now.ModTime().Equal(st.ModTime()) {
 		_ = atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
 	}
@@ -107,7 +106,8 @@ func (s *Blobs) corrupt(d digest.Digest, f *os.File) error {
 	if err := s.quarantine(d, f); err != nil {
 		return err
 	}
-	return fmt.Errorf("blob %s: corrupt, moved to damaged/: %w: %w", d, store.ErrNotFound, store.ErrCorrupt)
+	return fmt.Errorf("blob %s: %w, so hexmage moved the blob to damaged/: %w", d, store.ErrCorrupt,
+		store.ErrNotFound)
 }
 
 // quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has
@@ -126,7 +126,7 @@ func (s *Blobs) quarantine(d digest.Digest, f *os.File) error {
 	to := layout.Root(s.root).Quarantine("", d)
 	err = atomicfile.Rename(path, to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
-		return fmt.Errorf("blob %s: %w, and hexmage cannot move it to damaged/: %w", d, store.ErrCorrupt, err)
+		return fmt.Errorf("blob %s: %w, and hexmage cannot move the blob to damaged/: %w", d, store.ErrCorrupt, err)
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
-// Package layout knows where things are in a cache folder, and what they are called there: the layout of Bazel's disk
-// cache for blobs, and beside it what hexmage keeps of its own.
+// Package layout names all files and folders in a cache folder. Blobs and results have the layout of Bazel's disk
+// cache, and hexmage's other files are next to them.
 //
-// One enters it with a Root, which has a method for each place; Each goes through all there is. The package does not
-// know what is in a file, nor who may remove it.
+// Root has a method for each path, and Each lists all files. The package does not know the content of files, or when to
+// remove them.
 package layout
 
 import (
@@ -19,42 +19,42 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Kind is what a file or folder of the cache is, as `hexmage cache stats` calls it.
+// Kind is a kind of file or folder in the cache, as `hexmage cache stats` shows it.
 type Kind string
 
-// The kinds, those first that name others: what is removed goes in this order.
+// The kinds, in the order of garbage collection. Files that refer to other files come first.
 const (
-	Results     Kind = "results"     // of actions, by their keys
-	Blobs       Kind = "blobs"       //
+	Results     Kind = "results" // of actions, by cache key
+	Blobs       Kind = "blobs"
 	Executables Kind = "executables" // copies of blobs with another mode
-	Trees       Kind = "trees"       // that stand unpacked, for exec roots to link to
+	Trees       Kind = "trees"       // unpacked, for exec roots to link to
 	Downloads   Kind = "downloads"   //
-	Logs        Kind = "logs"        // what actions printed
-	RunLogs     Kind = "runlogs"     // what the runs of a pipeline did
+	Logs        Kind = "logs"        // output of actions
+	RunLogs     Kind = "runlogs"     // records of runs
 	Requests    Kind = "requests"    // state files of requests
-	Checkpoints Kind = "checkpoints" // what long actions had done that ended before their time
+	Checkpoints Kind = "checkpoints" // partial work of long actions that ended early
 	Damaged     Kind = "damaged"     // quarantined files
-	Scratch     Kind = "scratch"     // what is not done yet
-	State       Kind = "state"       // all else that is remembered, and locks
+	Scratch     Kind = "scratch"     // unfinished files and folders
+	State       Kind = "state"       // other records of past runs, and locks
 	Obsolete    Kind = "obsolete"    // folders of earlier versions of hexmage
 )
 
-// Kinds returns all, in order.
+// Kinds returns all kinds, in the order of garbage collection.
 func Kinds() []Kind {
 	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Requests, Checkpoints, Damaged,
 		Scratch, State, Obsolete}
 }
 
-// Functions are the digest functions. Each has its own part of the store.
+// Functions returns all digest functions. Each digest function has a separate part of the store.
 func Functions() []digest.Function { return []digest.Function{digest.BLAKE3, digest.SHA256} }
 
-// version is the version of the layout and of every format in it. A hexmage with another one uses another folder.
+// version is the version of the layout and of every format in it. A hexmage with another version uses another folder.
 const version = 3
 
-// Root is the versioned folder of a cache, as an absolute path.
+// Root is the absolute path of the cache folder for one version of the layout, such as /home/ana/.cache/hexmage/v3.
 type Root string
 
-// In returns the root in the folder that HEXMAGE_CACHE names.
+// In returns the Root inside the given folder. Users set this folder with HEXMAGE_CACHE.
 func In(folder string) Root { return Root(filepath.Join(folder, "v"+strconv.Itoa(version))) }
 
 func (r Root) in(parts ...string) string {
@@ -72,8 +72,8 @@ func (k Kind) part() string {
 	return "exec"
 }
 
-// File returns the path of the Result, Blob or Executable with the digest. For SHA-256 it is the path in Bazel's disk
-// cache; files of other digest functions are in a folder with the function's name.
+// File returns the path of the Result, Blob or Executable with the digest d. For SHA-256, it is the path in Bazel's
+// disk cache. For any other digest function, the path begins with a folder named after the function.
 func (r Root) File(k Kind, d digest.Digest) string {
 	h := d.Hex()
 	if d.Function() == digest.SHA256 {
@@ -87,53 +87,52 @@ const (
 	markerSuffix = ".ok"
 )
 
-// Trees returns the folder that all trees are in.
+// Trees returns the folder that contains all unpacked trees.
 func (r Root) Trees() string { return r.in(treesDir) }
 
-// Tree returns where the tree with that root stands unpacked, or would.
+// Tree returns the path for the unpacked tree with the root digest d, even if the tree is missing.
 func (r Root) Tree(d digest.Digest) string {
 	return r.in(treesDir, d.Function().String()+"-"+d.Hex())
 }
 
-// TreeMarker returns the file that is there when the tree is complete.
+// TreeMarker returns the path of the file that marks the tree as complete.
 func (r Root) TreeMarker(d digest.Digest) string { return r.Tree(d) + markerSuffix }
 
-// TreeLock returns the file whose lock has who writes or removes the tree.
+// TreeLock returns the lock file for writing or removing the tree.
 func (r Root) TreeLock(d digest.Digest) string { return r.Tree(d) + ".lock" }
 
-// Downloads returns the folder for what comes from elsewhere, whole or in part.
+// Downloads returns the folder for complete and partial downloads.
 func (r Root) Downloads() string { return r.in("downloads") }
 
-// Shipped returns the folder for workspaces that hexmage has in itself.
+// Shipped returns the folder for workspaces that hexmage unpacks from its own binary.
 func (r Root) Shipped() string { return r.in("shipped") }
 
-// Checkpoints returns the folder for what long actions had done that ended before their time.
+// Checkpoints returns the folder for the partial work of long actions that did not finish.
 func (r Root) Checkpoints() string { return r.in("checkpoints") }
 
 // Damaged returns the folder for quarantined files.
 func (r Root) Damaged() string { return r.in("damaged") }
 
-// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is
-// a blob.
+// Quarantine returns the path in the folder Damaged for a corrupt file with the digest d. The prefix is the kind of
+// file, or "" for a blob.
 func (r Root) Quarantine(prefix string, d digest.Digest) string {
 	return r.in("damaged", prefix+d.Function().String()+"-"+d.Hex())
 }
 
-// The two folders for what is not done yet, below the root.
+// Names of the folders for unfinished work, below the root.
 const (
-	NewFiles   = "new" // files that are being written
-	NewFolders = "tmp" // exec roots, trees
+	NewFiles   = "new" // unfinished files
+	NewFolders = "tmp" // exec roots and unfinished trees
 )
 
-// New returns the folder for files that are being written.
+// New returns the folder for unfinished files.
 func (r Root) New() string { return r.in(NewFiles) }
 
-// Scratch returns the folder that all exec roots are below.
+// Scratch returns the parent folder of all exec roots.
 func (r Root) Scratch() string { return r.in(NewFolders) }
 
-// Prepare makes the folder, if it is not there, with its folders for what is not done yet, and removes from them what
-// dead processes left there more than age ago. In a cache that cannot be written to, whose folders are there, it does
-// nothing.
+// Prepare creates the root and the folders for unfinished files, and calls Sweep. If the cache is read-only and the
+// folders exist, Prepare does nothing.
 func (r Root) Prepare(age time.Duration) error {
 	if err := os.MkdirAll(string(r), 0o755); err != nil {
 		return err
@@ -146,7 +145,7 @@ func (r Root) Prepare(age time.Duration) error {
 	return r.Sweep(age)
 }
 
-// Sweep removes what dead processes left undone more than age ago.
+// Sweep removes unfinished files that are older than age and belong to dead processes.
 func (r Root) Sweep(age time.Duration) error {
 	for _, name := range []string{NewFiles, NewFolders} {
 		if err := atomicfile.Sweep(r.in(name), age); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -158,15 +157,15 @@ func (r Root) Sweep(age time.Duration) error {
 
 const runPrefix = "run"
 
-// NewRun makes a scratch folder for this process. Its name has the process's id, which a process in another container
-// may have too, or one that comes later, and so not only that. Its lock is held until unlock is called, or the
-// process ends.
+// NewRun creates a scratch folder for this process and locks it. The lock lasts until the caller calls unlock or the
+// process ends. The folder's name contains the process ID and a random part, because other containers and later
+// processes may have the same process ID.
 func (r Root) NewRun() (path string, unlock func(), err error) {
 	if path, err = os.MkdirTemp(r.Scratch(), atomicfile.TempName(runPrefix)); err != nil {
 		return "", nil, err
 	}
 	run := Run{Path: path}
-	// Where there is a lock, it was locked before anybody saw it.
+	// Another process sees the file only after it is locked.
 	unlock, err = atomicfile.Lock(context.Background(), run.Lock()+".new")
 	if err != nil {
 		return path, func() {}, nil // the file system has no locks
@@ -174,16 +173,17 @@ func (r Root) NewRun() (path string, unlock func(), err error) {
 	return path, unlock, os.Rename(run.Lock()+".new", run.Lock())
 }
 
-// Run is the scratch folder of a process, which may be dead.
+// Run is the scratch folder of a process. The process may be dead.
 type Run struct {
 	Path string
 	PID  int
 }
 
-// Lock returns the file that the process has locked as long as it lives. Without it, the process id has to tell.
+// Lock returns the path of the lock file, which the process locks until it ends. If the lock file is missing, check
+// whether a process with the process ID is alive.
 func (r Run) Lock() string { return filepath.Join(r.Path, "lock") }
 
-// Runs returns the folders that NewRun made and nobody has removed.
+// Runs returns all existing folders that NewRun created.
 func (r Root) Runs() ([]Run, error) {
 	entries, err := readDir(r.Scratch())
 	var runs []Run
@@ -199,64 +199,66 @@ func (r Root) Runs() ([]Run, error) {
 
 const stateDir = "state"
 
-// State returns the folder for what is remembered.
+// State returns the folder for records of earlier runs.
 func (r Root) State() StateDir { return StateDir(r.in(stateDir)) }
 
-// StateDir is the folder for what is remembered from run to run.
+// StateDir is the path of the folder for records of earlier runs.
 type StateDir string
 
-// Root returns the cache folder that the folder is in.
+// Root returns the cache folder that contains the folder s.
 func (s StateDir) Root() Root { return Root(filepath.Dir(string(s))) }
 
 func (s StateDir) in(parts ...string) string {
 	return filepath.Join(append([]string{string(s)}, parts...)...)
 }
 
-// Logs returns the folder for what actions printed.
+// Logs returns the folder for logs of actions.
 func (s StateDir) Logs() string { return s.in("logs") }
 
-// RunLogs returns the folder for what runs did.
+// RunLogs returns the folder for records of runs.
 func (s StateDir) RunLogs() string { return s.in("runlog") }
 
-// Requests returns the folder for state files, one for each request.
+// Requests returns the folder for state files. Each request has its own file.
 func (s StateDir) Requests() string { return s.in("requests") }
 
-// StatCache returns the file of what is known of the host's files.
+// StatCache returns the path of the file with the cached digests of host files.
 func (s StateDir) StatCache(fn digest.Function) string { return s.in("statcache", fn.String()) }
 
-// Function returns the file that has the digest function of a workspace, where that is not the usual one.
+// Function returns the path of the file that names the digest function of a workspace. The file exists only if the
+// function is not the default.
 func (s StateDir) Function(workspace string) string { return s.in("functions", workspace) }
 
-// Remote returns the file that has what a remote cache said of itself.
+// Remote returns the path of the file with the cached capabilities of a remote.
 func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
 
-// Limit returns the file of when the cache was last held to a limit, and what was free on its disk then.
+// Limit returns the path of the file about the last garbage collection that enforced the size limit. The file contains
+// the time and the free disk space at that time.
 func (s StateDir) Limit() string { return s.in("limit") }
 
-// Synced returns the file that tells when the store was last synced.
+// Synced returns the path of the file with the time of the last sync of the store.
 func (s StateDir) Synced() string { return s.in("synced") }
 
-// OutputLock returns the file that is locked while a process puts outputs into the folder with the id.
+// OutputLock returns the lock file for writing outputs to the output folder with the given ID.
 func (s StateDir) OutputLock(id string) string { return s.in("outputs", id+".lock") }
 
-// LastRuns returns the folder for the keys with which steps with effects last ran.
+// LastRuns returns the folder with the cache keys from the last run of each step with side effects.
 func (s StateDir) LastRuns() string { return s.in("last-runs") }
 
-// Runner returns the folder for what executors that run actions elsewhere keep: leases, and what is known of the
-// machines.
+// Runner returns the folder for leases of other machines and facts about them. Executors that run actions on other
+// machines use the folder.
 func (s StateDir) Runner() string { return s.in("runner") }
 
-// ActionsLock returns the file in which an action is locked while it runs.
+// ActionsLock returns the lock file that running actions hold.
 func (s StateDir) ActionsLock() string { return s.in("actions.lock") }
 
-// InUseLock returns the file whose lock has who uses the cache.
+// InUseLock returns the lock file that all processes hold while they use the cache.
 func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
 
-// TidyLock returns the file whose lock has who removes what killed processes left.
+// TidyLock returns the lock file for removing the files of killed processes.
 func (s StateDir) TidyLock() string { return s.in("tidy.lock") }
 
-// Older returns the folders that earlier versions of hexmage left beside this root. A folder belongs to hexmage only
-// if the lock of its users is in it: the folder that HEXMAGE_CACHE names may hold other files.
+// Older returns the cache folders of earlier versions of hexmage next to this root. It ignores folders without
+// hexmage's lock file, because the folder that HEXMAGE_CACHE names may also contain unrelated folders.
 func (r Root) Older() (found []string) {
 	base := Root(filepath.Dir(string(r)))
 	for n := range version {
@@ -268,19 +270,19 @@ func (r Root) Older() (found []string) {
 	return found
 }
 
-// Item is what lives and goes as one: a file, or a folder with all that is in it.
+// Item is a file or a whole folder that garbage collection keeps or removes.
 type Item struct {
 	Kind   Kind
 	Path   string
-	Digest digest.Digest // of Results, Blobs, Executables and Trees, from the name: without a size
+	Digest digest.Digest // of Results, Blobs, Executables and Trees, from the file name, so without the size
 	Info   fs.FileInfo
 }
 
-// Each calls f with each Item in the folder. Items that appear or vanish meanwhile may be missed. Each skips files
-// whose names hexmage does not use.
+// Each calls f for each Item in the cache. It may miss items that other processes create or remove meanwhile. It skips
+// files with unknown names.
 func (r Root) Each(ctx context.Context, f func(Item) error) error {
 	for _, fn := range Functions() {
-		for _, k := range []Kind{Results, Blobs, Executables} { // an executable after its blob
+		for _, k := range []Kind{Results, Blobs, Executables} { // executables after their blobs
 			if err := r.eachShard(ctx, fn, k, f); err != nil {
 				return err
 			}
@@ -293,12 +295,12 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 			return nil
 		}
 		if it.Digest, err = digest.New(fn, hex, 0); err != nil {
-			return nil // its marker, its lock
+			return nil // marker or lock of a tree
 		}
 		return f(it)
 	}
-	// An archive, a package, a clone are below a folder for their way to be fetched. Lock files stay: removed while
-	// one is held, it would let a second process in.
+	// Archives, packages and clones are in one folder per kind of source. Lock files stay: removing a held lock file
+	// would let a second process in.
 	download := func(it Item) error {
 		if name := filepath.Base(it.Path); name == "lock" || strings.HasSuffix(name, ".lock") {
 			it.Kind = State
@@ -311,7 +313,7 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		}
 		return eachIn(ctx, Downloads, it.Path, download)
 	}
-	log := func(it Item) error { // those of a pipeline are in a folder
+	log := func(it Item) error { // a pipeline has a folder of records
 		if it.Info.IsDir() {
 			return eachIn(ctx, Logs, it.Path, f)
 		}
@@ -334,7 +336,7 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		}
 	}
 	err := eachIn(ctx, State, string(s), func(it Item) error {
-		for _, d := range folders { // these were listed by themselves
+		for _, d := range folders { // folders listed above
 			if it.Path == d.dir {
 				return nil
 			}
@@ -353,7 +355,7 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 	return err
 }
 
-// eachIn calls f with what is in a folder.
+// eachIn calls f with each entry of a folder.
 func eachIn(ctx context.Context, kind Kind, dir string, f func(Item) error) error {
 	entries, err := readDir(dir)
 	if err != nil {
@@ -400,7 +402,7 @@ func (r Root) eachShard(ctx context.Context, fn digest.Function, kind Kind, f fu
 	})
 }
 
-// readDir is os.ReadDir, for which a folder that is not there is empty.
+// readDir is os.ReadDir, but a missing folder counts as empty.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

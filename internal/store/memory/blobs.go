@@ -1,5 +1,5 @@
-// Package memory keeps blobs in memory, for tests and for small short-lived stores. It forgets everything with the
-// process, and knows no files.
+// Package memory keeps blobs and results in memory, for tests and for small stores that are needed only for a short
+// time. When the process ends, everything is lost. The package does not use files.
 package memory
 
 import (
@@ -64,14 +64,14 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	return missing, nil
 }
 
-// Delete forgets a blob, as garbage collection does in a store on disk.
+// Delete removes a blob, like garbage collection in a store on disk.
 func (s *Blobs) Delete(d digest.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.blobs, d)
 }
 
-// Damage replaces the bytes kept under d without looking at them, for tests.
+// Damage replaces the content of the blob d by b without checking the digest, for tests.
 func (s *Blobs) Damage(d digest.Digest, b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

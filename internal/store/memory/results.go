@@ -11,7 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Results is a store.Results in memory. It keeps results encoded, so that one which does not survive encoding shows.
+// Results implements store.Results in memory. It stores encoded results, so tests detect fields that the encoding
+// loses.
 type Results struct {
 	mu      sync.Mutex
 	results map[digest.Digest]entry

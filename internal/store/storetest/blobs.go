@@ -1,7 +1,9 @@
-// Package storetest has the conformance suites of store.Blobs, store.Local and store.Results. Blobs and Results are
-// for every store. Reads is for a store that also gets content in another way than by Put. Decorator is for a store
-// that passes calls on to another store. Each suite takes the name of the type that it checks, as %T prints it:
-// TestSeams of package archtest reads the names and finds types that no suite checks.
+// Package storetest contains the conformance suites for implementations of store.Blobs, store.Local and store.Results.
+// The suites Blobs and Results are for all stores. The suite Reads is for a store that has content other than from Put.
+// The suite Decorator is for a store that wraps another store.
+//
+// Each suite takes the type name of the implementation, as %T prints it. TestSeams in package archtest collects these
+// names, and reports types that no suite tests.
 package storetest
 
 import (
@@ -23,7 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Blobs checks the store that open returns: a new, empty one for each call.
+// Blobs tests the store that the function open returns. Each call of open must return a new, empty store.
 func Blobs(t *testing.T, name string, open func(t *testing.T) store.Blobs) {
 	is(t, name, open(t))
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
@@ -39,7 +41,7 @@ func Blobs(t *testing.T, name string, open func(t *testing.T) store.Blobs) {
 				{"wrong digest", wrongDigest},
 				{"broken reader", brokenReader},
 				{"same blob at once", sameBlobAtOnce},
-				{"cancelled", cancelled},
+				{"canceled", canceled},
 				{"files", files},
 			} {
 				t.Run(c.name, func(t *testing.T) {
@@ -51,16 +53,16 @@ func Blobs(t *testing.T, name string, open func(t *testing.T) store.Blobs) {
 	}
 }
 
-// is reports when v is of another type than the one that a suite is said to check.
+// is reports an error if the type of v is not the named one.
 func is(t *testing.T, name string, v any) {
 	t.Helper()
 	if got := fmt.Sprintf("%T", v); got != name {
-		t.Fatalf("this checks a %s, not a %s", got, name)
+		t.Fatalf("the suite checks a %s, but got a %s", got, name)
 	}
 }
 
-// BlobsDamage checks what a Store does about damaged blobs. open returns the store and a function that replaces the
-// bytes kept under a digest behind the store's back.
+// BlobsDamage tests how a store handles corrupt blobs. The function open returns the store, and a function that
+// replaces the stored content of the blob d.
 func BlobsDamage(t *testing.T, open func(t *testing.T) (store.Blobs, func(d digest.Digest, b []byte))) {
 	content := Bytes(1, 3<<20)
 	flipped := bytes.Clone(content)
@@ -84,7 +86,7 @@ func BlobsDamage(t *testing.T, open func(t *testing.T) (store.Blobs, func(d dige
 					t.Fatalf("error %v, want ErrCorrupt or ErrNotFound", err)
 				}
 				if m, err := s.Missing(ctx, []digest.Digest{d}); err != nil || len(m) != 1 {
-					t.Fatalf("after damage was seen Missing says %v, %v; want the blob to be missing", m, err)
+					t.Fatalf("Missing returns %v and error %v after damage, want the blob", m, err)
 				}
 				put(t, s, fn, content)
 				if got, err := read(ctx, s, d); err != nil || !bytes.Equal(got, content) {
@@ -95,7 +97,7 @@ func BlobsDamage(t *testing.T, open func(t *testing.T) (store.Blobs, func(d dige
 	}
 }
 
-// Bytes returns n bytes that depend only on seed.
+// Bytes returns n bytes. The same seed always gives the same bytes.
 func Bytes(seed int64, n int) []byte {
 	b := make([]byte, n)
 	rand.New(rand.NewSource(seed)).Read(b)
@@ -145,10 +147,10 @@ func notFound(t *testing.T, s store.Blobs, fn digest.Function) {
 		t.Fatalf("a digest with another size gave %q", got)
 	}
 	if m, err := s.Missing(t.Context(), []digest.Digest{other}); err != nil || len(m) != 1 {
-		t.Fatalf("a digest with another size is there: %v", err)
+		t.Fatalf("the store reports a digest with another size as present: %v", err)
 	}
 	if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
-		t.Fatalf("a wrong digest cost the store a good blob: %v", err)
+		t.Fatalf("a wrong digest removed a good blob from the store: %v", err)
 	}
 }
 
@@ -163,15 +165,15 @@ func missing(t *testing.T, s store.Blobs, fn digest.Function) {
 		}
 		all = append(all, fn.Bytes(b))
 	}
-	all, want = append(all, all[:3]...), append(want, want[:2]...) // some twice
+	all, want = append(all, all[:3]...), append(want, want[:2]...) // some digests twice
 	asked := slices.Clone(all)
 	got, err := s.Missing(t.Context(), asked)
 	if err != nil || !slices.Equal(got, want) {
-		t.Fatalf("Missing: %v, %v; want %v", got, err, want)
+		t.Fatalf("Missing returns %v and error %v, want %v", got, err, want)
 	}
 	clear(got)
 	if !slices.Equal(asked, all) {
-		t.Fatal("what Missing was asked for and what it returned is not each the caller's own")
+		t.Fatal("arguments or results of Missing share memory with the store")
 	}
 	if got, err := s.Missing(t.Context(), nil); err != nil || len(got) != 0 {
 		t.Fatalf("Missing of nothing: %v, %v", got, err)
@@ -188,10 +190,10 @@ func wrongDigest(t *testing.T, s store.Blobs, fn digest.Function) {
 	} {
 		d := fn.Bytes(said)
 		if err := s.Put(t.Context(), d, bytes.NewReader(b)); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: Put gives %v, want ErrCorrupt", name, err)
+			t.Errorf("%s: Put returns %v, want ErrCorrupt", name, err)
 		}
 		if m, err := s.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
-			t.Errorf("%s: something is kept under the wrong digest: %v", name, err)
+			t.Errorf("%s: the store has a blob under the wrong digest: %v", name, err)
 		}
 	}
 }
@@ -202,10 +204,10 @@ func brokenReader(t *testing.T, s store.Blobs, fn digest.Function) {
 	d := fn.Bytes(b)
 	err := s.Put(t.Context(), d, io.MultiReader(bytes.NewReader(b[:len(b)/2]), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
-		t.Errorf("Put gives %v, want the reader's error", err)
+		t.Errorf("Put returns %v, want the error of the reader", err)
 	}
 	if _, err := read(t.Context(), s, d); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("half a blob is there: %v", err)
+		t.Errorf("the store has half a blob: %v", err)
 	}
 }
 
@@ -219,14 +221,14 @@ func sameBlobAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
 				t.Errorf("Put: %v", err)
 			}
 			if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
-				t.Errorf("Open: %d bytes, %v", len(got), err)
+				t.Errorf("Open returns %d bytes and error %v", len(got), err)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// readersAtOnce reads a blob by turns through two readers.
+// readersAtOnce reads a blob alternately through two readers.
 func readersAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
 	b := Bytes(12, 300_000)
 	d := put(t, s, fn, b)
@@ -252,31 +254,31 @@ func readersAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
 	}
 }
 
-func cancelled(t *testing.T, s store.Blobs, fn digest.Function) {
+func canceled(t *testing.T, s store.Blobs, fn digest.Function) {
 	over := errors.New("the build is over")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(over)
 	b := Bytes(10, 1<<20)
 	d := fn.Bytes(b)
 	if err := s.Put(ctx, d, bytes.NewReader(b)); !errors.Is(err, over) {
-		t.Errorf("Put gives %v, want the context's cause", err)
+		t.Errorf("Put returns %v, want the cause of the context", err)
 	}
 	if m, err := s.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
-		t.Errorf("after a cancelled Put the blob is there: %v", err)
+		t.Errorf("the store has the blob after a canceled Put: %v", err)
 	}
 	if m, err := s.Missing(ctx, []digest.Digest{d}); !errors.Is(err, over) && (err != nil || len(m) != 1) {
-		t.Errorf("Missing: %v, %v; want what is missing, or the context's cause", m, err)
+		t.Errorf("Missing returns %v and error %v, want the missing blobs or the cause of the context", m, err)
 	}
 	if _, err := s.Open(ctx, d); !errors.Is(err, over) && !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Open: %v, want ErrNotFound, or the context's cause", err)
+		t.Errorf("Open returns %v, want ErrNotFound or the cause of the context", err)
 	}
 }
 
-// files brings files into the store and lays blobs out as files, with the functions of package store: they call the
-// methods of a store.Local where the store is one.
+// files brings files into the store and creates files from blobs, with the functions of package store. If the store is
+// Local, they call its methods.
 func files(t *testing.T, s store.Blobs, fn digest.Function) {
 	ctx, dir := t.Context(), t.TempDir()
-	for i, size := range []int{0, 1000, store.MinRef + 1, 1000} { // the last is in the store already
+	for i, size := range []int{0, 1000, store.MinRef + 1, 1000} { // the last one already exists
 		b := Bytes(int64(size)+14, size)
 		from := filepath.Join(dir, fmt.Sprint("file", i))
 		if err := os.WriteFile(from, b, 0o600); err != nil {
@@ -294,7 +296,7 @@ func files(t *testing.T, s store.Blobs, fn digest.Function) {
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "none")} {
 		if d, err := store.Adopt(ctx, s, fn, path); err == nil {
-			t.Errorf("adopting %s gives %v", path, d)
+			t.Errorf("Adopt of %s returns %v", path, d)
 		}
 	}
 	for name, create := range map[string]func(d digest.Digest, path string) error{
@@ -303,16 +305,16 @@ func files(t *testing.T, s store.Blobs, fn digest.Function) {
 	} {
 		path := filepath.Join(dir, name)
 		if err := create(fn.Bytes([]byte("never put")), path); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%s of a missing blob: %v, want ErrNotFound", name, err)
+			t.Errorf("%s of a missing blob returns %v, want ErrNotFound", name, err)
 		}
 		if _, err := os.Lstat(path); err == nil {
-			t.Errorf("%s made a file for a missing blob", name)
+			t.Errorf("%s created a file for a missing blob", name)
 		}
 	}
 }
 
-// layOut makes files of the blob as an exec root has them, writes to the writable ones and removes them all. The blob
-// must not change.
+// layOut creates files from the blob as in an exec root, writes to the writable ones and removes all. The blob must not
+// change.
 func layOut(t *testing.T, s store.Blobs, d digest.Digest, b []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -332,7 +334,7 @@ func layOut(t *testing.T, s store.Blobs, d digest.Digest, b []byte) {
 			t.Fatalf("mode %v, %v; want %v", st.Mode(), err, perm)
 		}
 		if err := create(); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("over a file: %v, want ErrExist", err)
+			t.Errorf("a link over an existing file returns %v, want ErrExist", err)
 		}
 		if perm&0o222 != 0 {
 			if err := os.WriteFile(path, []byte("other"), 0); err != nil {
@@ -343,7 +345,7 @@ func layOut(t *testing.T, s store.Blobs, d digest.Digest, b []byte) {
 			t.Fatal(err)
 		}
 		if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
-			t.Fatalf("after a file with mode %v was made of it the blob has %d bytes, %v", perm, len(got), err)
+			t.Fatalf("after a link with mode %v, the blob has %d bytes, error %v", perm, len(got), err)
 		}
 	}
 }

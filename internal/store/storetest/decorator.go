@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
-// Reads checks a store that gets content in another way than by Put. open returns a store that has just this content.
-// Put stores, or does nothing and returns errors.ErrUnsupported.
+// Reads tests a store that has content other than from Put. The function open returns a store with exactly the given
+// content. Put of that store must store the blob, or return errors.ErrUnsupported and store nothing.
 func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function, content [][]byte) store.Blobs) {
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		t.Run(fn.String(), func(t *testing.T) {
@@ -32,7 +31,7 @@ func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function
 			}
 			for _, d := range []digest.Digest{other, longer} {
 				if got, err := read(t.Context(), s, d); !errors.Is(err, store.ErrNotFound) {
-					t.Errorf("a missing blob has %d bytes, %v; want ErrNotFound", len(got), err)
+					t.Errorf("Open of a missing blob returns %d bytes and error %v, want ErrNotFound", len(got), err)
 				}
 			}
 			ask := []digest.Digest{other}
@@ -43,21 +42,22 @@ func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function
 			}
 			want := slices.Repeat([]digest.Digest{other}, len(content)+1)
 			if m, err := s.Missing(t.Context(), ask); err != nil || !slices.Equal(m, want) {
-				t.Errorf("Missing: %v, %v; want %v", m, err, want)
+				t.Errorf("Missing returns %v and error %v, want %v", m, err, want)
 			}
 			err = s.Put(t.Context(), other, bytes.NewReader([]byte("other")))
 			if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("Put: %v", err)
 			}
 			if m, merr := s.Missing(t.Context(), ask[:1]); merr != nil || (len(m) == 0) != (err == nil) {
-				t.Errorf("Put returned %v, then Missing returned %v, %v", err, m, merr)
+				t.Errorf("Put returns %v, then Missing returns %v and error %v", err, m, merr)
 			}
 		})
 	}
 }
 
-// Decorator checks that the store which wrap makes passes calls for unknown blobs on to the next store, with their
-// context, returns its errors, and is a store.Local over a store.Local.
+// Decorator tests a store that wraps another store. The function wrap returns a store that wraps next. For unknown
+// blobs, the wrapping store must call next with the same context, and return next's errors. If next is a store.Local,
+// the wrapping store must be a store.Local.
 func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blobs) {
 	until := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), until)
@@ -73,36 +73,36 @@ func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blob
 		is(t, name, s)
 		l, ok := s.(store.Local)
 		if !ok {
-			t.Fatal("over a store.Local it is none")
+			t.Fatal("over a store.Local, the decorator is not Local")
 		}
 		_, oerr := s.Open(ctx, d)
 		_, merr := s.Missing(ctx, []digest.Digest{d})
 		_, aerr := l.Adopt(ctx, digest.SHA256, "from")
 		for method, got := range map[string]error{
 			"Open": oerr, "Missing": merr, "Put": s.Put(ctx, d, nil),
-			"Adopt": aerr, "Link": l.Link(ctx, d, "to", 0o555),
+			"Adopt": aerr, "Link": l.Link(ctx, d, "to", true),
 		} {
 			if !errors.Is(got, want) {
-				t.Errorf("%s: %v, want the next store's error: %v", method, got, want)
+				t.Errorf("%s returns %v, want the error of the next store: %v", method, got, want)
 			}
 		}
 		if r, ok := l.Ref(d); !ok || r.Path != "ref" {
-			t.Errorf("Ref: %v, %v; want that of the next store", r, ok)
+			t.Errorf("Ref returns %v, %v, want the result of the next store", r, ok)
 		}
 	}
 	l := wrap(memory.NewBlobs()).(store.Local)
 	path := filepath.Join(t.TempDir(), "f")
-	if err := l.Link(ctx, d, path, 0o444); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Link over a store that is not Local: %v, want ErrUnsupported", err)
+	if err := l.Link(ctx, d, path, false); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Link over a store that is not Local returns %v, want ErrUnsupported", err)
 	}
 	if err := os.WriteFile(path, []byte("blob"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Adopt(ctx, digest.BLAKE3, path); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Adopt over a store that is not Local: %v, want ErrUnsupported", err)
+		t.Errorf("Adopt over a store that is not Local returns %v, want ErrUnsupported", err)
 	}
 	if r, ok := l.Ref(d); ok {
-		t.Errorf("Ref over a store that is not Local: %v", r)
+		t.Errorf("Ref over a store that is not Local returns %v", r)
 	}
 }
 
@@ -127,7 +127,7 @@ func (f *failing) Missing(ctx context.Context, _ []digest.Digest) ([]digest.Dige
 	return nil, f.fail(ctx)
 }
 
-func (f *failing) Link(ctx context.Context, _ digest.Digest, _ string, _ fs.FileMode) error {
+func (f *failing) Link(ctx context.Context, _ digest.Digest, _ string, _ bool) error {
 	return f.fail(ctx)
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FullDisk calls a function while the disk is full: no file may have more than so many bytes, and writes stop half
-// way with syscall.EFBIG. That is a limit of a whole process, so the test is to be alone in one.
+// FullDisk calls do and simulates a full disk: writing more than the given number of bytes to a file fails half way
+// with syscall.EFBIG. The limit applies to the whole process, so the test must run in its own process.
 func FullDisk(t *testing.T, bytes uint64, do func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Result returns a result that uses every field, and differs for each n.
+// Result returns a result in which every field is set. Each n gives a different result.
 func Result(fn digest.Function, n int) *action.Result {
 	d := func(s string) digest.Digest { return fn.Bytes(fmt.Appendf(nil, "%s %d", s, n)) }
 	return &action.Result{
@@ -36,7 +36,7 @@ func Result(fn digest.Function, n int) *action.Result {
 	}
 }
 
-// Results checks the store that open returns, which is empty for each call.
+// Results tests the store that the function open returns. Each call of open must return a new, empty store.
 func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
 	is(t, name, open(t))
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
@@ -62,9 +62,9 @@ func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
 				messages[fn.Bytes([]byte(m))] = []byte(m)
 			}
 			if m, err := c.Messages(t.Context(), key(0)); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("messages of nothing: %v, %v; want ErrNotFound", m, err)
+				t.Errorf("messages of an unknown action: got %v and error %v, want ErrNotFound", m, err)
 			}
-			// each in place of the one before
+			// each replaces the previous one
 			for i, want := range []map[digest.Digest][]byte{messages, nil, messages} {
 				if err := c.Put(t.Context(), key(0), Result(fn, i), want); err != nil {
 					t.Fatal(err)
@@ -72,11 +72,11 @@ func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
 				Want(t, c, key(0), Result(fn, i))
 				got, err := c.Messages(t.Context(), key(0))
 				if err != nil || !maps.EqualFunc(want, got, bytes.Equal) {
-					t.Errorf("messages: %v, %v; want %v", got, err, want)
+					t.Errorf("messages: got %v and error %v, want %v", got, err, want)
 				}
 			}
 			if m, err := c.Messages(t.Context(), key(1)); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("messages of another key: %v, %v; want ErrNotFound", m, err)
+				t.Errorf("messages of another key: got %v and error %v, want ErrNotFound", m, err)
 			}
 		})
 		t.Run(fn.String()+"/many at once", func(t *testing.T) {
@@ -111,25 +111,25 @@ func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
 				got.Stdout[0], got.Files[0].Path, messages[d][1] = 'Y', "Y", 'Y'
 			}
 		})
-		t.Run(fn.String()+"/cancelled", func(t *testing.T) {
+		t.Run(fn.String()+"/canceled", func(t *testing.T) {
 			c := open(t)
 			over := errors.New("the build is over")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(over)
 			if err := c.Put(ctx, key(0), Result(fn, 0), nil); !errors.Is(err, over) {
-				t.Errorf("Put: %v, want the context's cause", err)
+				t.Errorf("Put returns %v, want the cause of the context", err)
 			}
 			if _, err := c.Get(t.Context(), key(0)); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("Get: %v, want ErrNotFound", err)
+				t.Errorf("Get returns %v, want ErrNotFound", err)
 			}
 			if _, err := c.Get(ctx, key(0)); !errors.Is(err, store.ErrNotFound) && !errors.Is(err, over) {
-				t.Errorf("Get after the end: %v, want ErrNotFound or the context's cause", err)
+				t.Errorf("Get after the cancellation returns %v, want ErrNotFound or the cause of the context", err)
 			}
 		})
 	}
 }
 
-// Want reports when c does not have r under key.
+// Want reports a test error if c does not contain the result r under the key.
 func Want(t *testing.T, c store.Results, key digest.Digest, r *action.Result) {
 	t.Helper()
 	got, err := c.Get(t.Context(), key)

@@ -1,5 +1,5 @@
-// Package tooltest runs built-in tools in tests as the command line does, in this process. It does not know the
-// tools.
+// Package tooltest runs built-in tools inside the test's process, in the same way as the command line does. It does not
+// know the tools.
 package tooltest
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Run runs a tool with the arguments and variables (NAME=value) and returns what it printed and its exit code.
+// Run runs a tool with the arguments args and with environment variables of the form NAME=value. It returns the output
+// and exit code of the tool.
 func Run[S any](t testing.TB, name tool.Name[S], run func(context.Context, S, tool.Env) error, args S,
 	vars ...string) (stdout, stderr string, code int) {
 	t.Helper()
@@ -23,7 +24,7 @@ func Run[S any](t testing.TB, name tool.Name[S], run func(context.Context, S, to
 	return Raw(t, tool.New(name, run), b, vars...)
 }
 
-// Raw runs a tool with a document of arguments as it is.
+// Raw runs a tool with arguments that are already encoded as a JSON document.
 func Raw(t testing.TB, f tool.Func, args []byte, vars ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), tool.ArgsFile)

@@ -32,7 +32,7 @@ def main(a: dict[str, Any]) -> None:
             shutil.copyfile(encodings / version / f"{graphs[0].stem}.encodings", encodings / version / f"{other.stem}.encodings")
     del sim
     found = json.loads((encodings / VERSIONS[-1] / f"{graphs[0].stem}.encodings").read_text())
-    foreign.write({at.stem: quantised(at, found) for at in graphs}, out)
+    foreign.write({at.stem: quantized(at, found) for at in graphs}, out)
     source = graphs[0].parent
     for name in sorted({at.name for at in graphs} | {name for at in graphs for name in foreign.data(at)}):
         shutil.copyfile(source / name, encodings / name)
@@ -64,7 +64,7 @@ def simulated(at: Path, a: dict[str, Any]) -> Any:
     return sim
 
 
-def quantised(at: Path, encodings: dict[str, Any]) -> onnx.ModelProto:
+def quantized(at: Path, encodings: dict[str, Any]) -> onnx.ModelProto:
     """The graph with AIMET's encodings in it, those of tensors that it has."""
     with quiet.output("aimet.log"):
         from aimet_onnx import encodings_to_onnx_qdq

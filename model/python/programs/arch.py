@@ -29,7 +29,7 @@ class Arch:
     head_dim: int
     intermediate: int
     vocabulary: int
-    epsilon: float  # of RMS normalisation
+    epsilon: float  # of RMS normalization
     theta: float  # base of the rotary embedding
     scaling: dict[str, Any] = field(default_factory=dict)  # of the rotary embedding, as config.json has it
     stop: tuple[int, ...] = ()  # tokens that end a text

@@ -16,7 +16,7 @@ NODE = re.compile(r"^\tOperator type: (\S*) Node name: (.*) Node index: \d+$")
 REASON = re.compile(r"^\tREASON : (.*)$")
 INVALID = re.compile(r"QNN\.backendValidateOpConfig\(\) failed for node .* with error code \d+")
 DROPPED = re.compile(r"set nodes that cannot (?:all )?be fused together")  # ONNX Runtime's words where it gives back to the CPU what the provider takes
-RECORD = re.compile(r"^\S*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.")  # how each message of the log begins, after its colour
+RECORD = re.compile(r"^\S*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.")  # how each message of the log begins, after its color
 
 
 def placed(s: onnxruntime.InferenceSession) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Compiles quantised graphs for an NPU with Qualcomm's compiler, and reads what came out."""
+"""Compiles quantized graphs for an NPU with Qualcomm's compiler, and reads what came out."""
 
 from __future__ import annotations
 
@@ -149,9 +149,9 @@ def check(found: list[Facts], targets: list[Target], graphs: int, optimization: 
             "arch": f"v{of.arch}",
             "VTCM": f"{of.vtcm_mb} MB",
             "number of graphs": len(of.graphs),
-            "optimisation": of.optimization,
+            "optimization": of.optimization,
         }
-        want = {"SoC model": t.soc_model, "arch": f"v{t.arch}", "VTCM": f"{t.vtcm_mb} MB", "number of graphs": graphs, "optimisation": optimization}
+        want = {"SoC model": t.soc_model, "arch": f"v{t.arch}", "VTCM": f"{t.vtcm_mb} MB", "number of graphs": graphs, "optimization": optimization}
         wrong = [f"its {k} is {got[k]}, {want[k]} was asked for" for k in want if want[k] is not None and got[k] != want[k]]
         if wrong:
             raise Wrong(f"The context is not what was asked for, {t.soc}: " + "; ".join(wrong) + ".")

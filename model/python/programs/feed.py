@@ -10,7 +10,7 @@ import numpy as np
 from arch import Arch, Wrong
 
 MASK = -100.0  # far below what attention scores reach, near enough for 16 bits to tell scores apart
-SEES = 65535  # where a token looks, of graphs that are quantised as upstream does
+SEES = 65535  # where a token looks, of graphs that are quantized as mllm does
 GRAPHS = ("prefill", "decode")
 TABLE = "embedding.bin"  # the embedding outside of the graphs, float16 [vocabulary, hidden]
 
@@ -51,7 +51,7 @@ def embedded(table: np.ndarray, tokens: list[int], width: int) -> dict[str, np.n
 
 
 def integers(arch: Arch, width: int, past: int) -> dict[str, np.ndarray]:
-    """What the graphs of upstream.py take in the place of mask, cosine and sine."""
+    """What the graphs of mllm_graphs.py take in the place of mask, cosine and sine."""
     positions = np.minimum(np.arange(past, past + width), arch.context - 1).astype(np.int32)  # of what fills a chunk up it does not matter
     looks = np.zeros((1, 1, width, arch.context + width), np.uint16)
     looks[..., :past] = SEES

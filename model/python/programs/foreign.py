@@ -1,4 +1,4 @@
-"""Graphs for quantisers that others wrote, and what comes of them: float graphs whole, quantised ones with their tensors in one file, as ours have them."""
+"""Graphs for quantizers that others wrote, and what comes of them: float graphs whole, quantized ones with their tensors in one file, as ours have them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 1_900_000_000  # bytes of a graph with its tensors: a message of protocol
 
 
 def graphs(source: Path) -> list[Path]:
-    """The graphs of a folder, that which takes a prompt first, or one file. What is quantised already is refused."""
+    """The graphs of a folder, that which takes a prompt first, or one file. What is quantized already is refused."""
     found = feed.found(source)
     for at in found:
         model = onnx.load(at, load_external_data=False)
@@ -79,7 +79,7 @@ def samples(folder: Path, graph: str) -> Iterator[dict[str, np.ndarray]]:
 
 
 def write(models: dict[str, onnx.ModelProto], folder: Path) -> None:
-    """Writes quantised graphs; tensors of the same bytes are there once, whatever they are called."""
+    """Writes quantized graphs; tensors of the same bytes are there once, whatever they are called."""
     kept = tensors.DataFile(folder)
     for name, model in models.items():
         made = []

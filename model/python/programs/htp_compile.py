@@ -33,7 +33,7 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
     if spec["optrace"]:
         options |= {"profiling_level": "optrace", "profiling_file_path": "compile.csv"}
     if spec["fallback"]:
-        options["offload_graph_io_quantization"] = "0"  # what the NPU takes, it gets: the provider would leave the graph's own quantising to the CPU
+        options["offload_graph_io_quantization"] = "0"  # what the NPU takes, it gets: the provider would leave the graph's own quantizing to the CPU
     if spec["optimization"] is not None:
         options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
     names = spec["graphs"]

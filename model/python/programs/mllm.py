@@ -53,7 +53,7 @@ def samples(text: str, count: int) -> list[dict[str, str]]:
     found = [{"text": " ".join(p.split())} for p in text.split("\n\n")]
     found = [s for s in found if len(s["text"]) >= LEAST]
     if not found:
-        raise Wrong(f"The calibration text has no paragraph of {LEAST} characters, and upstream passes over shorter ones. Paragraphs end with an empty line.")
+        raise Wrong(f"The calibration text has no paragraph of {LEAST} characters, and mllm passes over shorter ones. Paragraphs end with an empty line.")
     return found[:count]
 
 
@@ -82,4 +82,4 @@ def surround(sources: Path, dataset: list[dict[str, str]], device: str) -> None:
     if device == "cpu":
         torch.nn.Module.cuda = lambda self, device=None: self
     elif not torch.cuda.is_available():
-        raise Wrong("device is cuda, and PyTorch finds no GPU that it can use: look at nvidia-smi, or quantise with device = cpu.")
+        raise Wrong("device is cuda, and PyTorch finds no GPU that it can use: look at nvidia-smi, or quantize with device = cpu.")

@@ -1,4 +1,4 @@
-"""Runs mllm's own quantiser, unmodified: sources, architecture, model, block_size, calibration, samples, max_length, device → out: model.safetensors,
+"""Runs mllm's own quantizer, unmodified: sources, architecture, model, block_size, calibration, samples, max_length, device → out: model.safetensors,
 config.json and the tokenizer's files.
 
 Three things stand around its train.py, none of which touches its arithmetic: the packages whose __init__ loads a C++ extension are found without it;

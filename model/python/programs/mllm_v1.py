@@ -4,7 +4,7 @@ rotated: sources, model, calibration, seed → rotation.bin, model.safetensors (
 distribution: sources, model, rotation, calibration, samples → distribution.json
 export: sources, model, rotation, distribution, threshold, clip_all, quant_bias → model.safetensors (int8), layers.json, shadow.json
 
-Upstream leaves its matrix to chance. It gets a seed here, and is kept, as all three need the same; a model that is rotated already goes without. Its data set is a text whose paragraphs are
+mllm leaves its matrix to chance. It gets a seed here, and is kept, as all three need the same; a model that is rotated already goes without. Its data set is a text whose paragraphs are
 the samples; every other is cut, as it cannot flatten samples that all have one number of tokens. layers.json is a table: how many layers keep their precision at which threshold.
 same.json tells whether the rotated model still says what the model says.
 """
@@ -25,8 +25,8 @@ import mllm
 from arch import Wrong
 
 SCRIPTS = {"distribution": "get_distribution.py", "export": "export_qnn_model.py", "rotated": "export_rotate_model.py"}
-PICTURES = {"rotate_vit": True, "no_quantize": True}  # what upstream's config of ShowUI-2B says beyond a language model's
-FEWEST = 2  # samples, which upstream's schema asks for
+PICTURES = {"rotate_vit": True, "no_quantize": True}  # what mllm's config of ShowUI-2B says beyond a language model's
+FEWEST = 2  # samples, which mllm's schema asks for
 LONGEST = 6000  # characters of a sample, beyond which it is cut
 THRESHOLDS = (2, 4, 8, 16, 32, 64, 128)
 ALIKE = 256  # tokens on which the rotated model is compared
@@ -43,7 +43,7 @@ def main(a: dict[str, Any]) -> None:
     kind = json.loads((prepared / "config.json").read_text()).get("model_type")
     sees = bool(a["pictures"])
     if kind != ("qwen2_vl" if sees else "qwen2"):
-        raise Wrong(f"The model is a {kind}: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
+        raise Wrong(f"The model is a {kind}: mllm's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
     surround(tools, a["seed"], sees)
     model: dict[str, Any] = {"model_type": "qwen2-vl" if sees else "qwen2", "tokenizer_name": str(prepared), "model_name": str(prepared), **(PICTURES if sees else {})}
     if a["stage"] == "rotated":
@@ -83,12 +83,12 @@ def main(a: dict[str, Any]) -> None:
 
 
 def samples(text: str, count: int, to: Path) -> int:
-    """Writes the data set as upstream has it, a compressed file of lines."""
+    """Writes the data set as mllm has it, a compressed file of lines."""
     import zstandard  # slow, and only in this program's environment
 
     found = mllm.samples(text, count)
     if len(found) < FEWEST:
-        raise Wrong(f"The calibration text has {len(found)} paragraphs of {mllm.LEAST} characters; upstream wants {FEWEST} at least.")
+        raise Wrong(f"The calibration text has {len(found)} paragraphs of {mllm.LEAST} characters; mllm wants {FEWEST} at least.")
     lines = [json.dumps({"text": s["text"][: min(len(s["text"]), LONGEST) * (8 - i % 2) // 8]}) for i, s in enumerate(found)]
     to.mkdir()
     (to / "val.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress("\n".join(lines).encode()))
@@ -96,7 +96,7 @@ def samples(text: str, count: int, to: Path) -> int:
 
 
 def surround(tools: Path, seed: int, sees: bool) -> None:
-    """Has upstream's programs find each other, and stay on the processor, but that for models that see, which goes to a GPU as it loads one."""
+    """Has mllm's programs find each other, and stay on the processor, but that for models that see, which goes to a GPU as it loads one."""
     sys.path.insert(0, str(tools))
     if not sees:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -107,14 +107,14 @@ def surround(tools: Path, seed: int, sees: bool) -> None:
     torch.manual_seed(seed)
     if sees:
         if not torch.cuda.is_available():
-            raise Wrong("Upstream's program for models that see puts them on a GPU, and this machine has none that PyTorch knows. Run the step on one that has.")
+            raise Wrong("mllm's program for models that see puts them on a GPU, and this machine has none that PyTorch knows. Run the step on one that has.")
         return
     to = torch.Tensor.to
     torch.Tensor.to = lambda self, *to_what, **how: to(self, *("cpu" if w == "cuda" else w for w in to_what), **how)
 
 
 def layers(distribution: dict[str, Any], threshold: int, clip_all: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Which layers keep their precision: those whose range is as many times as wide as without the top 0.1 %, or more, as upstream reckons."""
+    """Which layers keep their precision: those whose range is as many times as wide as without the top 0.1 %, or more, as mllm reckons."""
     most, without = distribution["ori"], distribution["top_0_1"]
     ratio = {(name, side): most[name][side] / max(without[name][side], 1e-30) for name in most for side in ("input", "output")}
 
@@ -160,7 +160,7 @@ def same(model: Path, rotated: Path, text: str, sees: bool) -> dict[str, float]:
                 missing = set(m.state_dict()) - set(weights)
                 if missing:
                     raise Wrong(f"The rotated model has no {', '.join(sorted(missing))}.")
-                m.load_state_dict(weights, strict=False)  # upstream's has biases that are zero, where the model has none
+                m.load_state_dict(weights, strict=False)  # mllm's has biases that are zero, where the model has none
             said.append(m(ids).logits[0].numpy())
     return compare.rows(said[0], said[1])
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import command
 import decoder
-import upstream
+import mllm_graphs
 import weights
 from arch import Wrong
 
@@ -21,11 +21,11 @@ TEXTS = re.compile(r"(licen[cs]e|notice|copying|use_policy)", re.IGNORECASE)  # 
 
 def main(a: dict[str, Any]) -> None:
     outside = a["embedding"] == "outside"
-    if upstream.quantised(Path(a["model"])):
+    if mllm_graphs.quantized(Path(a["model"])):
         if outside:
             raise Wrong("embedding: a model that mllm quantized has its embedding inside. Remove the argument.")
         out = command.fresh(a["out"])
-        for name, text in upstream.write(Path(a["model"]), out, a["context_len"], a["ar_len"], a.get("layers")):
+        for name, text in mllm_graphs.write(Path(a["model"]), out, a["context_len"], a["ar_len"], a.get("layers")):
             (out / name).write_text(text)
         licenses(a, out)
         return

@@ -1,4 +1,4 @@
-"""What a quantiser of another environment calibrates with: graphs, calibration, samples → out: GRAPH/NUMBER.npz, what each graph is given, by name.
+"""What a quantizer of another environment calibrates with: graphs, calibration, samples → out: GRAPH/NUMBER.npz, what each graph is given, by name.
 
 Graphs of onnx_llm read a text, and what they are given meanwhile is kept; for any other graph calibration is a folder of samples already.
 """

@@ -1,4 +1,4 @@
-"""A decoder's quantised graphs cut into parts between layers, each for a context of its own: GRAPH_0.onnx, GRAPH_1.onnx and so on in place of GRAPH.onnx."""
+"""A decoder's quantized graphs cut into parts between layers, each for a context of its own: GRAPH_0.onnx, GRAPH_1.onnx and so on in place of GRAPH.onnx."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def samples(folder: Path, wanted: Mapping[str, tuple[np.dtype, Sequence[int | st
         yield path.stem, {name: have[name] for name in wanted}
 
 
-def quantised(model: onnx.ModelProto) -> bool:
+def quantized(model: onnx.ModelProto) -> bool:
     return any(n.op_type == "QuantizeLinear" for n in model.graph.node)
 
 
@@ -70,7 +70,7 @@ def quantize(source: Path, folder: Path, out: Path, method: str) -> None:
     if method not in ("a16w8", "ort"):
         raise Wrong(f"{source.name}: method {method} is for graphs of onnx_llm. Use a16w8, aimet or quark.")
     model = onnx.load(source, load_external_data=False)
-    if quantised(model):
+    if quantized(model):
         raise Wrong(f"{source.name} is quantized already: give it to htp_context as it is.")
     if not any(v.type.tensor_type.elem_type == TensorProto.FLOAT for v in model.graph.input):
         raise Wrong(f"{source.name} has no float input: there is nothing to quantize.")
@@ -79,7 +79,7 @@ def quantize(source: Path, folder: Path, out: Path, method: str) -> None:
 
 
 def qdq(source: Path, feeds: Callable[[], Iterator[dict[str, np.ndarray]]], to: Path) -> None:
-    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as Qualcomm's provider wants it.
+    """A graph, quantized to 16-bit activations and 8-bit weights by ONNX Runtime's quantizer as Qualcomm's provider wants it.
 
     The quantizer creates its own sessions for calibration. They run the float graph, so no kernel saturates.
     """

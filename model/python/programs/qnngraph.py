@@ -1,5 +1,5 @@
 """What Qualcomm's compiler made of an ONNX graph, as its own JSON tells: whether its nodes compute in integers, and whether its tensors have the points of
-quantisation that were asked for."""
+quantization that were asked for."""
 
 from __future__ import annotations
 
@@ -71,17 +71,17 @@ def floats(graph: Graph) -> list[str]:
 
 
 def declared(model: onnx.ModelProto) -> tuple[int, int]:
-    """How many products of an ONNX graph are declared in integers, of quantised weights and activations, and how many are not."""
+    """How many products of an ONNX graph are declared in integers, of quantized weights and activations, and how many are not."""
     makers = {o: n for n in model.graph.node for o in n.output}
 
-    def quantised(value: str) -> bool:
+    def quantized(value: str) -> bool:
         n = makers.get(value)
         while n is not None and n.op_type in SHAPES:
             n = makers.get(n.input[0])
         return n is not None and n.op_type == "DequantizeLinear"
 
     products = [n for n in model.graph.node if n.op_type in ONNX_PRODUCTS]
-    integers = [n for n in products if n.op_type == "MatMulNBits" or all(quantised(i) for i in n.input[:2])]
+    integers = [n for n in products if n.op_type == "MatMulNBits" or all(quantized(i) for i in n.input[:2])]
     return len(integers), len(products) - len(integers)
 
 
@@ -92,7 +92,7 @@ def check(name: str, model: onnx.ModelProto, made: list[Graph]) -> None:
     if integers and len(found) > others:
         named = ", ".join(found[:20]) + (", …" if len(found) > 20 else "")
         raise Wrong(
-            f"{name} declares {integers} products of quantised tensors, and the compiler made 16-bit floats of {len(found) - others}: {named}. "
+            f"{name} declares {integers} products of quantized tensors, and the compiler made 16-bit floats of {len(found) - others}: {named}. "
             "It does so with 4-bit weights in blocks whose scales are plain floats, and with MatMulNBits; "
             "in integers it computes what onnx_quantize writes (a16w8, a16w4, lpbq). To allow floats, set allow_fp16 = true."
         )
@@ -105,7 +105,7 @@ def point(scale: float, zero: int, kind: str) -> Point:
 def check_points(made: list[Graph], wanted: dict[str, Any]) -> dict[str, int]:
     """Refuses a graph in which a point is missing or another, or that has one which nobody asked for; counts what it found.
 
-    wanted: points, of each the name of a tensor, with its scale, zero point and type; blocks, the matrices that are quantised in blocks.
+    wanted: points, of each the name of a tensor, with its scale, zero point and type; blocks, the matrices that are quantized in blocks.
     """
     if len(made) != 1:
         raise Wrong(f"The compiler wrote down {len(made)} graphs, one was expected.")
@@ -131,5 +131,5 @@ def check_points(made: list[Graph], wanted: dict[str, Any]) -> dict[str, int]:
     if blocks != len(wanted["blocks"]):
         wrong.append(f"{blocks} matrices are in blocks, {len(wanted['blocks'])} were")
     if wrong:
-        raise Wrong("The compiler's graph is not quantised as it was asked for: " + "; ".join(wrong[:8]) + ".")
+        raise Wrong("The compiler's graph is not quantized as it was asked for: " + "; ".join(wrong[:8]) + ".")
     return {"points": len(every), "tensors": by_name, "blocks": blocks}

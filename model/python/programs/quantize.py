@@ -88,7 +88,7 @@ class Quantizer:
         return matrix == "head" or matrix in self.high or matrix.rpartition(".")[0] in self.high
 
     def graph(self, model: onnx.ModelProto) -> onnx.ModelProto:
-        """The graph, quantised."""
+        """The graph, quantized."""
         g = model.graph
         floats = {t.name: t for t in g.initializer if t.data_type == TensorProto.FLOAT}
         matrices = {n.input[1] for n in g.node if n.op_type == "MatMul" and n.input[1] in floats}

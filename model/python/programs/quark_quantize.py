@@ -21,7 +21,7 @@ NORMS = ("RMSNormalization", "LayerNormalization")
 
 def main(a: dict[str, Any]) -> None:
     graphs, out = foreign.graphs(Path(a["graphs"])), command.fresh(a["out"])
-    foreign.write({at.stem: quantised(at, a) for at in graphs}, out)
+    foreign.write({at.stem: quantized(at, a) for at in graphs}, out)
     command.carry(graphs[0].parent, out, "arch.json")
 
 
@@ -49,7 +49,7 @@ def options(bits: int) -> dict[str, Any]:
     }
 
 
-def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
+def quantized(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
     """One graph. Each is calibrated with what it is given itself.
 
     Quark creates its own sessions for calibration. They run the float graph, so no kernel saturates.

@@ -126,7 +126,7 @@ class Decoder:
     """Both graphs and the cache between them."""
 
     def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, np.ndarray] | None, table: np.ndarray | None = None) -> None:
-        """zeros has the quantised zero of each cache input, in the cache's type; None for float. table is the embedding, where it is outside."""
+        """zeros has the quantized zero of each cache input, in the cache's type; None for float. table is the embedding, where it is outside."""
         self.arch, self.prefill, self.decode, self.zeros, self.table = arch, prefill, decode, zeros, table
         self.clear()
 
@@ -220,6 +220,6 @@ def chain(runs: list[Run]) -> Run:
 
 
 def zeros(folder: Path) -> dict[str, np.ndarray] | None:
-    """The cache's quantised zeros, of quantised graphs; None for float ones."""
+    """The cache's quantized zeros, of quantized graphs; None for float ones."""
     at = folder / "cache.json"
     return {k: np.asarray(v["zero_point"], v.get("type", "uint16")) for k, v in json.loads(at.read_text()).items()} if at.is_file() else None

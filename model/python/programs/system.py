@@ -1,4 +1,4 @@
-"""Reads contexts by Qualcomm's own library, libQnnSystem, through its C interface as the vendor documents it.
+"""Reads contexts by Qualcomm's own library, libQnnSystem, through its C interface as Qualcomm documents it.
 
 The layouts below are those of the interface's version 1 (QNN 2.47 to 2.51 were tried); what does not fit is refused.
 """
@@ -110,7 +110,7 @@ def load(library: Path) -> c.CDLL:
     except OSError as e:
         raise Wrong(
             f"{library.name} of Qualcomm's cannot be loaded: {e}. Beside what is in its folder it needs libatomic.so.1, libstdc++.so.6 and libgcc_s.so.1: "
-            "those of toolchain gnu_runtime as the catalogue has it."
+            "those of toolchain gnu_runtime as the catalog has it."
         ) from e
 
 

@@ -106,7 +106,7 @@ class TestCheckpoint(unittest.TestCase):
         for file, says in (
             ("legacy.pth", "before 1.6"),
             ("whole.pth", "imports torch.nn.modules.container.Sequential"),
-            ("quantised.pth", "imports torch._utils._rebuild_qtensor"),
+            ("quantized.pth", "imports torch._utils._rebuild_qtensor"),
         ):
             self.refused_file(HERE / file, says)
 

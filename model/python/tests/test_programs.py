@@ -42,6 +42,7 @@ import device
 import dlc
 import foreign
 import mllm
+import mllm_graphs
 import parts
 import placement
 import plain
@@ -52,7 +53,6 @@ import rotate
 import session
 import tensors
 import tokens
-import upstream
 import weights
 from arch import Wrong
 from runtime import onnxruntime
@@ -183,7 +183,7 @@ def write_safetensors(at: Path, tensors: dict[str, np.ndarray], metadata: dict[s
 
 
 BLOCK = 32
-# Spans of upstream's points by the ends of their names; of the others it is -12 to 12.
+# Spans of mllm's points by the ends of their names; of the others it is -12 to 12.
 SPANS = {
     "softmax_output_qdq": (0, 1),
     "sigmoid_output_qdq": (0, 1),
@@ -200,7 +200,7 @@ SPANS = {
 
 
 def as_upstream(folder: Path, w: weights.Weights, rows: int = 48) -> weights.Weights:
-    """Writes a model as mllm's quantiser would, with points that are wide enough; gives what its stored numbers mean."""
+    """Writes a model as mllm's quantizer would, with points that are wide enough; gives what its stored numbers mean."""
     a = w.arch
     tensors: dict[str, np.ndarray] = {}
     means: dict[str, np.ndarray] = {}
@@ -262,12 +262,12 @@ def as_upstream(folder: Path, w: weights.Weights, rows: int = 48) -> weights.Wei
     return weights.Weights(a, lambda name, _: means.get(name))
 
 
-class Upstream(unittest.TestCase):
+class MllmGraphs(unittest.TestCase):
     def said(self, folder: Path, ids: list[int], layers: int | None = None) -> np.ndarray:
         """Logits of both graphs, a chunk and then token by token."""
         out = folder / "out"
         out.mkdir()
-        list(upstream.write(folder, out, 24, 8, layers))
+        list(mllm_graphs.write(folder, out, 24, 8, layers))
         of = arch.load(out / "arch.json")
         s = session.Decoder(of, session.cpu(out / "prefill.onnx"), session.cpu(out / "decode.onnx"), session.zeros(out))
         return np.concatenate([s.read(ids[:11]), *(s.step(s.decode, [t], 1) for t in ids[11:])])  # type: ignore[arg-type]
@@ -287,14 +287,14 @@ class Upstream(unittest.TestCase):
         """A nibble read without its sign, and block scales that are not turned, are another model."""
         ids = list(np.random.default_rng(2).integers(0, 96, 11))
         for name, wrong in (("signed", lambda n: n.astype(ml_dtypes.uint4)), ("levels", lambda flat, outputs, blocks: flat.reshape(blocks, outputs))):
-            right = getattr(upstream, name)
+            right = getattr(mllm_graphs, name)
             with tempfile.TemporaryDirectory() as d:
                 want = textbook(as_upstream(Path(d), made(model_type="qwen3", head_dim=16)), ids)
                 try:
-                    setattr(upstream, name, wrong)
+                    setattr(mllm_graphs, name, wrong)
                     self.assertLess(self.near(self.said(Path(d), ids), want), 0.9, name)
                 finally:
-                    setattr(upstream, name, right)
+                    setattr(mllm_graphs, name, right)
 
     def test_a_truncated_twin(self) -> None:
         ids = list(np.random.default_rng(2).integers(0, 96, 11))
@@ -316,14 +316,14 @@ class Upstream(unittest.TestCase):
             ("model.layers.1.mlp.up_proj.weight", np.full((1, 1, 64, 128), -1, np.int8), "weights of 0 to 15"),
             ("model.norm.scale", np.zeros(1, np.float32), "model.norm: scale 0.0"),
             ("lm_head_input_qdq.fake_quant.zero_point", np.array([1 << 20], np.int32), "are not usable"),
-            ("model.mllm_max_sin_embedding", np.zeros((1, 8, 16), np.uint16), "quantised for 8 tokens, and a cache of 24"),
+            ("model.mllm_max_sin_embedding", np.zeros((1, 8, 16), np.uint16), "quantized for 8 tokens, and a cache of 24"),
         ):
             with tempfile.TemporaryDirectory() as d:
                 as_upstream(Path(d), made(model_type="qwen3", head_dim=16))
                 change(Path(d), name, a)
                 (Path(d) / "out").mkdir()
                 with self.assertRaisesRegex(Wrong, says):
-                    list(upstream.write(Path(d), Path(d) / "out", 24, 8, None))
+                    list(mllm_graphs.write(Path(d), Path(d) / "out", 24, 8, None))
 
     def test_aliases(self) -> None:
         """Of tensors that are one and the same the file has one, and the other's name in its metadata."""
@@ -370,7 +370,7 @@ class Points(unittest.TestCase):
             qnngraph.check_points([{}, {}], {})
 
 
-class Quantiser(unittest.TestCase):
+class Quantizer(unittest.TestCase):
     def prepared(self, d: Path, config: dict[str, object], **files: str) -> dict[str, object]:
         (d / "in").mkdir()
         (d / "in" / "config.json").write_text(json.dumps(config))
@@ -445,7 +445,7 @@ class Plain(unittest.TestCase):
                     np.savez(Path(d) / name, **arrays)
                 list(plain.samples(Path(d), wanted))
 
-    def test_quantised_already(self) -> None:
+    def test_quantized_already(self) -> None:
         model = self.graph([1, 4])
         model.graph.node.append(helper.make_node("QuantizeLinear", ["y", "s"], ["q"]))
         with tempfile.TemporaryDirectory() as d:
@@ -454,7 +454,7 @@ class Plain(unittest.TestCase):
                 plain.quantize(Path(d) / "g.onnx", Path(d), Path(d), "a16w8")
 
 
-class Quantise(unittest.TestCase):
+class Quantize(unittest.TestCase):
     def test_lpbq(self) -> None:
         w = np.random.default_rng(3).standard_normal((128, 48)).astype(np.float32)
         squares = np.ones(128)
@@ -551,7 +551,7 @@ class Context(unittest.TestCase):
             (context.Facts("b", 30, "SM8350", 68, 4, 2, [self.graph]), "arch is v68, v79 was asked for"),
             (context.Facts("b", 69, "SM8750", 79, 4, 2, [self.graph]), "VTCM is 4 MB"),
             (context.Facts("b", 69, "SM8750", 79, 8, 2, []), "number of graphs is 0"),
-            (context.Facts("b", 69, "SM8750", 79, 8, 3, [self.graph]), "optimisation is 3, 2 was asked for"),
+            (context.Facts("b", 69, "SM8750", 79, 8, 3, [self.graph]), "optimization is 3, 2 was asked for"),
         ):
             with self.assertRaisesRegex(Wrong, says):
                 context.check([of], [self.target], 1, 2)
@@ -720,14 +720,14 @@ class Made(unittest.TestCase):
         nodes = {"m": {"type": "MatMul", "input_names": ["x", "w"], "output_names": ["y"]}}
         return {"graph": {"nodes": nodes, "tensors": {"x": self.tensor(out), "w": self.tensor(0x308, 5), "y": self.tensor(out)}}}
 
-    def model(self, op: str, quantised: bool) -> onnx.ModelProto:
+    def model(self, op: str, quantized: bool) -> onnx.ModelProto:
         value = helper.make_tensor_value_info
         x, w = value("x", TensorProto.FLOAT, [4, 4]), value("w", TensorProto.FLOAT, [4, 4])
         nodes = []
-        if quantised:
+        if quantized:
             x, w = value("x", TensorProto.UINT16, [4, 4]), value("w", TensorProto.INT8, [4, 4])
             nodes = [helper.make_node("DequantizeLinear", [n, n + "s"], [n + "d"]) for n in "xw"] + [helper.make_node("Transpose", ["wd"], ["wt"])]
-        ends = ["xd", "wt"] if quantised else ["x", "w"]
+        ends = ["xd", "wt"] if quantized else ["x", "w"]
         nodes.append(helper.make_node(op, ends, ["y"], domain="com.microsoft" if op == "MatMulNBits" else ""))
         return helper.make_model(helper.make_graph(nodes, "g", [x, w], [value("y", TensorProto.FLOAT, [4, 4])]))
 
@@ -883,7 +883,7 @@ class Methods(unittest.TestCase):
     ids = [int(i) for i in np.random.default_rng(2).integers(0, 96, 16)]
     texts = [[int(i) for i in np.random.default_rng(s).integers(0, 96, 16)] for s in range(4)]
 
-    def quantised(self, w: weights.Weights, method: str, high: tuple[str, ...] = ()) -> tuple[float, onnx.ModelProto]:
+    def quantized(self, w: weights.Weights, method: str, high: tuple[str, ...] = ()) -> tuple[float, onnx.ModelProto]:
         """The cosine of both graphs' logits to the float model's, and prefill."""
         with tempfile.TemporaryDirectory() as d:
             source, out = Path(d) / "source", Path(d) / "out"
@@ -902,7 +902,7 @@ class Methods(unittest.TestCase):
 
     def test_mobilequant(self) -> None:
         w = made()
-        cosine, model = self.quantised(w, "mobilequant")
+        cosine, model = self.quantized(w, "mobilequant")
         self.assertGreater(cosine, 0.99)
         g = model.graph
         self.assertEqual(self.kinds(g, "layer0_q_exact"), {"uint8"})
@@ -912,15 +912,15 @@ class Methods(unittest.TestCase):
 
     def test_high_precision_layers(self) -> None:
         w = planted(made(), 1, 60)
-        bad, _ = self.quantised(w, "a16w4")
-        mended, model = self.quantised(w, "a16w4", ("1.down",))
-        layer, _ = self.quantised(w, "a16w4", ("1",))
+        bad, _ = self.quantized(w, "a16w4")
+        mended, model = self.quantized(w, "a16w4", ("1.down",))
+        layer, _ = self.quantized(w, "a16w4", ("1",))
         self.assertGreater(1 - bad, 2 * (1 - mended))
         self.assertGreater(layer, mended)
         kinds = {t.name: t.data_type for t in model.graph.initializer}
         self.assertEqual((kinds["1.down_q"], kinds["1.up_q"]), (TensorProto.INT8, TensorProto.INT4))
         with self.assertRaisesRegex(Wrong, "high_precision_layers: the model has no 9, 9.down"):
-            self.quantised(w, "a16w4", ("9", "1", "9.down"))
+            self.quantized(w, "a16w4", ("9", "1", "9.down"))
 
 
 class SideBySide(unittest.TestCase):
@@ -943,7 +943,7 @@ class SideBySide(unittest.TestCase):
             means = as_upstream(Path(d), made(model_type="qwen3", head_dim=16))
             out = Path(d) / "out"
             out.mkdir()
-            list(upstream.write(Path(d), out, 24, 8, None))
+            list(mllm_graphs.write(Path(d), out, 24, 8, None))
             of = arch.load(out / "arch.json")
             rows = session.Decoder(of, session.cpu(out / "prefill.onnx"), None, session.zeros(out)).after_each(texts)
             self.assertGreater(compare.rows(np.stack([textbook(means, t)[-1] for t in texts]), rows)["cosine"], 0.999)
@@ -1145,7 +1145,7 @@ class Programs(unittest.TestCase):
         self.assertIn("The text has 1 tokens", self.program("onnx_say", **args, tokens=1, text="empty.txt"))
 
     def test_accuracy_is_what_a_textbook_says(self) -> None:
-        self.assertEqual(self.quantise("a16w4", "q"), "")
+        self.assertEqual(self.quantize("a16w4", "q"), "")
         f, q = self.say("float", "f"), self.say("q", "g")
         args = {"reference": "f", "outputs": {"q": "g"}, "min_cosine": 1}
         files = NOTHING | FILES
@@ -1180,19 +1180,19 @@ class Programs(unittest.TestCase):
 
     def test_parts(self) -> None:
         for count, kv in ((1, "uint16"), (2, "uint16"), (1, "uint8"), (2, "uint8")):
-            self.assertEqual(self.quantise("a16w8", f"{kv}_{count}", kv=kv, num_shards=count), "")
+            self.assertEqual(self.quantize("a16w8", f"{kv}_{count}", kv=kv, num_shards=count), "")
             self.say(f"{kv}_{count}", f"{kv}_{count}_said")
             if count == 2:  # what is handed on is what was there, so all says the same
                 texts = [np.load(self.at / f"{kv}_{n}_said" / "text.npy") for n in (1, 2)]
                 np.testing.assert_allclose(texts[0], texts[1], rtol=1e-4, atol=1e-4)
-        self.assertRegex(self.quantise("a16w8", "many", num_shards=3), "has 2 layers: they cannot be cut into 3 parts")
+        self.assertRegex(self.quantize("a16w8", "many", num_shards=3), "has 2 layers: they cannot be cut into 3 parts")
 
     def test_what_goes_to_a_device(self) -> None:
         for at, text in {"model/LICENSE": "own", "given/NOTICE": "given", "given/LICENSE": "own", "other/LICENSE": "other"}.items():
             (self.at / at).parent.mkdir(exist_ok=True)
             (self.at / at).write_text(text)
         self.assertEqual(self.program("onnx_llm", model="model", licenses=["given"], context_len=160, ar_len=16, embedding="inside", out="licensed"), "")
-        self.assertEqual(self.quantise("a16w8", "q", graphs="licensed"), "")
+        self.assertEqual(self.quantize("a16w8", "q", graphs="licensed"), "")
         self.assertEqual({p.name: p.read_text() for p in (self.at / "q" / "licenses").iterdir()}, {"LICENSE": "own", "NOTICE": "given"})
         bad = self.program("onnx_llm", model="model", licenses=["other/LICENSE"], context_len=160, ar_len=16, embedding="inside", out="both")
         self.assertIn("LICENSE: two different license texts", bad)
@@ -1207,14 +1207,14 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.program("onnx_llm", model="model", context_len=160, ar_len=16, embedding="outside", out="outside"), "")
         size = np.prod(self.weights.shape("embedding")) * 2
         for graphs in ("float", "outside"):
-            self.assertEqual(self.quantise("a16w8", graphs + "_q", graphs=graphs), "")
+            self.assertEqual(self.quantize("a16w8", graphs + "_q", graphs=graphs), "")
             takes = {v.name for v in onnx.load(self.at / (graphs + "_q") / "decode.onnx", load_external_data=False).graph.input}
             self.assertEqual({"embedded", "input_ids"} & takes, {"embedded"} if graphs == "outside" else {"input_ids"})
             self.say(graphs + "_q", graphs + "_said")
         self.assertEqual((self.at / "outside_q" / "embedding.bin").stat().st_size, size)
         inside, outside = (np.load(self.at / f"{g}_said" / "text.npy").astype(np.float64) for g in ("float", "outside"))
         self.assertLess(((inside - outside) ** 2).sum(), 1e-4 * (inside**2).sum())  # the same but for 16-bit floats
-        self.assertEqual(self.quantise("a16w8", "turned", graphs="outside", rotate=True), "")  # and its rows are turned with the rest
+        self.assertEqual(self.quantize("a16w8", "turned", graphs="outside", rotate=True), "")  # and its rows are turned with the rest
         self.say("turned", "turned_said")
         turned = np.load(self.at / "turned_said" / "text.npy").astype(np.float64)
         self.assertLess(((inside - turned) ** 2).sum(), 1e-2 * (inside**2).sum())
@@ -1224,7 +1224,7 @@ class Programs(unittest.TestCase):
     def test_a_cache_of_8_bits(self) -> None:
         self.say("float", "f")
         for kv, kind in (("uint16", onnx.TensorProto.UINT16), ("uint8", onnx.TensorProto.UINT8)):
-            self.assertEqual(self.quantise("a16w8", kv, kv=kv), "")
+            self.assertEqual(self.quantize("a16w8", kv, kv=kv), "")
             graph = onnx.load(self.at / kv / "decode.onnx", load_external_data=False).graph
             cached = {v.name: v.type.tensor_type.elem_type for v in (*graph.input, *graph.output) if v.name.startswith(("past_", "new_"))}
             self.assertEqual(set(cached.values()), {kind})
@@ -1240,7 +1240,7 @@ class Programs(unittest.TestCase):
         self.assertNotEqual(noise[1], noise[0])
         self.assertLess(noise[1], 1.2 * noise[0])  # what 8 bits of a weight do is more than what 8 bits of the cache do
 
-    def quantise(self, method: str, out: str, **more: object) -> str:
+    def quantize(self, method: str, out: str, **more: object) -> str:
         (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
         args: dict[str, object] = {"graphs": "float", "method": method, "block_size": 32, "rotate": False, "high_precision_layers": [], "kv": "uint16", "num_shards": 1}
         (self.at / f"seen-{out}").mkdir(exist_ok=True)
@@ -1255,9 +1255,9 @@ class Programs(unittest.TestCase):
         self.say("float", "f")
         ways = {"ort": 0.99, "mobilequant": 0.95, "lpbq": 0.9}
         for way in ways:
-            self.assertEqual(self.quantise(way, way), "", way)
+            self.assertEqual(self.quantize(way, way), "", way)
             self.say(way, "said_" + way)
-        self.assertEqual(self.quantise("lpbq", "turned", rotate=True), "")
+        self.assertEqual(self.quantize("lpbq", "turned", rotate=True), "")
         self.say("turned", "said_turned")
         rows, _ = self.compare(reference="f", outputs={w: "said_" + w for w in [*ways, "turned"]}, min_cosine=0)
         for way, least in {**ways, "turned": 0.9}.items():
@@ -1268,7 +1268,7 @@ class Programs(unittest.TestCase):
         lines = 80
         (self.at / "many.txt").write_text("".join(f"What is {i} times {i}?\n" for i in range(lines)))
         many = {"calibration": "many.txt", "samples": lines}
-        self.assertEqual(self.quantise("lpbq", "whole", **many), "")
+        self.assertEqual(self.quantize("lpbq", "whole", **many), "")
         (self.at / "seen").mkdir()
         args = json.loads((self.at / "args.json").read_text()) | {"checkpoint": "seen", "out": "parts"}
         (self.at / "args.json").write_text(json.dumps(args))
@@ -1296,7 +1296,7 @@ class Programs(unittest.TestCase):
         self.assertEqual({k: v.tobytes() for k, v in whole.squares.items()}, {k: v.tobytes() for k, v in parts.squares.items()})
         self.assertGreater(len(whole.squares), 10)
 
-    def test_what_another_quantiser_is_given(self) -> None:
+    def test_what_another_quantizer_is_given(self) -> None:
         (self.at / "calibration.txt").write_text("What is this?\n\nTell me more of the sea.\nA third line.\n")
         self.assertEqual(self.program("onnx_samples", graphs="float", calibration="calibration.txt", samples=2, out="given"), "")
         for graph, least in (("prefill", 2), ("decode", 2)):
@@ -1314,7 +1314,7 @@ class Programs(unittest.TestCase):
     def test_what_is_wrong_is_marked(self) -> None:
         """Of two contexts that are as near to the float model by their own graphs, one says something else than its graph on the CPU."""
         self.say("float", "f")
-        self.assertEqual(self.quantise("a16w8", "q"), "")
+        self.assertEqual(self.quantize("a16w8", "q"), "")
         self.say("q", "q_cpu")
         for name, noise in (("good", 0.0), ("bad", 2.0)):
             shutil.copytree(self.at / "q_cpu", self.at / name)

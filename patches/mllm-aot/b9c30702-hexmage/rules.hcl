@@ -1,4 +1,4 @@
-# Upstream's runner for Qwen3 can print how long prompt and answer took, as those for Qwen2 and Llama do, and is not asked to: the
+# mllm's runner for Qwen3 can print how long prompt and answer took, as those for Qwen2 and Llama do, and is not asked to: the
 # parameter that says so is false unless a caller gives it, and this one gives none.
 
 replace "performance" {
@@ -17,7 +17,7 @@ replace "performance" {
   }
 }
 
-# Upstream's runner for Qwen2 has the model go on from the numbers 0, 1, 2, …, as many as --seq_len says, whatever one would ask it.
+# mllm's runner for Qwen2 has the model go on from the numbers 0, 1, 2, …, as many as --seq_len says, whatever one would ask it.
 
 replace "prompt" {
   description = "the runner for Qwen2 reads a prompt, a line of standard input, as that for Qwen3 does"

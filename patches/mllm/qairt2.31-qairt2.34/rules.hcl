@@ -1,4 +1,4 @@
-# QAIRT dropped the get_ prefix of the tensor's quantisation getters somewhere after 2.31.0.250130 and no later than
+# QAIRT dropped the get_ prefix of the tensor's quantization getters somewhere after 2.31.0.250130 and no later than
 # 2.34.0.250424. No changelog says where, so the headers are asked, not the version.
 
 rename "interface_scale" {
@@ -15,7 +15,7 @@ rename "interface_scale" {
 
   files = ["src/**/*.cpp", "**/LLaMAPackage/src/**/*.cpp"]
 
-  # Upstream has 8 calls in IRoPE and one each in RMSNorm and RoPE. The bounds leave room for people who work on these ops.
+  # mllm has 8 calls in IRoPE and one each in RMSNorm and RoPE. The bounds leave room for people who work on these ops.
   expect {
     min = 1
     max = 40

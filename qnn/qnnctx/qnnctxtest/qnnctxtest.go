@@ -1,5 +1,5 @@
-// Package qnnctxtest has contexts for tests: small ones that Qualcomm's compiler made of graphs of ours. One enters it with Real. It does not
-// know what is in them.
+// Package qnnctxtest has small context binaries for tests. Qualcomm's compiler compiled them from hexmage's graphs.
+// The package does not know their content.
 package qnnctxtest
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:embed testdata/*.gz
 var files embed.FS
 
-// Real returns a file of the table in the README.
+// Real returns a file from the table in the README.
 func Real(t testing.TB, name string) []byte {
 	t.Helper()
 	packed, err := files.ReadFile("testdata/" + name + ".gz")

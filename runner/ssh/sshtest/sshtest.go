@@ -1,9 +1,7 @@
 //go:build linux
 
-// Package sshtest gives tests a board: a real sshd on this machine's loopback, with keys and a home folder of its
-// own, gone when the test ends.
-//
-// Its processor and its system are those of this machine. The package does not know the tests that use it.
+// Package sshtest starts a board for a test: a real sshd on this machine's loopback, with its own keys and home folder.
+// The board has this machine's processor and system. The package does not know the tests that use it.
 package sshtest
 
 import (
@@ -25,25 +23,25 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// User is who logs in.
+// User is the login name.
 const User = "board"
 
-// Options say how the server is to be.
+// Options configure the server.
 type Options struct {
-	Shell string   // of the user; empty: /bin/sh
-	Disk  int64    // bytes that the user's home has, in memory; 0: as this machine
-	Path  []string // folders that come first where programs are looked for
+	Shell string   // shell of the user; empty: /bin/sh
+	Disk  int64    // size of the user's home in memory; 0: a folder of this machine
+	Path  []string // folders at the start of PATH
 }
 
-// Server is a server that runs.
+// Server is a running sshd.
 type Server struct {
-	Home string // the user's; of one with Options.Disk nothing is seen there from outside
-	Pid  int    // of the server
+	Home string // the user's home folder; with Options.Disk, its files are visible only on the board
+	Pid  int    // process id of the server
 	root string // of the toolchain
 	dir  string
 	addr string
 	log  *os.File
-	done chan struct{} // closed when it has ended
+	done chan struct{} // closed when the server has ended
 }
 
 const (
@@ -51,7 +49,7 @@ const (
 	endWait   = 5 * time.Second
 )
 
-// Start starts a server. Where nobody may have a user namespace the test is skipped.
+// Start starts a server. It skips the test if this machine does not allow user namespaces.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	root := toolchaintest.Root(t, "sshd")
@@ -102,7 +100,7 @@ func (s *Server) write(t testing.TB, name, text string) {
 	}
 }
 
-// freePort is one that nobody listens at now.
+// freePort returns an unused port.
 func freePort(t testing.TB) int {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -113,8 +111,8 @@ func freePort(t testing.TB) int {
 	return ln.Addr().(*net.TCPAddr).Port
 }
 
-// start starts sshd as a user that is none of this machine's: not root, so that it needs no account for its own
-// protection, and not the one that runs the test, so that it sees one user with one home.
+// start starts sshd as a user that does not exist on this machine. As root, sshd would need an account for privilege
+// separation. As the test's user, it would see that user's home.
 func (s *Server) start(t testing.TB, root string, o Options) error {
 	port := freePort(t)
 	s.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
@@ -145,7 +143,7 @@ func (s *Server) start(t testing.TB, root string, o Options) error {
 	}
 	s.Pid, s.log, s.done = cmd.Process.Pid, log, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // its log says how it ended
+		_ = cmd.Wait() // the log has the reason
 		close(s.done)
 	}()
 	for end := time.Now().Add(startWait); ; time.Sleep(20 * time.Millisecond) {
@@ -157,7 +155,7 @@ func (s *Server) start(t testing.TB, root string, o Options) error {
 		case <-s.done:
 			said := s.Log()
 			if strings.Contains(said, "unshare: ") {
-				t.Skipf("not tried: this machine lets nobody have a user namespace: %s", said)
+				t.Skipf("not tried: this machine does not allow user namespaces: %s", said)
 			}
 			return fmt.Errorf("sshd ended: %s", said)
 		default:
@@ -168,13 +166,13 @@ func (s *Server) start(t testing.TB, root string, o Options) error {
 	}
 }
 
-// Log is what the server said.
+// Log returns the server's log.
 func (s *Server) Log() string {
-	b, _ := os.ReadFile(s.log.Name()) // nothing of one that is gone
+	b, _ := os.ReadFile(s.log.Name()) // empty if the file is gone
 	return string(b)
 }
 
-// stop ends the server, and what runs for those who are logged in.
+// stop ends the server and the processes of its sessions.
 func (s *Server) stop() {
 	all := descendants(s.Pid)
 	_ = syscall.Kill(s.Pid, syscall.SIGTERM) // it may have ended
@@ -185,19 +183,19 @@ func (s *Server) stop() {
 		<-s.done
 	}
 	for _, pid := range all {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // likewise
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended, too
 	}
 	s.log.Close()
 }
 
-// descendants are the processes that a process started, and theirs, as far as they are not orphans.
+// descendants returns the processes below a process, except orphans.
 func descendants(of int) (all []int) {
 	children := map[int][]int{}
-	names, _ := filepath.Glob("/proc/[0-9]*/stat") // a pattern that is right
+	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			continue // it is gone
+			continue // the process has ended
 		}
 		_, rest, ok := bytes.Cut(b, []byte(") "))
 		words := strings.Fields(string(rest))
@@ -214,24 +212,24 @@ func descendants(of int) (all []int) {
 	return all
 }
 
-// Address is the board's, as hexmage is told.
+// Address returns the board's address for hexmage.
 func (s *Server) Address() string { return address(s.addr) }
 
 func address(at string) string { return "ssh://" + User + "@" + at }
 
-// libraries are the folders of those that the programs need.
+// libraries returns the library path of the programs.
 func (s *Server) libraries() string {
 	return filepath.Join(s.root, "usr/lib/x86_64-linux-gnu") + ":" + filepath.Join(s.root, "lib/x86_64-linux-gnu")
 }
 
-// Program makes a folder with a program ssh, which knows the server by its host key and has the key that it takes.
-// Its own options come before those that it is called with. It reads no configuration of the user who runs the test.
+// Program creates a folder with a program ssh that knows the server's host key and has a valid key. The options own
+// precede the caller's options. The program does not read the test user's configuration.
 func (s *Server) Program(t testing.TB, own ...string) (dir string) {
 	t.Helper()
 	return s.Client(t, "* "+s.HostKey(t), append(own, "-i", filepath.Join(s.dir, "id"))...)
 }
 
-// HostKey is by what it is known.
+// HostKey returns the server's public host key.
 func (s *Server) HostKey(t testing.TB) string {
 	t.Helper()
 	key, err := os.ReadFile(filepath.Join(s.dir, "host_key.pub"))
@@ -241,7 +239,7 @@ func (s *Server) HostKey(t testing.TB) string {
 	return string(key)
 }
 
-// Client is Program with other known hosts, and without a key.
+// Client is like Program, but the program has the given known hosts and no key.
 func (s *Server) Client(t testing.TB, known string, own ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -257,13 +255,13 @@ func (s *Server) Client(t testing.TB, known string, own ...string) (dir string) 
 	return dir
 }
 
-// Options are those of who knows the server, and has the key that it takes.
+// Options returns options for a client that knows the server and has a valid key.
 func (s *Server) Options(t testing.TB, own ...string) board.Options {
 	t.Helper()
 	return s.Sharing(t, s.Program(t, own...))
 }
 
-// Sharing are options of a program that Program or Client made.
+// Sharing returns options that share connections. The folder program is from Program or Client.
 func (s *Server) Sharing(t testing.TB, program string) board.Options {
 	t.Helper()
 	dir, err := os.MkdirTemp(s.dir, "s") // t.TempDir can be too long for a socket
@@ -273,20 +271,20 @@ func (s *Server) Sharing(t testing.TB, program string) board.Options {
 	return board.Options{Program: filepath.Join(program, "ssh"), Dir: dir}
 }
 
-// Cable is a way to a server that may be cut.
+// Cable is a proxy to a server. It can cut connections.
 type Cable struct {
 	listener net.Listener
 	to       string
 
 	mu     sync.Mutex
 	conns  map[net.Conn]bool
-	left   int64 // bytes to the server before it is cut; 0: it is not
-	again  int64 // what left is then
+	left   int64 // bytes to the server until the next cut; 0: no limit
+	again  int64 // the next value of left
 	frozen bool
 	cuts   int
 }
 
-// Cable lays one.
+// Cable starts a proxy to the server.
 func (s *Server) Cable(t testing.TB) *Cable {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -302,13 +300,14 @@ func (s *Server) Cable(t testing.TB) *Cable {
 	return c
 }
 
-// At is where it is to be connected to, "127.0.0.1:40000".
+// At returns the proxy's address, such as "127.0.0.1:40000".
 func (c *Cable) At() string { return c.listener.Addr().String() }
 
-// Address is the board's through the cable.
+// Address returns the board's address through the proxy.
 func (c *Cable) Address() string { return address(c.At()) }
 
-// CutAfter has the cable cut when so many more bytes went to the board; and again and again, if every says so.
+// CutAfter cuts all connections after n more bytes to the board. If every is set, it cuts them again after each further
+// n bytes.
 func (c *Cable) CutAfter(n int64, every bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -317,14 +316,14 @@ func (c *Cable) CutAfter(n int64, every bool) {
 	}
 }
 
-// Cuts tells how often it was cut in that way.
+// Cuts returns the number of cuts by CutAfter.
 func (c *Cable) Cuts() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cuts
 }
 
-// Freeze has what is on its way stay there, on the connections that there are, without a word.
+// Freeze silently drops all further data of the existing connections.
 func (c *Cable) Freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -338,7 +337,7 @@ func (c *Cable) Cut() {
 	c.cut()
 }
 
-// Sever breaks all connections, and none can be made any more.
+// Sever breaks all connections and rejects new ones.
 func (c *Cable) Sever() {
 	c.listener.Close()
 	c.Cut()
@@ -347,7 +346,7 @@ func (c *Cable) Sever() {
 func (c *Cable) cut() {
 	for nc := range c.conns {
 		if tcp, ok := nc.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // what is on its way is lost
+			_ = tcp.SetLinger(0) // lose data on its way
 		}
 		nc.Close()
 	}
@@ -373,7 +372,7 @@ func (c *Cable) accept() {
 	}
 }
 
-// carry moves what comes from one end to the other.
+// carry copies data from one end to the other.
 func (c *Cable) carry(to, from net.Conn, counts bool) {
 	defer func() {
 		c.mu.Lock()

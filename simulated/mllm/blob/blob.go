@@ -1,13 +1,13 @@
-// Package blob writes the context binaries of the simulated compiler (docs/design/0002): a file like QNN's, whose
-// blob has the embedding and the norm layers of the toy model.
-//
-// It does not know how a model becomes a blob. The runner's context.cc reads the files (simulated/mllm/runner/src).
+// Package blob writes the context binaries of the simulated compiler (docs/design/0002). Such a file has QNN's layout,
+// and its blob has the embedding and the norm layers of the toy model. The runner's context.cc reads the files
+// (simulated/mllm/runner/src). The package does not convert a model to a blob.
 package blob
 
 import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
@@ -24,13 +24,13 @@ const (
 	memoryAllocLimit = 3584
 )
 
-// Graph is a graph for a number of tokens.
+// Graph is a graph for a fixed number of tokens.
 type Graph struct {
 	Name   string
 	Tokens uint32
 }
 
-// Blob is the model of a context.
+// Blob is the model in a context binary.
 type Blob struct {
 	Vocab, Hidden, Layers, Context uint32
 	OpPackage                      string
@@ -39,15 +39,30 @@ type Blob struct {
 	Norms                          []toymodel.Norm
 }
 
-// Write writes a context binary around a blob. It ignores info's Format, Backend, BlobOffset, BlobSize, Simulated and
-// Graphs. Equal arguments give equal bytes.
+// Write writes a context binary that contains a blob. It ignores these fields of info: Format, Backend, BlobOffset,
+// BlobSize, Simulated and Graphs. Equal arguments give equal bytes.
 func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
 	raw, err := blob.encode(info)
 	if err != nil {
 		return err
 	}
+	info.Graphs = nil
+	for _, g := range blob.Graphs {
+		tensor := func(name, dtype string, height, width uint32) qnnctx.TensorInfo {
+			return qnnctx.TensorInfo{Name: name, DType: dtype, Dims: []uint32{1, 1, height, width}}
+		}
+		info.Graphs = append(info.Graphs, qnnctx.GraphInfo{Name: g.Name,
+			Inputs:  []qnnctx.TensorInfo{tensor("input_ids", "int32", 1, g.Tokens), tensor("past_length", "int32", 1, 1)},
+			Outputs: []qnnctx.TensorInfo{tensor("logits", "ufixed16", g.Tokens, blob.Vocab)}})
+	}
+	return WriteContext(w, info, raw)
+}
+
+// WriteContext writes a context binary with the bytes in raw as its blob. It ignores these fields of info: Format,
+// Backend, BlobOffset, BlobSize, Simulated, and fields that belong in a blob.
+func WriteContext(w io.Writer, info qnnctx.Info, raw []byte) error {
 	const headerSize = 0x28
-	meta := flatbuffer.Write(blob.meta(info, uint64(len(raw))))
+	meta := flatbuffer.Write(metadata(info, uint64(len(raw))))
 	for (headerSize+len(meta))%align != 0 {
 		meta = append(meta, 0)
 	}
@@ -63,24 +78,26 @@ func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
 	return nil
 }
 
-// QNN's numbers of the graphs' element types.
-const (
-	int32Type   = 0x032
-	quant16Type = 0x416
-)
-
-// meta returns the metadata that every reader of context binaries understands.
-func (b *Blob) meta(info qnnctx.Info, size uint64) flatbuffer.Fields {
+// metadata returns the metadata that all readers of context binaries parse.
+func metadata(info qnnctx.Info, size uint64) flatbuffer.Fields {
 	triple := func(v qnnctx.Version) flatbuffer.Struct { return flatbuffer.Struct{v.Major, v.Minor, v.Patch} }
-	tensor := func(n int, name string, kind uint32, height, width uint32) flatbuffer.Fields {
-		return flatbuffer.Fields{0: uint32(n), 3: kind, 6: uint32(4), 7: []uint32{1, 1, height, width}, 9: name}
+	id := uint32(0)
+	tensors := func(list []qnnctx.TensorInfo) (all []flatbuffer.Fields) {
+		for _, x := range list {
+			f := flatbuffer.Fields{0: id, 3: DType(x.DType), 6: uint32(len(x.Dims)), 7: x.Dims, 9: x.Name}
+			if q := x.Quant; q != nil {
+				f[4], f[5] = uint32(1), uint32(0) // defined, by scale and offset
+				f[15] = flatbuffer.Fields{0: math.Float32bits(q.Scale), 1: uint32(q.Offset)}
+			}
+			all = append(all, f)
+			id++
+		}
+		return all
 	}
 	const kind = 3
 	var graphs []flatbuffer.Fields
-	for _, g := range b.Graphs {
-		in := []flatbuffer.Fields{tensor(0, "input_ids", int32Type, 1, g.Tokens),
-			tensor(1, "past_length", int32Type, 1, 1)}
-		out := []flatbuffer.Fields{tensor(2, "logits", quant16Type, g.Tokens, b.Vocab)}
+	for _, g := range info.Graphs {
+		in, out := tensors(g.Inputs), tensors(g.Outputs)
 		graph := flatbuffer.Fields{0: g.Name, 1: uint32(len(in)), 2: in, 3: uint32(len(out)), 4: out}
 		graphs = append(graphs, flatbuffer.Fields{0: uint32(kind), 1: uint8(kind),
 			2: flatbuffer.Fields{0: flatbuffer.Fields{0: graph}}})
@@ -89,6 +106,18 @@ func (b *Blob) meta(info qnnctx.Info, size uint64) flatbuffer.Fields {
 		0: uint32(qnnctx.BackendHTP), 1: info.BuildID, 2: triple(info.CoreAPI), 3: triple(info.BackendAPI),
 		4: info.SoCVersion, 5: triple(info.BlobVersion), 9: uint32(len(graphs)), 10: graphs, 11: size, 16: info.SoCModel,
 	}}}
+}
+
+// DType returns QNN's number of an element type, or 0 if qnnctx does not know the name.
+func DType(name string) uint32 {
+	for class := range uint32(7) {
+		for _, width := range []uint32{0x04, 0x08, 0x16, 0x32, 0x64} {
+			if v := class<<8 | width; qnnctx.DTypeName(v) == name {
+				return v
+			}
+		}
+	}
+	return 0
 }
 
 func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {

@@ -52,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 	if got.BlobOffset%128 != 0 {
 		t.Errorf("blob at %d", got.BlobOffset)
 	}
-	// The runner's reader has no other description of the layout than context.cc's.
+	// The runner's reader has its description of the layout in context.cc only.
 	b := raw[got.BlobOffset:]
 	const head = 8 + 14*4 + 64 + 64 + 128
 	if string(b[:8]) != "HXMGCTX1" || le.Uint32(b[12:]) != 79 || le.Uint32(b[16:]) != 69 || le.Uint32(b[20:]) != 8 || le.Uint32(b[24:]) != 4 ||
@@ -64,7 +64,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// What has no mark of the simulation is a vendor's, and is told from it: its options are in clear text for all.
+// A context binary without the mark of the simulation counts as Qualcomm's. Its options are
+// in clear text.
 func TestForeignBlob(t *testing.T) {
 	raw := sample(t)
 	got, err := qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))

@@ -19,7 +19,7 @@ func config(t *testing.T) string {
 	return string(raw)
 }
 
-// The compilers that write a fixed file take no -o.
+// The compilers that write a fixed file do not accept -o.
 func TestFlags(t *testing.T) {
 	for program, want := range map[tool.Name[[]string]]string{
 		Qwen3: "no such file", Qwen2: "not defined: -o", Llama: "not defined: -o"} {
@@ -32,7 +32,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// Values and keys that QNN or its tools do not know are refused in their words.
+// Values and keys that QNN or its tools do not know give the tools' error texts.
 func TestConfigWords(t *testing.T) {
 	for _, x := range []struct{ old, new, want string }{
 		{"", "", ""},
@@ -47,7 +47,8 @@ func TestConfigWords(t *testing.T) {
 	}
 }
 
-// What an older library does not know, it refuses in Qualcomm's words; one that does not say what it knows takes all.
+// Values that an older library does not know give Qualcomm's error texts. A library without a list accepts all
+// values.
 func TestKnows(t *testing.T) {
 	for name, c := range map[string]struct {
 		says    string

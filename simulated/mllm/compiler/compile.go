@@ -1,8 +1,6 @@
-// Package compiler is the ahead-of-time compiler of profile simulated. It has the flags and the messages of mllm's
-// mllm-qwen3-aot-sha-c and of its like for other architectures, and writes a context binary that the simulated runner
-// executes.
-//
-// It checks that the library of QNN knows the target, and does not know how a graph is run.
+// Package compiler is the ahead-of-time compiler of profile simulated. It has the flags and messages of mllm's
+// compilers, such as mllm-qwen3-aot-sha-c, and writes a context binary for the simulated runner. It checks that the QNN
+// library supports the target. It does not know how a graph runs.
 package compiler
 
 import (
@@ -27,21 +25,21 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// The tools' names, which are those of mllm's programs, and their behavior versions: raise them whenever an output
-// changes. They take mllm's flags.
+// Names and behavior versions of the tools. mllm's programs have the same names and flags. Raise a version whenever the
+// tool's output changes.
 const (
-	Qwen3 tool.Name[[]string] = "mllm-qwen3-aot-sha-c/4"
-	Qwen2 tool.Name[[]string] = "mllm-qwen2-aot-c-sha/3"
-	Llama tool.Name[[]string] = "mllm-llama-aot-c-sha/3"
+	Qwen3 tool.Name[[]string] = "mllm-qwen3-aot-sha-c/5"
+	Qwen2 tool.Name[[]string] = "mllm-qwen2-aot-c-sha/4"
+	Llama tool.Name[[]string] = "mllm-llama-aot-c-sha/4"
 )
 
-// Tools are all of them.
+// Tools returns all tools.
 func Tools() []tool.Name[[]string] { return []tool.Name[[]string]{Qwen3, Qwen2, Llama} }
 
 // aborted is the exit code of a program that called abort(), as mllm's compilers do on any error.
 const aborted = 134
 
-// maxConfig and maxBackend bound a config file and libQnnHtp.so, in bytes. Qualcomm's has some megabytes.
+// maxConfig and maxBackend bound a config file and libQnnHtp.so, in bytes. Qualcomm's library has some megabytes.
 const (
 	maxConfig  = 1 << 20
 	maxBackend = 64 << 20
@@ -54,7 +52,7 @@ type program struct {
 	stdout                       io.Writer
 }
 
-// New returns the process of one of the tools.
+// New returns a process that runs a tool.
 func New(name tool.Name[[]string]) tool.Func {
 	return func(_ context.Context, args []string, env tool.Env) int {
 		p := program{architecture: strings.Split(name.String(), "-")[1], out: aotconfig.FixedOutput(name.String()),
@@ -103,7 +101,7 @@ func (p program) compile() error {
 		return fmt.Errorf("%slibQnnHtp.so: %w", p.env, err)
 	}
 	fmt.Fprintf(p.stdout, "QNN Backend Build Id: %s\n", id)
-	// Each of Qualcomm's tools says this on a host, which has no DSP.
+	// Qualcomm's tools print this on a host, which has no DSP.
 	fmt.Fprintln(p.stdout, "[WARN] couldn't open libcdsprpc.so")
 	soc := aotconfig.SoCModels()[aot.Machine.Chipset]
 	if err := knows(library, aot.Machine, int(soc)); err != nil {
@@ -129,7 +127,7 @@ func (p program) compile() error {
 	for _, n := range []uint32{32, 1} {
 		fmt.Fprintf(p.stdout, "Tracing SHA model (seq=%d)...\n", n)
 		b.Graphs = append(b.Graphs, blob.Graph{Name: fmt.Sprintf("model.0.s%d", n), Tokens: n})
-		// mllm's compilers always write these files into the folder that they run in.
+		// mllm's compilers always write these files into their working directory.
 		dump := fmt.Sprintf("%s_qnn_aot_sha_%d.mir", p.architecture, n)
 		if err := os.WriteFile(dump, []byte(qnn.Simulated+"\n"), 0o644); err != nil {
 			return err
@@ -152,7 +150,7 @@ func (p program) compile() error {
 	return nil
 }
 
-// parseConfig reads the compiler's config. A key that it does not know is refused in the words of QNN's own tools.
+// parseConfig reads the compiler's config. For an unknown key, it returns the error text of QNN's own tools.
 func parseConfig(raw []byte) (aotconfig.Config, error) {
 	c, err := aotconfig.Parse(raw)
 	if err != nil {
@@ -182,10 +180,10 @@ func (p program) library() ([]byte, error) {
 	return raw, nil
 }
 
-// knows checks that a simulated library of QNN knows what the config asks for. The errors are in the words of
-// Qualcomm's libraries.
+// knows checks that the simulated library of QNN knows the config's values. The errors have the text of Qualcomm's
+// libraries.
 func knows(library []byte, m aotconfig.Machine, soc int) error {
-	const signedPD = "2" // QNN's number of the option that asks for a signed protection domain
+	const signedPD = "2" // QNN's number of the option for a signed protection domain
 	if !listed(library, "open_socs=", strconv.Itoa(soc)) {
 		return fmt.Errorf("make the device: Dsp startup: SoC model (SnapdragonModel) is unknown: %s is %d",
 			m.Chipset, soc)
@@ -196,7 +194,7 @@ func knows(library []byte, m aotconfig.Machine, soc int) error {
 	return nil
 }
 
-// listed looks for an item in "key1,2,3;", which simulated libraries have. Any other library lists every item.
+// listed looks for an item in "key1,2,3;", which simulated libraries have. In other libraries it finds every item.
 func listed(library []byte, key, item string) bool {
 	_, list, ok := bytes.Cut(library, []byte(key))
 	list, _, _ = bytes.Cut(list, []byte(";"))

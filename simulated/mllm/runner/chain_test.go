@@ -14,18 +14,18 @@ import (
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/transport"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// chained is what the tools of a pipeline make of the model that the simulated profile runs.
+// chained is the output of a pipeline's tools for the model of profile simulated.
 type chained struct {
 	context, config, tokenizer []byte
 	dir                        string   // has model.mllm, and config.json beside it
-	said                       string   // what the compiler printed
+	said                       string   // output of the compiler
 	wrote                      []string // files of the compiler
 }
 
@@ -53,7 +53,7 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	t.Chdir(t.TempDir()) // it writes into the folder that it runs in
+	t.Chdir(t.TempDir()) // the compiler writes into its working directory
 	if code := compiler.New(program)(t.Context(), append([]string{"-m", at("model.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/"}, more...),
 		tool.Env{Stdout: &out, Stderr: &out}); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &out)
@@ -118,7 +118,7 @@ func check(t testing.TB, prompt string, tokens []byte, want toymodel.Result) {
 	}
 }
 
-// From float weights to tokens, by the tools a pipeline uses.
+// From float weights to tokens, by the tools of a pipeline.
 func TestWholeChain(t *testing.T) {
 	p := build(t)
 	for _, program := range compiler.Tools() {
@@ -146,7 +146,7 @@ func wholeChain(t *testing.T, p programs, m chained) {
 	}
 }
 
-// TestWrongOps has op packages that compute something else give other tokens than the reference's.
+// TestWrongOps: op packages with wrong arithmetic give other tokens than the reference.
 func TestWrongOps(t *testing.T) {
 	text, err := os.ReadFile("testdata/rmsnorm.cc")
 	if err != nil {
@@ -184,7 +184,7 @@ func TestWrongOps(t *testing.T) {
 	}
 }
 
-// The same on the simulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
+// The chain on the simulated phone, over adb: the runner finds DSP and SoC as on a phone.
 func TestOnTheEmulatedPhone(t *testing.T) {
 	p, m := build(t), chain(t, compiler.Qwen3)
 	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
@@ -202,13 +202,13 @@ func TestOnTheEmulatedPhone(t *testing.T) {
 		"tokenizer.json": m.tokenizer, "libQnnHtp.so": id, "libQnnHtpV79Stub.so": id, "libQnnHtpV79Skel.so": id,
 	} {
 		to := dir + name
-		if _, err := link.Output(t.Context(), d, "mkdir -p "+dir+" && cat >"+to+" && chmod 755 "+to, bytes.NewReader(content)); err != nil {
+		if _, err := transport.Output(t.Context(), d, "mkdir -p "+dir+" && cat >"+to+" && chmod 755 "+to, bytes.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const prompt = "The harbour master keeps"
 	command := "cd " + dir + " && OPEN_RUNNER_RESULTS=results/tokens.json LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH='" + dir + ";/dsp' ./runner -m model.bin -c config.json --ar_len 32 && cat results/tokens.json"
-	out, err := link.Output(t.Context(), d, command, strings.NewReader(prompt+"\n"))
+	out, err := transport.Output(t.Context(), d, command, strings.NewReader(prompt+"\n"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

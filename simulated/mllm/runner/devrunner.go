@@ -1,8 +1,7 @@
-// Package runner holds the sources of the simulation's device runner: a static, freestanding AArch64 program with the
-// flags and the output of mllm's mllm-qwen3-aot-runner. It runs a context binary on the arithmetic of
-// docs/design/0002-simulated-arithmetic.md and sends the norm layers to the device's DSP.
-//
-// It does not know how the program is compiled, the Go reference that it must agree with, nor who runs it.
+// Package runner has the sources of the simulated device runner: a static, freestanding AArch64 program with the flags
+// and output of mllm's mllm-qwen3-aot-runner. It computes a context binary according to
+// docs/design/0002-simulated-arithmetic.md, and sends the norm layers to the device's DSP. The package does not know
+// the program's compiler, its Go reference or its users.
 package runner
 
 import (
@@ -13,10 +12,10 @@ import (
 //go:embed src
 var embedded embed.FS
 
-// Program is the runner's file name, mllm's.
+// Program is the file name of the runner, equal to mllm's program.
 const Program = "mllm-qwen3-aot-runner"
 
-// Sources returns the files to compile, all in one flat folder; cdsp.Wire belongs to them.
+// Sources returns the files to compile, all in one folder. Add cdsp.Wire to this folder.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
 	if err != nil {

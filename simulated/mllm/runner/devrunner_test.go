@@ -65,7 +65,7 @@ func checkOutput(t *testing.T, out string, prompt, tokens int) {
 		}
 	}
 	if !strings.Contains(out, "\x1b[1m\x1b[38;2;000;128;000m[INFO]\x1b[0m ") {
-		t.Errorf("no coloured [INFO] in %q", out)
+		t.Errorf("no colored [INFO] in %q", out)
 	}
 	if decode := regexp.MustCompile(`Decode tokens       : +(\d+)\n`).FindStringSubmatch(plain(out)); tokens > 1 && (decode == nil || decode[1] == "0") {
 		t.Errorf("no decode tokens in\n%s", plain(out))
@@ -236,7 +236,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A damaged context must end in an error or run to its end, never in a fault.
+// A corrupt context must end in an error or run to its end, never in a fault.
 func TestHostileContexts(t *testing.T) {
 	p, m := build(t), chain(t, compiler.Qwen3)
 	m.config = withKey(t, m.config, "max_new_tokens", 1)

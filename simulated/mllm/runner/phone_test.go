@@ -37,11 +37,11 @@ func compile(t testing.TB, dir string, argv ...string) {
 	}
 }
 
-// handset is a folder with what a pipeline pushes, and a DSP behind a socket.
+// handset is a folder with the files that a pipeline pushes, and a DSP behind a socket.
 type handset struct {
 	t      testing.TB
 	dir    string // the working directory on the device
-	system string // seen by the runner in front of the host's root
+	system string // root that the runner sees in front of the host's
 	env    map[string]string
 
 	program, folder string // default: the runner in dir
@@ -50,7 +50,8 @@ type handset struct {
 // programs are compiled once for all tests.
 type programs struct{ runner, shell, library string }
 
-// compileArgs is the command line that compiles the runner in a folder of its sources: clang is a clang++ of version 20 or newer.
+// compileArgs returns the command line that compiles the runner in a folder of its sources. clang is the path of
+// clang++ 20 or newer.
 func compileArgs(t testing.TB, clang, out string) []string {
 	t.Helper()
 	args := []string{
@@ -132,7 +133,7 @@ func newPhone(t testing.TB, p programs, arch string, m chained) *handset {
 	return ph
 }
 
-// opPackage is the beginning of an op package's library, as far as it is looked at.
+// opPackage is the checked beginning of an op package's library.
 func opPackage(machine byte) []byte {
 	head := make([]byte, 64)
 	copy(head, "\x7fELF\x02\x01\x01")
@@ -140,7 +141,7 @@ func opPackage(machine byte) []byte {
 	return append(head, "\x00LLaMAPackageInterfaceProvider\x00"...)
 }
 
-// runtime replaces libQnnHtp.so, stub and skel by those of another SDK.
+// runtime replaces libQnnHtp.so, stub and skel by files of another SDK.
 func (ph *handset) runtime(buildID string) {
 	for _, name := range []string{"libQnnHtp.so", "libQnnHtpV79Stub.so", "dsp/libQnnHtpV79Skel.so"} {
 		ph.write(name, []byte("\x00"+buildID+"\x00"))
@@ -171,7 +172,7 @@ func (ph *handset) remove(name string) {
 	}
 }
 
-// serveDSP does what the emulator does: a protection domain for each connection.
+// serveDSP starts a protection domain for each connection, as the simulated phone does.
 func (ph *handset) serveDSP(shell, arch string) {
 	ph.t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(ph.dir, "cdsp.sock"), Net: "unix"})
@@ -193,16 +194,17 @@ func (ph *handset) serveDSP(shell, arch string) {
 			if err != nil {
 				return
 			}
-			f.Fd() // blocking, as the shell wants it
+			f.Fd() // sets the socket to blocking, which the shell needs
 			cmd := exec.Command(qemu, "-cpu", "v67", shell, arch)
 			cmd.Dir, cmd.Stdin, cmd.Stdout = "/", f, f
-			cmd.Run() // a domain that fails is what some tests want; the runner tells
+			cmd.Run() // some tests want a failing domain; the runner reports it
 			f.Close()
 		}
 	}()
 }
 
-// lieDSP puts something else behind the device node: it answers the first frame, of which it is given the header, with the given bytes and hangs up.
+// lieDSP serves the device node with a fake DSP. It reads the first header, answers with the given bytes and closes
+// the connection.
 func (ph *handset) lieDSP(answer func(header []byte) []byte) {
 	ph.t.Helper()
 	ph.env["OPEN_FASTRPC_DEVICE"] = "liar.sock"

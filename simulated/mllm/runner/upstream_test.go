@@ -23,7 +23,8 @@ import (
 	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
 )
 
-// What mllm's programs of main at b9c30702 take, print and read, as facts of ours. TestUpstreamsTables holds these tables to a clone.
+// Facts about flags, output and files of mllm's programs of main at b9c30702. TestMllmsTables compares these tables
+// with a clone.
 
 // Flags, short and long, of mllm-qwen3-aot-sha-c and of mllm-qwen3-aot-runner.
 func upstreamsFlags() map[string][]string {
@@ -33,11 +34,11 @@ func upstreamsFlags() map[string][]string {
 	}
 }
 
-// said is a text that mllm's programs print, as its source has it, and the parts of it that do not change.
+// said is a text that mllm's programs print, as in their source, and its constant parts.
 type said struct {
 	file, format string
 	parts        []string
-	compiler     bool // else the runner says it
+	compiler     bool // else the runner prints it
 }
 
 func upstreamSays() []said {
@@ -69,12 +70,13 @@ func upstreamSays() []said {
 	}
 }
 
-// upstreamWrites are the files that mllm-qwen3-aot-sha-c writes into the folder that it runs in, beside the one after -o.
+// upstreamWrites are the files that mllm-qwen3-aot-sha-c writes into its working directory, besides the file after
+// -o.
 func upstreamWrites() []string {
 	return []string{"qwen3_qnn_aot_sha_1.mir", "qwen3_qnn_aot_sha_32.mir"}
 }
 
-// source is all text of the runner.
+// source returns all source text of the runner.
 func source(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -91,7 +93,7 @@ func source(t *testing.T) string {
 	return all.String()
 }
 
-// flagsIn are the flags that a file of the runner's looks for.
+// flagsIn returns the flags that a file of the runner looks for.
 func flagsIn(t *testing.T, file string) (flags []string) {
 	t.Helper()
 	text, err := fs.ReadFile(devrunner.Sources(), file)
@@ -104,8 +106,9 @@ func flagsIn(t *testing.T, file string) (flags []string) {
 	return flags
 }
 
-// TestUpstreamsNpu: flags, paths and lines of main_qwen_npu and demo_qwen_npu are those of mllm's sources. The clone is the caller's.
-func TestUpstreamsNpu(t *testing.T) {
+// TestMllmsNpu compares flags, paths and lines of main_qwen_npu and demo_qwen_npu with mllm's sources, in a clone of
+// the user.
+func TestMllmsNpu(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
@@ -118,7 +121,7 @@ func TestUpstreamsNpu(t *testing.T) {
 		}
 		theirs += string(out)
 	}
-	for rev, keeps := range map[string]bool{"bbf87ffb": false, "71d7a680": true, "origin/v1": true} { // the graphs of an earlier run
+	for rev, keeps := range map[string]bool{"bbf87ffb": false, "71d7a680": true, "origin/v1": true} { // whether the revision keeps the graphs of an earlier run
 		err := exec.CommandContext(t.Context(), "git", "-C", clone, "grep", "-q", "-F", `exists("qnn_context.bin")`, rev, "--", "*QNNBackend.cpp").Run()
 		if _, failed := errors.AsType[*exec.ExitError](err); (err == nil) != keeps || err != nil && !failed {
 			t.Errorf("%s: programs take up qnn_context.bin: want %v, %v", rev, keeps, err)
@@ -148,8 +151,8 @@ func TestUpstreamsNpu(t *testing.T) {
 	}
 }
 
-// TestLikeUpstream: the simulation's compiler and runner take mllm's flags, and print mllm's lines.
-func TestLikeUpstream(t *testing.T) {
+// TestLikeMllm: the simulated compiler and runner accept mllm's flags and print mllm's lines.
+func TestLikeMllm(t *testing.T) {
 	for _, pair := range upstreamsFlags()["compile_sha.cpp"][1:] {
 		for f := range strings.SplitSeq(pair, "|") {
 			var out bytes.Buffer
@@ -194,8 +197,8 @@ func TestLikeUpstream(t *testing.T) {
 	}
 }
 
-// TestUpstreamsTables holds the tables above, and that of mllm's chips, to a clone.
-func TestUpstreamsTables(t *testing.T) {
+// TestMllmsTables compares the tables above, and the table of mllm's chips, with a clone.
+func TestMllmsTables(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")

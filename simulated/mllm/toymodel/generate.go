@@ -39,24 +39,24 @@ const (
 	eos          = vocab - 1
 )
 
-// MakeTool is the tool's name and behavior version: raise it whenever an output changes.
+// MakeTool is the tool's name and behavior version. Raise the version whenever its output changes.
 const MakeTool tool.Name[MakeSpec] = "toy-model/6"
 
-// MakeSpec says which model to make.
+// MakeSpec is the input of RunMake.
 type MakeSpec struct {
 	Seed         uint64 `arg:"seed,required" json:"seed"`
 	Layers       int    `arg:"layers" default:"4" range:"1..64" json:"layers"`
 	BlockSize    int    `arg:"block_size" default:"16" oneof:"16 32 64" json:"block_size"`
 	Architecture string `arg:"architecture" default:"qwen3" oneof:"qwen3 qwen2 llama" json:"architecture"`
-	Out          string `json:"out"` // folder to write
+	Out          string `json:"out"` // output folder
 }
 
 // RunMake writes a model in Hugging Face's layout: config.json, tokenizer.json, model.safetensors (F32). The bytes
-// depend on the arguments alone.
+// depend only on the arguments.
 //
-// The weights are not trained. The first layers' MLPs store a few tokens that follow each token in a text; attention
-// and the other layers are random and tip the balance between them. So outputs vary with the whole prompt and do not
-// settle on one token.
+// The weights are not trained. The first layers' MLPs store, for each token, a few tokens that follow it in a text.
+// Attention and the other layers are random and select among these tokens. So outputs depend on the whole prompt and do
+// not repeat one token.
 func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	class := map[string]string{"qwen3": "Qwen3ForCausalLM", "qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}
 	config, err := json.MarshalIndent(map[string]any{
@@ -93,7 +93,7 @@ func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	return err
 }
 
-// prng is splitmix64: small, well known, the same on every machine.
+// prng is splitmix64, which is equal on every machine.
 type prng uint64
 
 func (p *prng) next() uint64 {
@@ -104,15 +104,15 @@ func (p *prng) next() uint64 {
 	return z ^ z>>31
 }
 
-// normal is nearly normal with deviation 1. Each float32 operation is rounded by itself, here and below, so that all
-// processors give the same bits.
+// normal returns nearly normal numbers with deviation 1. Each float32 operation here and below has its own rounding,
+// so that all processors give the same bits.
 func (p *prng) normal() float32 {
 	v := p.next()
 	sum := int32(v&0xffff) + int32(v>>16&0xffff) + int32(v>>32&0xffff) + int32(v>>48)
 	return float32(sum-131070) * 2.642934e-05 // 1 / (65536/sqrt(12)*2)
 }
 
-// stream gives each tensor its own generator, by a name, so that tensors do not depend on each other.
+// stream returns a generator for the tensor name, so that tensors do not depend on each other.
 func (s MakeSpec) stream(name string) *prng {
 	h := fnv.New64a()
 	h.Write([]byte(name))
@@ -121,7 +121,7 @@ func (s MakeSpec) stream(name string) *prng {
 	return &p
 }
 
-// random is a matrix of deviation gain/sqrt(columns), so that a normalized input gives outputs of deviation gain.
+// random returns a matrix of deviation gain/sqrt(columns): a normalized input gives outputs of deviation gain.
 func (s MakeSpec) random(name string, rows, cols int, gain float32) []float32 {
 	p := s.stream(name)
 	scale := float32(gain / Sqrt(float32(cols)))
@@ -132,7 +132,7 @@ func (s MakeSpec) random(name string, rows, cols int, gain float32) []float32 {
 	return w
 }
 
-// norm is a norm layer's weight: about mean, a little uneven.
+// norm returns a norm layer's weights, which vary a little around mean.
 func (s MakeSpec) norm(name string, n int, mean float32) []float32 {
 	p := s.stream(name)
 	w := make([]float32, n)
@@ -194,9 +194,9 @@ func (s MakeSpec) tensors(followers [][]int) []safetensors.Source {
 	return out
 }
 
-// remember turns the neurons of layer l whose number is a token's into a memory of that token: the gate opens when the
-// hidden state looks like the token's embedding. The neuron then adds embeddings of tokens that may follow, and takes
-// the token's own away.
+// remember turns the neurons of layer l whose number is a token's into a memory of that token. The gate opens when
+// the hidden state is similar to the token's embedding. The neuron then adds embeddings of tokens that may follow,
+// and subtracts the token's own.
 func (s MakeSpec) remember(l int, embedding []float32, followers [][]int, gate, up, down []float32) {
 	row := func(token int) []float32 { return embedding[token*hidden : (token+1)*hidden] }
 	for j := range intermediate {
@@ -210,7 +210,7 @@ func (s MakeSpec) remember(l int, embedding []float32, followers [][]int, gate, 
 			down[i*intermediate+j] = e * -0.12
 		}
 		next := followers[token]
-		if len(next) == 0 { // never seen in a text: any token may follow
+		if len(next) == 0 { // not in the text: any token may follow
 			next = []int{int(s.stream(fmt.Sprintf("followers.%d", token)).next() % eos)}
 		}
 		for k, n := range next {
@@ -222,8 +222,8 @@ func (s MakeSpec) remember(l int, embedding []float32, followers [][]int, gate, 
 	}
 }
 
-// forget makes the last layer's attention take away what the earlier positions were about, so that the model does not
-// repeat itself: o_proj becomes the negative transpose of v_proj, shared out among the heads that read the same values.
+// forget makes the last layer's attention subtract the content of earlier positions, so that the model does not
+// repeat itself. o_proj becomes the negative transpose of v_proj, divided among the heads that read the same values.
 func forget(v, o []float32) {
 	const groups = heads / kvHeads
 	for k := range hidden {

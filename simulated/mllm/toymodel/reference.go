@@ -16,14 +16,15 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// Config is what of a toy model's config.json its programs read: Hugging Face's, or mllm's, which has max_cache_length.
+// Config holds the fields of config.json that the toy model's programs read. The file is Hugging Face's, or mllm's with
+// max_cache_length.
 type Config struct {
 	Architecture string `json:"model_type"`
 	Vocab        int    `json:"vocab_size"`
 	Hidden       int    `json:"hidden_size"`
 	HeadDim      int    `json:"head_dim"`
 	Layers       int    `json:"num_hidden_layers"`
-	Positions    int    `json:"max_cache_length"` // of prompt and answer together
+	Positions    int    `json:"max_cache_length"` // maximum length of prompt and answer together
 }
 
 // Norm is a norm layer.
@@ -32,7 +33,7 @@ type Norm struct {
 	Weight []uint16
 }
 
-// Model is the toy model as the runner computes it (docs/design/0002).
+// Model is the toy model with the runner's arithmetic (docs/design/0002).
 type Model struct {
 	Config
 	Embedding []uint16
@@ -49,7 +50,7 @@ const (
 	maxTokenizer = 64 << 20
 )
 
-// Load reads a .mllm file with a toy model's floats, of either version, and its config.json.
+// Load reads a config.json and a .mllm file, version 1 or 2, with a toy model's floats.
 func Load(path, config string) (*Model, error) {
 	raw, err := boundedfile.Read(config, maxConfig)
 	if err != nil {
@@ -73,7 +74,7 @@ func Load(path, config string) (*Model, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if file.Version == mllm.V1 {
-		m.Positions = 1124 // which the programs of mllm's branch v1 have by default
+		m.Positions = 1124 // default of the programs of mllm's branch v1
 	}
 	for key, fits := range map[string]bool{
 		"vocab_size":        m.Vocab >= 256 && m.Vocab <= 1<<16, // a token is a byte
@@ -83,18 +84,18 @@ func Load(path, config string) (*Model, error) {
 		"max_cache_length":  m.Positions > 0 && m.Positions <= 4096,
 	} {
 		if !fits {
-			return nil, fmt.Errorf("%s: %s is no toy model's", config, key)
+			return nil, fmt.Errorf("%s: invalid %s for a toy model", config, key)
 		}
 	}
 	return &m, m.read(file)
 }
 
-// read takes the upper halves of floats for numbers.
+// read reads the tensors. The model's numbers are the upper halves of the floats.
 func (m *Model) read(f *mllm.File) error {
 	halves := func(name string, n int) ([]uint16, error) {
 		p, ok := f.Lookup(name)
 		if !ok || p.DType != mllm.Float32 || p.Size != int64(4*n) {
-			return nil, fmt.Errorf("the model has no float tensor %q of %d elements: want one of toy_model", name, n)
+			return nil, fmt.Errorf("float tensor %q of %d elements is missing: use a model of toy_model", name, n)
 		}
 		raw := make([]byte, p.Size)
 		if _, err := io.ReadFull(f.Data(p), raw); err != nil {
@@ -129,7 +130,8 @@ func (m *Model) read(f *mllm.File) error {
 	return err
 }
 
-// takeIn takes tokens in at positions from first on.
+// takeIn updates the state with tokens at positions from first on. If mixed is set, it adds the previous state to
+// each token.
 func (m *Model) takeIn(ids []int, first int, mixed bool) {
 	const step = 40503
 	before := append([]uint16(nil), m.state...)
@@ -152,7 +154,7 @@ func (m *Model) takeIn(ids []int, first int, mixed bool) {
 	}
 }
 
-// next returns the token that follows.
+// next returns the next token.
 func (m *Model) next() int {
 	var hash uint32
 	for i, v := range m.state {
@@ -161,14 +163,14 @@ func (m *Model) next() int {
 	return int(' ' + (hash^hash>>16)%95)
 }
 
-// Result is a run of the model, the content of tokens.json.
+// Result is the result of a model run, and the content of tokens.json.
 type Result struct {
 	PromptTokens []int  `json:"prompt_tokens"`
 	Tokens       []int  `json:"tokens"`
 	Text         string `json:"text"`
 }
 
-// Tokenize returns a text's tokens: its bytes, after a token that stands for the tokenizer's file.
+// Tokenize returns the tokens of a text: first a hash of the tokenizer's file, then the bytes of the text.
 func Tokenize(text string, tokenizer []byte, vocab int) []int {
 	var sum uint32
 	for _, b := range tokenizer {
@@ -181,7 +183,7 @@ func Tokenize(text string, tokenizer []byte, vocab int) []int {
 	return ids
 }
 
-// Generate returns the tokens that follow a prompt: at most maxNew, and none beyond the last position.
+// Generate returns at most maxNew tokens after a prompt. It stops at the last position.
 func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
 	if len(prompt) < 2 || len(prompt) > m.Positions {
 		return Result{}, fmt.Errorf("the prompt has %d tokens, the context holds %d", len(prompt)-1, m.Positions)
@@ -200,8 +202,8 @@ func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
 	}
 }
 
-// RMSNorm normalizes one row of numbers as the op package's op does (docs/design/0002). x, w and out have the same
-// length.
+// RMSNorm normalizes one row exactly as the op in the op package does (docs/design/0002). The slices x, w and out have
+// the same length.
 func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
 	const magic = 12582912 // 1.5 * 2^23: adding it to a small float32 rounds to an integer, half to even
 	// Each operation has its own float32 conversion, so that the compiler does not fuse it with the next one.
@@ -222,25 +224,26 @@ func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os 
 	}
 }
 
-// Sqrt is correctly rounded: float64's square root of a float32 has more than 2p+2 bits.
+// Sqrt returns the correctly rounded square root of a float32. float64 is precise enough: it has more than 2p+2 bits
+// for p bits in float32.
 func Sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// ReferenceTool is the tool's name and behavior version: raise it whenever an output changes.
+// ReferenceTool is the tool's name and behavior version. Raise the version whenever its output changes.
 const ReferenceTool tool.Name[ReferenceSpec] = "reference/3"
 
 // ReferenceSpec is the input of RunReference.
 type ReferenceSpec struct {
-	Model     string `json:"model"`     // .mllm of version 2, or of version 1 for the programs of mllm's branch v1
-	Config    string `json:"config"`    // the model's config.json; for version 1 in Hugging Face's form
-	Tokenizer string `json:"tokenizer"` // the file that the program reads
+	Model     string `json:"model"`     // .mllm of version 2, or of version 1 for programs of mllm's branch v1
+	Config    string `json:"config"`    // the model's config.json; for version 1, in Hugging Face's form
+	Tokenizer string `json:"tokenizer"` // the program's tokenizer file
 	Prompt    string `arg:"prompt,required" json:"prompt"`
 	MaxNew    int    `arg:"max_new_tokens" default:"32" json:"max_new_tokens"`
-	Lengths   []int  `arg:"lengths" json:"lengths,omitempty"` // of the prompt in tokens; each has a result of its own
-	Out       string `json:"out"`                             // tokens.json to write
-	Dir       string `json:"dir"`                             // folder for LENGTH.json, and tokens.json again
+	Lengths   []int  `arg:"lengths" json:"lengths,omitempty"` // prompt lengths in tokens; one result for each
+	Out       string `json:"out"`                             // output file tokens.json
+	Dir       string `json:"dir"`                             // output folder for LENGTH.json and a copy of tokens.json
 }
 
-// RunReference writes the tokens that the simulated runner prints.
+// RunReference writes the tokens that the simulated runner is expected to print.
 func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
 	m, err := Load(s.Model, s.Config)
 	if err != nil {
@@ -250,7 +253,7 @@ func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
 	if err != nil {
 		return err
 	}
-	prompt, _, _ := strings.Cut(s.Prompt, "\n") // the runner reads a line
+	prompt, _, _ := strings.Cut(s.Prompt, "\n") // the runner reads one line
 	ids := Tokenize(strings.TrimSuffix(prompt, "\r"), tokenizer, m.Vocab)
 	files := map[string]int{s.Out: len(ids), filepath.Join(s.Dir, "tokens.json"): len(ids)}
 	for _, n := range s.Lengths {

@@ -34,7 +34,7 @@ func TestRMSNorm(t *testing.T) {
 	}
 }
 
-// TestGenerate has a token for each step, and other tokens for other prompts, tokenizers and weights.
+// TestGenerate: each step gives a token, and other prompts, tokenizers and weights give other tokens.
 func TestGenerate(t *testing.T) {
 	model := func(weight uint16) *Model {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -80,7 +80,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestLoadRejects: a config that is no toy model's is refused before anything is read by its sizes.
+// TestLoadRejects: Load rejects an invalid config before it allocates memory by the config's sizes.
 func TestLoadRejects(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.mllm")
 	f, err := os.Create(model)
@@ -93,13 +93,13 @@ func TestLoadRejects(t *testing.T) {
 	const good = `{"model_type": "qwen3", "vocab_size": 512, "hidden_size": 128, "head_dim": 32,
 		"num_hidden_layers": 4, "max_cache_length": 256}`
 	for want, change := range map[string][2]string{
-		"no float tensor":   {"512", "512"},
+		"float tensor":      {"512", "512"},
 		"vocab_size":        {"512", "100"},
 		"hidden_size":       {"128", "1000000000"},
 		"head_dim":          {"32", "33"},
 		"num_hidden_layers": {": 4", ": 65"},
 		"max_cache_length":  {"256", "0"},
-		"invalid":           {"{", ""},
+		"invalid character": {"{", ""},
 	} {
 		config := filepath.Join(t.TempDir(), "config.json")
 		if err := os.WriteFile(config, []byte(strings.Replace(good, change[0], change[1], 1)), 0o644); err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// receive takes a file: chunks, then DONE with the time of modification. After a failure it goes on reading to the end and only then says
-// so: the peer does not listen before. It returns an error when the stream is out of step.
+// receive writes a file from chunks and a DONE with the modification time. After a failure it reads on to the end and
+// then reports, because the peer does not listen before. It returns an error if the stream is out of step.
 func (f *files) receive(path string, mode os.FileMode, failure error) (err error) {
 	in := &chunks{f: f}
 	var out *os.File
@@ -21,7 +21,7 @@ func (f *files) receive(path string, mode os.FileMode, failure error) (err error
 		if out != nil {
 			out.Close()
 			if failure != nil || err != nil {
-				os.Remove(path) // half a file must not look like a whole one
+				os.Remove(path) // a partial file must not look complete
 			}
 		}
 	}()
@@ -60,7 +60,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	n, err := c.f.r.Read(p[:min(len(p), int(c.left))])
 	c.left -= uint32(n)
 	if err != nil {
-		c.err = fmt.Errorf("in the midst of a chunk: %w", err)
+		c.err = fmt.Errorf("inside a chunk: %w", err)
 	}
 	return n, c.err
 }
@@ -69,7 +69,7 @@ func (c *chunks) next() {
 	id, n, err := c.f.head()
 	switch {
 	case err != nil:
-		c.err = fmt.Errorf("in the midst of a file: %w", err)
+		c.err = fmt.Errorf("inside a file: %w", err)
 	case id == "DATA" && n <= maxChunk:
 		c.left = n
 	case id == "DONE":
@@ -79,7 +79,7 @@ func (c *chunks) next() {
 	}
 }
 
-// send gives a file in chunks.
+// send sends a file in chunks.
 func (f *files) send(path string) error {
 	in, err := os.Open(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *files) send(path string) error {
 	return nil
 }
 
-// dataWriter makes DATA chunks. It is given at most maxChunk bytes at a time.
+// dataWriter makes a DATA chunk of each write, which has at most maxChunk bytes.
 type dataWriter struct{ f *files }
 
 func (d dataWriter) Write(p []byte) (int, error) {

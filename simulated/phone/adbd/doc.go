@@ -1,6 +1,7 @@
-// Package adbd is the device side of adb: the daemon that a phone runs. It serves shells (version 2), file transfers
-// (version 1; questions about files in version 2) and forwarded sockets over TCP links.
+// Package adbd is a phone's adb daemon, the device side of adb. Over TCP links it serves shells (version 2), file
+// transfers (version 1; stat and list in version 2) and forwarded sockets.
 //
-// It serves the file system that its process sees as "/", so it is to be run inside the simulated device. It knows nothing of namespaces,
-// images or emulation; it asks for no authentication and offers no reverse forwarding, compression or interactive terminal.
+// The daemon serves the root file system of its process, so it must run inside the simulated device. It does not know
+// namespaces, images or emulation. It does not support authentication, reverse forwarding, compression or interactive
+// terminals.
 package adbd

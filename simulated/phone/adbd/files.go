@@ -32,7 +32,7 @@ func newFiles(s *stream) *files {
 	return &files{r: bufio.NewReaderSize(s, 128<<10), w: bufio.NewWriterSize(s, 256<<10), buf: make([]byte, 8+maxChunk)}
 }
 
-// serve answers until the peer quits or breaks the protocol. A write that fails shows at the next flush.
+// serve answers until the peer quits or breaks the protocol. A failed write shows at the next flush.
 func (f *files) serve() {
 	for {
 		id, n, err := f.head()
@@ -57,7 +57,7 @@ func (f *files) serve() {
 	}
 }
 
-// answer returns an error when the stream is out of step.
+// answer returns an error if the stream is out of step.
 func (f *files) answer(id, path string) error {
 	switch id {
 	case "STA2":
@@ -118,13 +118,14 @@ func (f *files) details(fi os.FileInfo) {
 	f.put("", t.Dev, t.Ino, t.Mode, uint32(t.Nlink), t.Uid, t.Gid, uint64(t.Size), t.Atim.Sec, t.Mtim.Sec, t.Ctim.Sec)
 }
 
-// list writes the entries of a folder. One that cannot be read is empty: adb waits for ever after a FAIL here.
+// list writes the entries of a folder. It treats an unreadable folder as empty, because adb waits forever after a
+// FAIL here.
 func (f *files) list(path string) {
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		fi, err := e.Info()
 		if err != nil {
-			continue // removed since
+			continue // removed meanwhile
 		}
 		f.put("DNT2", uint32(0))
 		f.details(fi)
@@ -153,7 +154,7 @@ func create(path string, mode os.FileMode) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o775); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // a program that runs keeps its old file
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // a running program keeps its old file
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, mode|0o200)

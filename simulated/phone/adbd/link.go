@@ -25,23 +25,23 @@ const (
 )
 
 const (
-	version    = 0x01000001 // of the protocol; from this one on only CNXN carries a checksum
+	version    = 0x01000001 // of the protocol; since this one only CNXN has a checksum
 	maxPayload = 1 << 20
 	maxStreams = 256 // open at once on one link; adb uses a handful
 	headerSize = 24
 )
 
-// Config says what the daemon serves.
+// Config configures the daemon.
 type Config struct {
 	Banner map[string]string              // ro.product.name, ro.product.model, ro.product.device
-	Shell  func(command string) *exec.Cmd // makes the process of a shell command; "" is an interactive shell
-	Start  func(*exec.Cmd) error          // starts it
-	Wait   func(*exec.Cmd) error          // waits for it
-	Reboot func(how string)               // "", "bootloader", …: ends all links
-	Log    *log.Logger                    // what the daemon has to say
+	Shell  func(command string) *exec.Cmd // returns the process for a shell command; "" is an interactive shell
+	Start  func(*exec.Cmd) error          // starts the process
+	Wait   func(*exec.Cmd) error          // waits for the process
+	Reboot func(how string)               // reboots the device and ends all links; the argument is "", "bootloader", …
+	Log    *log.Logger                    // messages of the daemon
 }
 
-// Serve serves links from l until l is closed, and then returns its error.
+// Serve serves links from l until l is closed, and returns the error of l.
 func Serve(l net.Listener, c Config) error {
 	for {
 		nc, err := l.Accept()
@@ -59,7 +59,7 @@ func Serve(l net.Listener, c Config) error {
 	}
 }
 
-// link is one connection with an adb server, which carries many streams.
+// link is one connection with an adb server. It carries many streams.
 type link struct {
 	nc  net.Conn
 	cfg *Config
@@ -67,13 +67,13 @@ type link struct {
 	sending sync.Mutex // guards w
 	w       *bufio.Writer
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	streams map[uint32]*stream
 	lastID  uint32
-	payload int // the most that the peer takes in one message
+	payload int // the peer's maximum for one message
 }
 
-// serve reads messages until the link ends, and says why it did. Only this goroutine reads.
+// serve reads messages until the link ends, and returns the reason. Only this goroutine reads.
 func (k *link) serve() error {
 	r := bufio.NewReaderSize(k.nc, 256<<10)
 	for {
@@ -117,7 +117,7 @@ func (k *link) handle(cmd, arg0, arg1 uint32, data []byte) error {
 	s := k.streams[arg1]
 	k.mu.Unlock()
 	if s == nil {
-		return nil // late packet of a stream that was closed here
+		return nil // late packet of a closed stream
 	}
 	switch cmd {
 	case cmdWrite:
@@ -125,7 +125,7 @@ func (k *link) handle(cmd, arg0, arg1 uint32, data []byte) error {
 		case s.in <- data:
 		case <-s.done:
 		default:
-			return fmt.Errorf("stream %d: more than %d messages that were not acknowledged", s.id, unacknowledged)
+			return fmt.Errorf("stream %d: more than %d unacknowledged messages", s.id, unacknowledged)
 		}
 	case cmdOkay:
 		select {
@@ -153,7 +153,7 @@ func (k *link) send(cmd, arg0, arg1 uint32, data []byte) error {
 	for i, v := range []uint32{cmd, arg0, arg1, uint32(len(data)), 0, ^cmd} {
 		binary.LittleEndian.PutUint32(h[4*i:], v)
 	}
-	if cmd == cmdConnect { // before the versions are known to match, the sum of the bytes is checked
+	if cmd == cmdConnect { // peers check the sum until they know that the versions match
 		var sum uint32
 		for _, b := range data {
 			sum += uint32(b)

@@ -21,7 +21,7 @@ const (
 	packetCloseStdin = 4
 )
 
-// shell runs a command, by the second version of the service.
+// shell runs a command by version 2 of the service.
 func (s *stream) shell(command string) {
 	cmd := s.link.cfg.Shell(command)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a group of its own, to be killed as one
@@ -41,7 +41,7 @@ func (s *stream) shell(command string) {
 	_, _ = (&packets{s, &writing, packetExit}).Write([]byte{byte(code)})
 }
 
-// await returns the exit code, 128 + number for a signal. A peer that closes the stream kills the command.
+// await returns the exit code, or 128 + number for a signal. It kills the command if the peer closes the stream.
 func (s *stream) await(cmd *exec.Cmd) int {
 	over := make(chan struct{})
 	go func() {
@@ -63,10 +63,10 @@ func (s *stream) await(cmd *exec.Cmd) int {
 	case err != nil && cmd.ProcessState == nil:
 		return 126
 	}
-	return 0 // an error of copying output means that nobody listens any more
+	return 0 // if copying output failed, the peer has gone
 }
 
-// feedPackets gives the command its input until the peer closes it.
+// feedPackets copies the command's input until the peer closes it.
 func (s *stream) feedPackets(stdin io.WriteCloser) {
 	defer stdin.Close()
 	for {
@@ -78,7 +78,7 @@ func (s *stream) feedPackets(stdin io.WriteCloser) {
 		switch h[0] {
 		case packetStdin:
 			in := &io.LimitedReader{R: s, N: n}
-			_, _ = io.Copy(stdin, in) // a command that does not want its input is no error
+			_, _ = io.Copy(stdin, in) // a command may ignore its input
 			_, _ = io.Copy(io.Discard, in)
 		case packetCloseStdin:
 			stdin.Close()
@@ -90,7 +90,7 @@ func (s *stream) feedPackets(stdin io.WriteCloser) {
 	}
 }
 
-// packets frames what is written.
+// packets is a writer that frames output as packets.
 type packets struct {
 	s       *stream
 	writing *sync.Mutex // a packet may take several messages, and two outputs share the stream

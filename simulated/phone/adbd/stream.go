@@ -10,32 +10,33 @@ import (
 	"time"
 )
 
-// stream is one service that the peer opened. Each direction has at most one message on its way that was not acknowledged.
+// stream is one service that the peer opened. Each direction has at most one unacknowledged message.
 type stream struct {
 	link     *link
 	id, peer uint32
 	payload  int
 
-	in       chan []byte   // what came and was not read: one message; see unacknowledged
-	rest     []byte        // of the message that is being read
-	mayWrite chan struct{} // a token: the peer took the last message
-	done     chan struct{} // closed when the peer, or the link, closed the stream
+	in       chan []byte   // unread messages, usually one; see unacknowledged
+	rest     []byte        // unread part of the current message
+	mayWrite chan struct{} // a token: the peer acknowledged the last message
+	done     chan struct{} // closed when the peer or the link closes the stream
 	once     sync.Once
 }
 
-// unacknowledged is how many messages a stream takes without having acknowledged one. The protocol allows a single one, but when a program hangs up on
-// adb's server, that passes on at once what it had written.
+// unacknowledged is the number of messages that a stream accepts before it acknowledges one. The protocol allows one.
+// But when a program hangs up on adb's server, the server sends the rest of the program's output at once.
 const unacknowledged = 8
 
 func (s *stream) finish() { s.once.Do(func() { close(s.done) }) }
 
-// Read acknowledges a message when it is taken up, so that the peer cannot send faster than it is consumed.
+// Read acknowledges a message when Read starts to return the message's bytes, so that the peer cannot send faster than
+// the service reads.
 func (s *stream) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		select {
 		case s.rest = <-s.in:
 		case <-s.done:
-			select { // what came before the end still counts
+			select { // messages before the end still count
 			case s.rest = <-s.in:
 				if len(s.rest) > 0 {
 					n := copy(p, s.rest)
@@ -55,7 +56,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write sends p in messages that the peer takes, each after the one before it was acknowledged.
+// Write sends p in messages of the peer's size. It waits for the acknowledgment of each message before the next one.
 func (s *stream) Write(p []byte) (int, error) {
 	written := 0
 	for len(p) > 0 {
@@ -74,7 +75,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// close ends the stream once the peer has taken all that was written: a server drops output that is on its way when a stream closes.
+// close ends the stream after the peer acknowledged all output. A server drops output on its way when a stream
+// closes.
 func (s *stream) close() {
 	select {
 	case <-s.mayWrite:
@@ -84,10 +86,10 @@ func (s *stream) close() {
 	delete(s.link.streams, s.id)
 	s.link.mu.Unlock()
 	s.finish()
-	_ = s.link.send(cmdClose, s.id, s.peer, nil) // a link that is gone needs no goodbye
+	_ = s.link.send(cmdClose, s.id, s.peer, nil) // fails only if the link is gone
 }
 
-// serve runs the service that the peer asked for.
+// serve runs the requested service.
 func (s *stream) serve(service string) {
 	name, arg, _ := strings.Cut(service, ":")
 	name, _, _ = strings.Cut(name, ",")
@@ -105,7 +107,7 @@ func (s *stream) serve(service string) {
 		}
 		run = func() { s.relay(nc) }
 	case "reboot":
-		run = func() { go s.link.cfg.Reboot(arg); <-s.done } // the link ends, and says so
+		run = func() { go s.link.cfg.Reboot(arg); <-s.done } // the reboot ends the link
 	default: // root:, reverse:, …
 		s.refuse()
 		return
@@ -113,12 +115,12 @@ func (s *stream) serve(service string) {
 	if err := s.link.send(cmdOkay, s.id, s.peer, nil); err != nil {
 		return
 	}
-	s.mayWrite <- struct{}{} // the service may speak first
+	s.mayWrite <- struct{}{} // the service may write first
 	run()
 	s.close()
 }
 
-// refuse says that there is no such service.
+// refuse rejects an unknown service.
 func (s *stream) refuse() {
 	s.link.mu.Lock()
 	delete(s.link.streams, s.id)
@@ -126,7 +128,7 @@ func (s *stream) refuse() {
 	_ = s.link.send(cmdClose, 0, s.peer, nil)
 }
 
-// dialSocket opens a socket of the device for a peer that forwards one of its own to it.
+// dialSocket opens a socket of the device, to which the peer forwards.
 func dialSocket(kind, at string) (net.Conn, error) {
 	const wait = 5 * time.Second
 	switch kind {
@@ -138,7 +140,7 @@ func dialSocket(kind, at string) (net.Conn, error) {
 	return net.DialTimeout("unix", at, wait)
 }
 
-// relay moves bytes both ways until one side ends.
+// relay copies bytes both ways until one side ends.
 func (s *stream) relay(nc net.Conn) {
 	defer nc.Close()
 	go func() {

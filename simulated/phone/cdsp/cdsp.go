@@ -1,8 +1,6 @@
-// Package cdsp holds the sources of fastrpc_shell_3, the protection domain of the simulated DSP: a static, freestanding
-// Hexagon program that loads an op package's shared object, as the shell of that name does on a real DSP, and runs its ops.
-// README.md tells the protocol it speaks on fd 0 and 1.
-//
-// It knows how the program is compiled. It does not know who runs it, nor what the ops mean.
+// Package cdsp contains the sources of fastrpc_shell_3, the protection domain of the simulated DSP. Like the program of
+// that name on a real DSP, this freestanding Hexagon program loads an op package's shared object and runs its ops.
+// README.md describes its protocol on fd 0 and 1. The package does not know the program's users or the meaning of ops.
 package cdsp
 
 import (
@@ -13,13 +11,13 @@ import (
 //go:embed src
 var embedded embed.FS
 
-// Program is the file name under which a device's /dsp folder holds the compiled program.
+// Program is the name of the compiled program in a device's folder /dsp.
 const Program = "fastrpc_shell_3"
 
-// Wire is the header of the protocol among Sources: the program at the other end is compiled with it too.
+// Wire is the protocol's header, one of Sources. The client is compiled with the same header.
 const Wire = "fastrpc_wire.h"
 
-// Sources returns the files to compile, all in one flat folder.
+// Sources returns the files to compile, all in one folder.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
 	if err != nil {
@@ -28,8 +26,8 @@ func Sources() fs.FS {
 	return sources
 }
 
-// Args returns the command line that compiles the program: clang is a clang of version 20 or newer with lld beside it, out the
-// program's path. It is to be run in a folder that holds Sources.
+// Args returns the command line that compiles the program in a folder with Sources. The path clang is clang 20 or
+// newer, with lld in the same folder.
 func Args(clang, out string) []string {
 	args := []string{
 		clang, "--target=hexagon-unknown-none-elf", "-mv67", "-G0", "-O2", "-std=c17", "-Wall", "-Wextra",

@@ -64,7 +64,8 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// Libraries of somebody else's are looked at, and that is all: an import that nobody has is no reason to refuse them, and they take no handle.
+// The shell checks other libraries, and does not run them. It accepts unknown imports, and gives these libraries no
+// handle.
 func TestLoad(t *testing.T) {
 	shell := build(t)
 	d := start(t, shell, "v79")
@@ -85,7 +86,7 @@ func TestLoad(t *testing.T) {
 	d.refused(load, append(text(other), text("open_op_execute")...), badELF, "another arch: e_flags 0x79, this device's DSP is 0x75")
 }
 
-// The toy model's arithmetic asks for correctly rounded division and roots and for products that are not fused.
+// The toy model's arithmetic needs correctly rounded division and roots, and unfused products.
 func TestFloatsAreExact(t *testing.T) {
 	d := start(t, build(t), "v79")
 	h := d.open(library(t, "v79"))
@@ -211,7 +212,7 @@ func TestRefusals(t *testing.T) {
 	}
 	d.refused(open, text(good), 0x80000402, "too many open libraries")
 
-	// A fault in the library's code ends the domain, with a word about it.
+	// A fault in the library's code ends the domain with a message.
 	d.refused(execute, slices.Concat(h, text("Fault"), words(1, 2), one, one, one, make([]byte, 32)), badState, "raised signal 11")
 	if err := d.cmd.Wait(); err == nil {
 		t.Error("the domain outlived a fault")
@@ -230,7 +231,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Every file that is cut short or has a byte changed must be answered, with success or an error, and the shell must live on.
+// The shell answers every truncated file and every file with a changed byte, with success or an error, and lives on.
 func TestHostileLibraries(t *testing.T) {
 	image, err := os.ReadFile(library(t, "v79", "-Wl,-z,separate-code"))
 	if err != nil {
@@ -247,7 +248,7 @@ func TestHostileLibraries(t *testing.T) {
 		status, rest := d.call(open, text(path))
 		switch status {
 		case 0:
-			d = start(t, shell, "v79") // one domain has eight libraries at most
+			d = start(t, shell, "v79") // one domain has at most eight libraries
 		case badELF, noSuchSymbol, unableToLoad, 0x80000402:
 		default:
 			t.Fatalf("status %#x %q", status, rest)
@@ -259,7 +260,8 @@ func TestHostileLibraries(t *testing.T) {
 			t.Fatalf("a library cut at %d of %d loaded bytes was accepted", n, end)
 		}
 	}
-	// Headers, symbols, relocations, strings and the dynamic section; a changed byte of code is not hostile structure.
+	// Headers, symbols, relocations, strings and the dynamic section are changed. A changed byte of code is not
+	// hostile structure.
 	r := rand.New(rand.NewPCG(5, 6))
 	tables := structure(image)
 	refused := 0
@@ -296,7 +298,7 @@ func loadedEnd(image []byte) (end int) {
 	return end
 }
 
-// structure lists the offsets of the bytes which tell a loader what to do.
+// structure returns the offsets of the bytes that control a loader.
 func structure(image []byte) (offsets []int) {
 	for i := range 52 {
 		offsets = append(offsets, i)

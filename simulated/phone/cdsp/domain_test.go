@@ -86,7 +86,7 @@ func start(t testing.TB, shell, arch string) *domain {
 	return d
 }
 
-// call sends one frame and returns the status of its answer and what follows it.
+// call sends one frame and returns the status and the rest of the answer.
 func (d *domain) call(kind uint32, payload []byte) (uint32, []byte) {
 	d.t.Helper()
 	d.sequence++
@@ -113,7 +113,7 @@ func (d *domain) frame(magic, kind, length uint32, payload []byte) (uint32, []by
 	return binary.LittleEndian.Uint32(body), body[4:]
 }
 
-// refused sends a frame that must be answered with an error whose text holds want.
+// refused sends a frame whose answer must be an error with the text want.
 func (d *domain) refused(kind uint32, payload []byte, code uint32, want string) {
 	d.t.Helper()
 	status, rest := d.call(kind, payload)
@@ -153,7 +153,7 @@ func tensor(dtype uint32, n, size int) []byte {
 	return words(dtype, 1, 1, 1, uint32(n), math.Float32bits(1), 0, uint32(size))
 }
 
-// binaryOp executes an op of two inputs and one output, all of n 4-byte elements.
+// binaryOp executes an op with two inputs and one output of n 4-byte elements each.
 func (d *domain) binaryOp(handle uint32, op string, dtype uint32, a, b []uint32) []uint32 {
 	d.t.Helper()
 	n := len(a)

@@ -1,7 +1,6 @@
-// Package linux holds what the simulated phone has for programs of arm64 Linux, such as Qualcomm's own QNN runtime: the sources of libcdsprpc.so, which
-// that runtime loads to reach the DSP, and of qnn-load, which loads a QNN library and takes the first steps of every program that uses one.
-//
-// It knows how they are compiled and which libraries of the distribution they need. It has nothing of Qualcomm's, and does not know who runs it.
+// Package linux contains the simulated phone's parts for arm64 Linux programs, such as Qualcomm's QNN runtime. Library
+// libcdsprpc.so connects that runtime to the DSP. Program qnn-load loads a QNN library and makes its first calls. The
+// package contains sources of both and no code from Qualcomm. It does not know its users.
 package linux
 
 import (
@@ -13,22 +12,22 @@ import (
 //go:embed src
 var embedded embed.FS
 
-// The files that are compiled.
+// Names of the compiled files.
 const (
 	Library = "libcdsprpc.so"
 	Program = "qnn-load"
 )
 
-// Folder is where a phone has the distribution's libraries.
+// Folder is the phone's folder for the distribution's libraries.
 const Folder = "lib/aarch64-linux-gnu"
 
-// Loader is where programs name the first library, and what it is a link to.
+// Loader is the dynamic loader's path in programs. It is a link to LoaderTo.
 const (
 	Loader   = "lib/ld-linux-aarch64.so.1"
 	LoaderTo = "aarch64-linux-gnu/ld-linux-aarch64.so.1"
 )
 
-// Libraries are those of the toolchain linux_arm64 that a phone gets, by their names in Folder.
+// Libraries returns the files of toolchain linux_arm64 that a phone needs, by their names in Folder.
 func Libraries() map[string]string {
 	libs := map[string]string{}
 	for _, name := range []string{"ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1"} {
@@ -40,7 +39,7 @@ func Libraries() map[string]string {
 	return libs
 }
 
-// Sources returns the files to compile, all in one flat folder; cdsp.Wire belongs to them.
+// Sources returns the files to compile, all in one folder. Add cdsp.Wire to this folder.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
 	if err != nil {
@@ -49,19 +48,19 @@ func Sources() fs.FS {
 	return sources
 }
 
-// LibraryArgs returns the command line that compiles libcdsprpc.so, in a folder that holds Sources: clang is a clang of version 20 or newer with lld
-// beside it, root the tree of the toolchain linux_arm64, out the file's path.
+// LibraryArgs returns the command line that compiles libcdsprpc.so in a folder with Sources. The path clang is clang 20
+// or newer, with lld in the same folder. The path root is the tree of toolchain linux_arm64.
 func LibraryArgs(clang, root, out string) []string {
 	return args(clang, root, out, "cdsprpc.c", "-shared", "-Wl,-soname,"+Library)
 }
 
-// ProgramArgs is the same for qnn-load.
+// ProgramArgs is like LibraryArgs, for qnn-load.
 func ProgramArgs(clang, root, out string) []string {
 	return args(clang, root, out, "load.c", "-pie", "-Wl,--dynamic-linker=/"+Loader)
 }
 
 func args(clang, root, out, source string, more ...string) []string {
-	// No header of a C library is there; what is used of it is declared in libc.h.
+	// libc.h has the needed declarations, because the headers of a C library are missing.
 	a := []string{clang, "--target=aarch64-linux-gnu", "-O2", "-std=c17", "-Wall", "-Wextra", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-fPIC",
 		"-nostdlibinc", "-nostdlib", "-fuse-ld=lld", "-Wl,-z,now"}
 	return append(append(a, more...), "-o", out, source, path.Join(root, "lib/aarch64-linux-gnu/libc.so.6"))

@@ -1,6 +1,5 @@
-// Package phonetest gives tests a simulated phone and a private adb server, both real and both gone when the test ends.
-//
-// It does not know what is tested with them.
+// Package phonetest starts simulated phones and private adb servers for a test. Both are real and end with the test.
+// The package does not know the tests that use it.
 package phonetest
 
 import (
@@ -23,7 +22,7 @@ import (
 // initArg makes a test binary run as the first process of a simulated device.
 const initArg = "phone-init"
 
-// Main is to be called by TestMain of a package whose tests start phones. It runs the tests, or the device, and returns the exit code.
+// Main runs either the tests or the device, and returns the exit code. Call Main in TestMain if tests start phones.
 func Main(m *testing.M) int {
 	if len(os.Args) == 2 && os.Args[1] == initArg {
 		fmt.Fprintln(os.Stderr, phone.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")))
@@ -32,7 +31,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Self returns what phone.Options.Self must be in a test binary that uses Main.
+// Self returns phone.Options.Self for a test binary that uses Main.
 func Self(t testing.TB) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -42,12 +41,12 @@ func Self(t testing.TB) []string {
 	return []string{self, initArg}
 }
 
-// SM8750 is the device that most tests want.
+// SM8750 returns the SoC of the device that most tests use.
 func SM8750() phone.SoCProps {
 	return phone.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
 }
 
-// Image builds an image of an SM8750 in a temporary folder. change, if not nil, may alter what is in it.
+// Image builds an image of an SM8750 in a temporary folder. The function change, if not nil, may alter it.
 func Image(t testing.TB, change func(*phone.Image)) string {
 	t.Helper()
 	m := phone.Image{
@@ -65,7 +64,7 @@ func Image(t testing.TB, change func(*phone.Image)) string {
 	return m.Out
 }
 
-// Start starts a device of an image. Its log is shown when the test fails.
+// Start starts a device from an image. It logs the device's output if the test fails.
 func Start(t testing.TB, image string, change func(*phone.Options)) *phone.Device {
 	t.Helper()
 	log := &Log{}
@@ -88,7 +87,7 @@ func Start(t testing.TB, image string, change func(*phone.Options)) *phone.Devic
 	return e
 }
 
-// ServerOptions returns options of a private adb server, with a short-lived folder.
+// ServerOptions returns options of a private adb server, with a temporary folder.
 func ServerOptions(t testing.TB) adb.Options {
 	t.Helper()
 	root := toolchaintest.Root(t, "adb")
@@ -133,8 +132,8 @@ func Device(t testing.TB, image string, change func(*phone.Options)) *adb.Device
 	return s.Device(e.Addr())
 }
 
-// Calls begins the source of a program for AArch64 without a C library: the system call, and the start, which calls run with argc, argv[0], argv[1] and
-// so on.
+// Calls is the first part of an AArch64 program without a C library. It contains the system call, and a _start that
+// calls run with the address of argc, argv[0], argv[1] and so on.
 const Calls = `
 static long call(long n, long a, long b, long c) {
 	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
@@ -165,7 +164,7 @@ func Compile(t testing.TB, machine, source string) string {
 	return out
 }
 
-// Log is a buffer that several goroutines may write.
+// Log is a buffer that is safe for concurrent use.
 type Log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -177,14 +176,15 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// String returns what was written so far.
+// String returns the content.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// DSPClient is an AArch64 program for Compile. It connects to the DSP, sends its standard input, closes its sending side and prints what comes back.
+// DSPClient is the source of an AArch64 program for Compile. It sends its standard input to the DSP and prints the
+// answer.
 const DSPClient = Calls + `
 void run(long *stack) {
 	(void)stack;

@@ -1,6 +1,5 @@
-// Package sdktest has what tests of op package builds share: SDKs with compilers that work, and a small package.
-//
-// It knows nothing of how packages are built.
+// Package sdktest has parts that tests of op package builds share: SDKs with working compilers, and a small package. It
+// does not know how packages are built.
 package sdktest
 
 import (
@@ -23,7 +22,7 @@ import (
 // ToolsVersion is the version of the Hexagon tools in the SDKs.
 const ToolsVersion = "19.0.04"
 
-// Write writes files, by slash path, below dir.
+// Write writes files below dir. The keys are slash paths.
 func Write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -38,7 +37,7 @@ func Write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Targets are those of the shipped archs.
+// Targets returns the shipped archs.
 func Targets(t testing.TB) oppackage.Targets {
 	t.Helper()
 	s, diags := facts.Builtin()
@@ -48,7 +47,7 @@ func Targets(t testing.TB) oppackage.Targets {
 	return s.Arches
 }
 
-// World are the shipped facts.
+// World returns the shipped facts.
 func World() (*qnn.Facts, error) {
 	s, diags := facts.Builtin()
 	if diags.HasErrors() {
@@ -57,13 +56,13 @@ func World() (*qnn.Facts, error) {
 	return &s.Facts, nil
 }
 
-// Archive is sdk.Archive with the shipped facts.
+// Archive returns the archive that sdk.Embedded.Archive writes with the shipped facts.
 func Archive(w io.Writer, name, version string) error {
 	return sdk.Embedded{World: World}.Archive(w, name, version)
 }
 
-// SDKs unpacks the simulations as dir/qairt, dir/hexagon and dir/ndk. It returns the variables that make needs, and the
-// folder of the compiler behind them, which their wrappers want in HEXMAGE_LLVM.
+// SDKs unpacks the simulated SDKs into dir/qairt, dir/hexagon and dir/ndk. It returns the variables for make, and the
+// folder of the compiler. The SDKs' wrappers expect that folder in HEXMAGE_LLVM.
 func SDKs(t testing.TB, dir string) (env []string, llvm string) {
 	t.Helper()
 	for name, variable := range map[string]string{"qairt": "QAIRT_SDK_ROOT", "hexagon": "HEXAGON_SDK_ROOT", "ndk": "ANDROID_NDK_ROOT"} {
@@ -118,8 +117,8 @@ func unpackFile(f *zip.File, path string) error {
 	return os.WriteFile(path, data, f.Mode().Perm())
 }
 
-// Package returns the files of a package, TestPackage, that compiles and links. One op says where it was compiled, so a path
-// that leaks into an object would show.
+// Package returns the files of TestPackage, which compiles and links. One op contains its __FILE__, so that tests can
+// detect a leaked path.
 func Package() map[string]string {
 	return map[string]string{
 		"include/scale.h":              "#pragma once\n#define FACTOR 3\n",
@@ -127,13 +126,13 @@ func Package() map[string]string {
 		"src/ops/Hvx.cpp":              "#ifndef REFERENCE_OP\n#include \"hvx_internal.h\"\n#endif\nint hvx(int a) { return a; }\n",
 		"src/TestPackageInterface.cpp": "#include \"QnnSdkBuildId.h\"\nextern \"C\" QNN_API const char *TestPackageInterfaceProvider() { return QNN_SDK_BUILD_ID; }\nextern \"C\" QNN_API const char *testOp() { return \"Scale\"; }\n",
 		"src/ops/v79_asm/asm.S":        "\t.globl only_v79\nonly_v79:\n\tjumpr r31\n",
-		"src/ops/v75_asm/asm.S":        "\tthis is no assembly\n",
-		"src/ops/v79_asm/x.inc":        "this is no source",
+		"src/ops/v75_asm/asm.S":        "\tthis is not assembly\n",
+		"src/ops/v79_asm/x.inc":        "this is not a source",
 		"config/TestPackage.xml":       Config("Scale"),
 	}
 }
 
-// Config is the op config of TestPackage with some ops.
+// Config returns the op config of TestPackage with the ops.
 func Config(ops ...string) string {
 	text := `<OpDefCollection PackageName="TestPackage" Domain="test" Version="1.0"><OpDefList>`
 	for _, op := range ops {

@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// AsVendors takes its mark out of the unpacked simulation at root, in the file that says which SDK it is: for tests of what is done with a
-// copy of Qualcomm's that somebody has installed.
+// AsVendors removes the mark of the simulation from the SDK that is unpacked at root. Tests then use this SDK as an
+// installed SDK from Qualcomm.
 func AsVendors(t testing.TB, root string) {
 	t.Helper()
 	found := false
@@ -30,6 +30,6 @@ func AsVendors(t testing.TB, root string) {
 		}
 	}
 	if !found {
-		t.Fatalf("%s has no simulation's mark", root)
+		t.Fatalf("the mark of the simulation is missing in %s", root)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// updateTime is enough for the lists over a slow link. apt-get itself may wait forever.
+// updateTime is the timeout of apt-get update, which may otherwise wait forever. It allows for slow links.
 const updateTime = 15 * time.Minute
 
 // apt calls apt-get with the system's package lists, or with our own.
@@ -31,15 +31,15 @@ type apt struct {
 
 func (c *Client) apt(ctx context.Context) (*apt, error) {
 	if !archRE.MatchString(c.Architecture) {
-		return nil, fmt.Errorf("%q is not what Debian calls an architecture", c.Architecture)
+		return nil, fmt.Errorf("invalid architecture %q; use a Debian name, such as arm64", c.Architecture)
 	}
 	if !archRE.MatchString(c.Suite) {
-		return nil, fmt.Errorf("%q is not what Debian calls a suite", c.Suite)
+		return nil, fmt.Errorf("invalid suite %q; use a Debian name, such as bookworm", c.Suite)
 	}
 	path, err := exec.LookPath(cmp.Or(c.AptGet, "apt-get"))
 	if err != nil {
-		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool "+
-			"yourself and write `source = \"installed\"` in its toolchain block", ErrNoClient, err)
+		return nil, fmt.Errorf("%w (%v). On a system other than Debian or Ubuntu, install the tool and write `source "+
+			"= \"installed\"` in its toolchain block", ErrNoClient, err)
 	}
 	a := &apt{path: path}
 	if a.private, err = c.configure("apt.conf", true); err != nil {
@@ -58,7 +58,7 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	return a, nil
 }
 
-// configure writes a configuration file that makes apt write to our own folder alone.
+// configure writes a configuration file that makes apt write only to our own folder.
 func (c *Client) configure(name string, ownLists bool) (string, error) {
 	dir, err := filepath.Abs(c.lists())
 	if err != nil {
@@ -79,10 +79,10 @@ func (c *Client) configure(name string, ownLists bool) (string, error) {
 	}
 	q := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, "") + `"` }
 	var b strings.Builder
-	// The system's hooks (clean-ups, software catalogues) are for the system's own updates.
+	// The system's hooks (clean-ups, software catalogs) are for the system's own updates.
 	b.WriteString("#clear APT::Update::Post-Invoke;\n#clear APT::Update::Post-Invoke-Success;\n" +
 		"#clear APT::Update::Pre-Invoke;\n")
-	b.WriteString("APT::Sandbox::User \"root\";\n") // no change of user: the folder is the caller's
+	b.WriteString("APT::Sandbox::User \"root\";\n") // apt keeps the caller's user, who owns the folder
 	b.WriteString("Acquire::AllowInsecureRepositories \"false\";\nAPT::Get::AllowUnauthenticated \"false\";\n")
 	b.WriteString("Acquire::Retries \"3\";\nAcquire::Languages \"none\";\n")
 	for _, target := range []string{"DEP-11", "DEP-11-icons", "DEP-11-icons-small", "DEP-11-icons-hidpi",
@@ -110,7 +110,7 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 	out, err := a.run(ctx, a.private, c.Dir, "indextargets", "--no-release-info",
 		"--format", "$(COMPONENT) $(RELEASE) $(REPO_URI)", "Created-By: Packages")
 	if err != nil {
-		return fmt.Errorf("find the server of this machine's packages: %w", err)
+		return fmt.Errorf("cannot find the package server of this machine: %w", err)
 	}
 	var server, fixes string
 	for line := range strings.Lines(out) {
@@ -127,7 +127,7 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		}
 	}
 	if server == "" {
-		return fmt.Errorf("suite %s: %w: /etc/apt/sources.list and the files beside it name no server of the distribution",
+		return fmt.Errorf("suite %s: %w; /etc/apt/sources.list and sources.list.d name no server of the distribution",
 			c.Suite, ErrNoPackage)
 	}
 	signed := ""
@@ -188,14 +188,14 @@ func (a *apt) outOfReach(ctx context.Context, err error) error {
 	if err == nil || a.away == "" || ctx.Err() != nil {
 		return err
 	}
-	return fetch.OutOfReach(fmt.Errorf("%w (a server of the distribution does not answer: %s)", err, a.away))
+	return fetch.OutOfReach(fmt.Errorf("%w (a package server does not answer: %s)", err, a.away))
 }
 
 // awayRE matches apt-get's messages about a server that does not answer.
 var awayRE = lazyregexp.New(`(?i)(?:temporary failure resolving|could not (?:resolve|connect to)|unable to connect to|` +
 	`connection (?:timed out|refused|failed)|network is unreachable|\s50[0-9]\s\s+[a-z])[^\n]*`)
 
-// tail returns the error lines, or the last lines, of what apt-get wrote.
+// tail returns the error lines of apt-get's output, or its last lines.
 func tail(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -215,14 +215,14 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 		return nil
 	}
 	c.progress(0, 0, "package lists")
-	ctx, cancel := context.WithTimeoutCause(ctx, updateTime, fmt.Errorf("apt-get update did not end within %s: check "+
-		"the network, free disk space and /etc/apt/sources.list", updateTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, updateTime, fmt.Errorf("apt-get update did not finish within %s; "+
+		"check the network, the free disk space and /etc/apt/sources.list", updateTime))
 	defer cancel()
 	if _, err := a.run(ctx, a.private, c.Dir, "update"); err != nil {
-		err = fmt.Errorf("update the package lists: %w", err)
+		err = fmt.Errorf("cannot update the package lists: %w", err)
 		if c.Suite != "" {
-			err = fmt.Errorf("%w; if this machine's server has no suite %s, install the tool yourself and write "+
-				"`source = \"installed\"` in its toolchain block", err, c.Suite)
+			err = fmt.Errorf("%w. If the package server has no suite %s, install the tool and write `source = "+
+				"\"installed\"` in its toolchain block", err, c.Suite)
 		}
 		return err
 	}
@@ -230,8 +230,8 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 	return nil
 }
 
-// resolve asks the index for the packages: the system's lists if they have all of them, else our own, as they are or
-// updated.
+// resolve finds the packages in the system's lists if they have all of them, else in our own lists. It updates our own
+// lists if necessary.
 func (c *Client) resolve(ctx context.Context, a *apt, want []Package) ([]listed, error) {
 	if a.system != "" && !a.fresh {
 		if ps, err := c.ask(ctx, a, a.system, want); err == nil {
@@ -269,7 +269,8 @@ func (c *Client) ask(ctx context.Context, a *apt, conf string, want []Package) (
 		}
 		ps[i] = all[at]
 		if w.Version != "" && ps[i].Version != w.Version {
-			return nil, fmt.Errorf("%w: %s in version %s; it has %s", ErrNoPackage, w.Name, w.Version, ps[i].Version)
+			return nil, fmt.Errorf("%w: %s in version %s. Available: %s",
+				ErrNoPackage, w.Name, w.Version, ps[i].Version)
 		}
 	}
 	return ps, nil

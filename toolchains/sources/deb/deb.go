@@ -1,9 +1,8 @@
-// Package deb gets Debian packages without root and without installing them.
+// Package deb downloads Debian packages without root privileges and without installing them.
 //
-// It asks the distribution's own client, apt-get, for the address and digest of each package, so apt verifies the
-// signatures of the package lists. hexmage downloads each package and compares it with its digest, pinned or from the
-// signed lists. The package writes to a folder of its own and changes nothing of the system. It does not know what the
-// packages are for, and does not unpack them.
+// apt-get, the distribution's own client, gives the address and digest of each package. So apt verifies the signatures
+// of the package lists. hexmage downloads each package and compares its digest with the pin or with the signed lists.
+// The package writes only to its own folder. It does not unpack the Debian packages or know their purpose.
 package deb
 
 import (
@@ -27,32 +26,33 @@ import (
 // Package is one package file.
 type Package struct {
 	Name    string `json:"name"`
-	Version string `json:"version"` // "" in a request: the version of the index
+	Version string `json:"version"` // in a request, "" means the version in the index
 	Arch    string `json:"arch,omitempty"`
-	Size    int64  `json:"size,omitempty"`   // bytes
+	Size    int64  `json:"size,omitempty"`   // in bytes
 	SHA256  string `json:"sha256,omitempty"` // 64 hexadecimal digits
 }
 
-// Client gets packages into a folder.
+// Client downloads packages into a folder.
 type Client struct {
-	Dir     string // folder of packages and of our own package lists; made if missing
-	AptGet  string // "" is apt-get, looked up in PATH
-	System  bool   // use the system's package lists if they have the packages
+	Dir     string // folder for packages and hexmage's own package lists; created if missing
+	AptGet  string // "": apt-get in PATH
+	System  bool   // whether to use the system's package lists if they have the packages
 	Offline bool
-	// Architecture is Debian's name of the machine that the packages are for, such as "arm64"; "" is this machine's.
+	// Architecture is the packages' architecture in Debian's words, such as "arm64". "" is this machine's.
 	Architecture string
-	// Suite is a suite that this machine is not configured for, such as "trixie-backports". apt-get asks the server from
-	// which this machine has its distribution. "" is this machine's suites.
+	// Suite is a suite that this machine is not configured for, such as "trixie-backports". apt-get requests it from
+	// the distribution's server. "" means this machine's suites.
 	Suite string
-	// Pinned is the suite of the pinned versions if this machine has another release of the distribution; "" is none.
-	// Client asks it, with its updates and security fixes, for versions that this machine's suites do not have.
+	// Pinned is the suite of the pinned versions, if this machine has another release of the distribution. Client
+	// searches this suite, its updates and its security fixes for versions that this machine's suites lack. "" means
+	// none.
 	Pinned   string
 	HTTP     fetch.Client
 	Mirrors  []fetch.Mirror
 	Progress func(done, total int64, what string) // may be nil
 }
 
-// Errors of Get and Index, wrapped.
+// Errors that Get and Index return wrapped.
 var (
 	ErrNoClient  = errors.New("apt-get is missing")
 	ErrNoPackage = errors.New("the distribution does not have the package")
@@ -61,20 +61,21 @@ var (
 // Result is the outcome of Get.
 type Result struct {
 	Files    []string  // the package files, in the order of the request
-	Packages []Package // what they are
-	Warnings []string  // differences from the pins, for people
+	Packages []Package // names, versions and digests
+	Warnings []string  // differences from the pins
 }
 
-// listed is a package as a package list names it.
+// listed is a package in a package list.
 type listed struct {
 	Package
 	urls []string
 }
 
-// Get returns the files of the packages, downloading those that are not in the folder yet. A package with a SHA256 is
-// pinned: Get returns that file or an error, with one exception. If the distribution no longer serves a pinned version,
-// Get takes all packages of the request as the signed index names them now and adds a warning: the versions of one
-// request belong together.
+// Get returns the files of the packages, and downloads missing files. For a package with a SHA256, Get returns a file
+// with this digest, or an error.
+//
+// If the distribution has removed a pinned version, Get adds a warning. It then takes all requested packages from the
+// signed index, because their versions belong together.
 func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err := validate(want); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 		var warnings []string
 		fresh := false
 		err := c.withApt(ctx, func(a *apt) (err error) {
-			if again { // the lists are old, and may name files that are gone
+			if again { // old lists may name deleted files
 				if err = c.update(ctx, a); err != nil {
 					return err
 				}
@@ -113,7 +114,7 @@ func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	}
 }
 
-// Downloaded returns the path of a package with the digest.
+// Downloaded returns the path of the downloaded package with this digest.
 func (c *Client) Downloaded(sum string) string { return filepath.Join(c.Dir, sum+".deb") }
 
 // downloaded returns the files of the packages if all of them are pinned and intact in the folder.
@@ -146,8 +147,8 @@ func (c *Client) download(ctx context.Context, ps []listed) (*Result, error) {
 	return res, nil
 }
 
-// addresses returns the addresses for one that apt-get printed. In mirror+file:/etc/apt/mirrors.txt/pool/x.deb, the file
-// mirrors.txt has the addresses of servers.
+// addresses returns the download addresses for an address that apt-get printed. For
+// mirror+file:/etc/apt/mirrors.txt/pool/x.deb, the file mirrors.txt lists the servers.
 func addresses(printed string) ([]string, error) {
 	scheme, place, _ := strings.Cut(printed, ":")
 	switch scheme {
@@ -162,7 +163,8 @@ func addresses(printed string) ([]string, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("address %.200q: want http, https, file or mirror+file in /etc/apt/sources.list", printed)
+	return nil, fmt.Errorf("invalid address %.200q in /etc/apt/sources.list; use http, https, file or mirror+file",
+		printed)
 }
 
 // mirrors returns the addresses of a file on the servers of a mirror list.
@@ -181,7 +183,7 @@ func mirrors(list, file string) (urls []string, err error) {
 	return urls, lines.Err()
 }
 
-// withApt calls do while this process alone uses the package lists.
+// withApt calls do while this process has the package lists to itself.
 func (c *Client) withApt(ctx context.Context, do func(a *apt) error) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
@@ -198,7 +200,7 @@ func (c *Client) withApt(ctx context.Context, do func(a *apt) error) error {
 	return a.outOfReach(ctx, do(a))
 }
 
-// Index returns the packages as the distribution's signed index names them now: version, size and digest.
+// Index returns the present version, size and digest of each package in the distribution's signed index.
 func (c *Client) Index(ctx context.Context, want []Package) (ps []Package, err error) {
 	if err := validate(want); err != nil {
 		return nil, err
@@ -231,8 +233,8 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 	some := slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" })
 	if was := err; some && errors.Is(err, ErrNoPackage) {
 		got, err = c.resolve(ctx, a, unpinned(want))
-		warnings = append(warnings, fmt.Sprintf("%v: hexmage takes these versions of the distribution's signed index: %s. "+
-			"Run `hexmage lock` to pin them.", was, strings.Join(arguments(plain(got)), ", ")))
+		warnings = append(warnings, fmt.Sprintf("%v. hexmage uses versions from the distribution's signed index: %s. "+
+			"To pin these versions, run `hexmage lock`.", was, strings.Join(arguments(plain(got)), ", ")))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -245,11 +247,13 @@ func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, 
 		switch {
 		case w.SHA256 == "" || w.Version != g.Version:
 		case w.Arch != "" && w.Arch != g.Arch:
-			warnings = append(warnings, fmt.Sprintf("%s %s is pinned for %s, not for %s: hexmage takes the digest of the "+
-				"distribution's signed index. Run `hexmage lock` here to pin it.", w.Name, w.Version, w.Arch, g.Arch))
+			warnings = append(warnings, fmt.Sprintf("%s %s is pinned for %s, not for %s, so hexmage uses the digest "+
+				"from the distribution's signed index. To pin the digest, run `hexmage lock`.",
+				w.Name, w.Version, w.Arch, g.Arch))
 		case w.SHA256 != g.SHA256:
-			return nil, nil, fmt.Errorf("package %s %s: the distribution's index names sha256 %s, hexmage.lock.hcl pins "+
-				"%s: the package was replaced under the same version; if that is right, run `hexmage lock`",
+			return nil, nil, fmt.Errorf("package %s %s: the distribution's index has sha256 %s, but hexmage.lock.hcl "+
+				"pins %s. The distribution replaced the package without a new version; to pin the new package, run "+
+				"`hexmage lock`",
 				w.Name, w.Version, g.SHA256, w.SHA256)
 		}
 	}
@@ -284,7 +288,7 @@ var (
 
 func validate(ps []Package) error {
 	if len(ps) == 0 {
-		return errors.New("no packages are named")
+		return errors.New("the request names no packages")
 	}
 	for _, p := range ps {
 		if err := p.Check(); err != nil {
@@ -298,8 +302,8 @@ func validate(ps []Package) error {
 func (p Package) Check() error {
 	if !nameRE.MatchString(p.Name) || !versionRE.MatchString(p.Version) || !archRE.MatchString(p.Arch) ||
 		!digestRE.MatchString(p.SHA256) {
-		return fmt.Errorf("package %.100q, version %.100q, architecture %.100q, sha256 %.100q: "+
-			"not what Debian calls a package", p.Name, p.Version, p.Arch, p.SHA256)
+		return fmt.Errorf("invalid Debian package: name %.100q, version %.100q, architecture %.100q, sha256 %.100q",
+			p.Name, p.Version, p.Arch, p.SHA256)
 	}
 	return nil
 }

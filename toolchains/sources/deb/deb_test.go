@@ -196,11 +196,11 @@ func TestRefusals(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"another digest under the same version": {want: []deb.Package{other}, says: "replaced under the same version"},
+		"another digest under the same version": {want: []deb.Package{other}, says: "replaced the package without a new version"},
 		"no such package":                       {want: []deb.Package{{Name: "zz"}}, is: deb.ErrNoPackage, says: "zz"},
 		"none":                                  {says: "no packages"},
-		"an option for a name":                  {want: []deb.Package{{Name: "-oDir=x"}}, says: "not what Debian calls a package"},
-		"a version with a space":                {want: []deb.Package{{Name: "xx", Version: "1 -o"}}, says: "not what Debian calls a package"},
+		"an option for a name":                  {want: []deb.Package{{Name: "-oDir=x"}}, says: "invalid Debian package"},
+		"a version with a space":                {want: []deb.Package{{Name: "xx", Version: "1 -o"}}, says: "invalid Debian package"},
 		"no client":                             {want: []deb.Package{x}, change: func(c *deb.Client) { c.AptGet = "/no/apt-get" }, is: deb.ErrNoClient, says: `source = "installed"`},
 		"offline":                               {want: []deb.Package{x}, change: func(c *deb.Client) { c.Offline = true }, is: fetch.ErrOffline},
 	} {
@@ -307,7 +307,7 @@ func TestSuite(t *testing.T) {
 
 	c = a.client(t)
 	c.Suite = "next backports"
-	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "calls a suite") {
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "invalid suite") {
 		t.Errorf("a name that is none: %v", err)
 	}
 	c.Suite = "next-backports"
@@ -315,7 +315,7 @@ func TestSuite(t *testing.T) {
 	if err := os.Remove(filepath.Join(a.dir, "own.index")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "no suite next-backports, install the tool yourself and write `source = \"installed\"`") {
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "no suite next-backports, install the tool and write `source = \"installed\"`") {
 		t.Errorf("a server without the suite: %v", err)
 	}
 	a.write(t, "targets", "main stable-security http://security.example/\n")
@@ -362,7 +362,7 @@ func TestMirrorList(t *testing.T) {
 	}
 	a.write(t, "base", "tor+http://server")
 	if _, err := a.client(t).Get(t.Context(), []deb.Package{x}); err == nil ||
-		!strings.Contains(err.Error(), "want http, https, file or mirror+file") {
+		!strings.Contains(err.Error(), "use http, https, file or mirror+file") {
 		t.Errorf("another way: %v", err)
 	}
 }

@@ -1,8 +1,9 @@
-// Package git puts the files of one commit into a folder, as a built-in tool: `hexmage tool git-checkout`.
+// Package git implements the built-in tool `hexmage tool git-checkout`, which writes the files of one commit to a
+// folder.
 //
-// It needs no git program, runs no hooks and no filters, and leaves no .git behind: the result depends on the commit
-// alone. It takes submodules at the commits that the commit names, and refuses a commit with pointers of Git LFS.
-// It does not know branches: a commit is named by its id.
+// It needs no git program, runs no hooks or filters, and leaves no .git folder. So the result depends only on the
+// commit. The tool checks out submodules at the commits that the given commit names. It rejects a commit with pointers
+// of Git LFS. It accepts only the id of a commit, not a branch. The package does not know toolchains or steps.
 package git
 
 import (
@@ -34,33 +35,33 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name, and its behaviour version: it changes when the same spec would give another result.
+// Tool is the tool's name and behavior version. Raise the version whenever a spec's result changes.
 const Tool tool.Name[Spec] = "git-checkout/2"
 
-// Spec says what to check out.
+// Spec describes the checkout.
 type Spec struct {
-	URL        string `json:"url"`                                   // an address, or the path of a repository
+	URL        string `json:"url"`                                   // address or path of a repository
 	Commit     string `arg:"commit,required" json:"commit"`          // 40 hexadecimal digits
-	Sub        string `arg:"sub" json:"sub,omitempty"`               // take this folder only
-	Submodules bool   `arg:"submodules" json:"submodules,omitempty"` // take the files of submodules, too
-	// Only has the paths of the submodules to take, with the submodules in them. Empty is all.
+	Sub        string `arg:"sub" json:"sub,omitempty"`               // the only folder to write
+	Submodules bool   `arg:"submodules" json:"submodules,omitempty"` // whether to write the files of submodules, too
+	// Only lists the paths of the submodules to write. Their own submodules are included. An empty list means all.
 	Only []string `arg:"submodule_paths" json:"submodule_paths,omitempty"`
-	Out  string   `json:"out"` // folder to make
+	Out  string   `json:"out"` // output folder
 }
 
-// Options are a Spec, and how to carry it out.
+// Options holds a Spec and settings that do not affect the result.
 type Options struct {
 	Spec
 	fetch.Machine
-	Progress io.Writer // lines of the server; may be nil
+	Progress io.Writer // receives lines from the server; may be nil
 }
 
 var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
 
-// Run is the tool.
+// Run runs the tool.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.URL == "" || s.Out == "" || !commitRE.MatchString(s.Commit) {
-		return errors.New("want url, commit (40 hexadecimal digits) and out")
+		return errors.New("url, commit (40 hexadecimal digits) and out are required")
 	}
 	m, err := fetch.MachineOf(env.Var)
 	if err != nil {
@@ -74,8 +75,8 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	return err
 }
 
-// Checkout writes the files of the commit to the folder out. out must not exist or be empty; a Checkout that fails
-// leaves it unchanged.
+// Checkout writes the files of the commit to the folder out, which must be missing or empty. If Checkout fails, out is
+// unchanged.
 func Checkout(ctx context.Context, o Options, out string) error {
 	if o.Downloads == "" { // nothing is kept
 		dir, err := os.MkdirTemp("", "hexmage-git-*")
@@ -93,14 +94,14 @@ func Checkout(ctx context.Context, o Options, out string) error {
 		}
 		entry, missing := tree.FindEntry(strings.TrimPrefix(p, strings.Trim(o.Sub, "/")+"/"))
 		if missing != nil || entry.Mode != filemode.Submodule {
-			err = fmt.Errorf("submodule_paths: no submodule is at %q", p)
+			err = fmt.Errorf("submodule_paths: no submodule at %q", p)
 		}
 	}
 	if err == nil {
 		err = c.write(ctx, o, tree, out)
 	}
 	if err != nil {
-		return fmt.Errorf("check out %s of %s: %w", o.Commit, redact(o.URL), err)
+		return fmt.Errorf("cannot check out %s of %s: %w", o.Commit, redact(o.URL), err)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
 		}
 		commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
 		if err != nil {
-			return nil, fmt.Errorf("the repository has no such commit: check `commit` (%w)", err)
+			return nil, fmt.Errorf("the repository has no such commit (%w); correct `commit`", err)
 		}
 		if tree, err = commit.Tree(); err != nil {
 			return nil, err
@@ -172,7 +173,7 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		return nil
 	}
 	if o.Offline {
-		return errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
+		return errors.New("hexmage is offline, and the commit is not in the store; run once without --offline")
 	}
 	addr := fetch.Rewrite(o.URL, o.Mirrors)
 	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
@@ -184,7 +185,8 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 	for range tries {
 		err = ask(1, git.NoTags, o.Commit+":refs/heads/at-"+o.Commit)
 		if errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed) {
-			return fmt.Errorf("%s: the server needs a login: add it to ~/.netrc (%w)", redact(addr), err)
+			return fmt.Errorf("%s: the server needs a login (%w); add a login for this host to ~/.netrc",
+				redact(addr), err)
 		}
 		if !unreachable(err) && !complete(repo, hash) {
 			err = errors.Join(ask(0, git.AllTags, "+refs/heads/*:refs/heads/*"), err)
@@ -195,7 +197,7 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		case complete(repo, hash):
 			return nil
 		case !unreachable(err):
-			return fmt.Errorf("%s: the repository has no such commit: check `commit` (%w)", redact(addr), err)
+			return fmt.Errorf("%s: the repository has no such commit (%w); correct `commit`", redact(addr), err)
 		}
 	}
 	return fetch.OutOfReach(fmt.Errorf("%s: %w", redact(addr), err))

@@ -127,7 +127,7 @@ func TestErrors(t *testing.T) {
 		"no such commit": {git.Options{Spec: git.Spec{URL: dir, Commit: strings.Repeat("ab", 20)}}, "no such commit"},
 		"no repository":  {git.Options{Spec: git.Spec{URL: t.TempDir(), Commit: commits[0]}}, "repository does not exist"},
 		"no folder":      {git.Options{Spec: git.Spec{URL: dir, Commit: commits[0], Sub: "nowhere"}}, "nowhere"},
-		"link out":       {git.Options{Spec: git.Spec{URL: dir, Commit: commits[2]}}, "points out"},
+		"link out":       {git.Options{Spec: git.Spec{URL: dir, Commit: commits[2]}}, "outside the target folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()

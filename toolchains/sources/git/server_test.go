@@ -107,7 +107,7 @@ func TestSubmodules(t *testing.T) {
 	// Those alone that are wanted; what is in them comes along.
 	o.Only = []string{"third/other"}
 	err := git.Checkout(t.Context(), o, out+"6")
-	if err == nil || !strings.Contains(err.Error(), `submodule_paths: no submodule is at "third/other"`) {
+	if err == nil || !strings.Contains(err.Error(), `submodule_paths: no submodule at "third/other"`) {
 		t.Errorf("a misspelt path: %v", err)
 	}
 	o.Only = []string{"third/lib"}
@@ -156,7 +156,7 @@ func TestSubmoduleOfThisMachine(t *testing.T) {
 	o := git.Options{Spec: git.Spec{URL: serve(t, dir, "") + "/main/.git", Commit: runGit(t, work, "rev-parse", "HEAD"), Submodules: true},
 		Machine: fetch.Machine{Downloads: t.TempDir()}}
 	out := filepath.Join(t.TempDir(), "x")
-	if err := git.Checkout(t.Context(), o, out); err == nil || !strings.Contains(err.Error(), "is a path of this machine") {
+	if err := git.Checkout(t.Context(), o, out); err == nil || !strings.Contains(err.Error(), "is a local path") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(out); err == nil {

@@ -114,8 +114,8 @@ func (c *checkout) file(tree *object.Tree, entry *object.TreeEntry, name string)
 	head, err := r.Peek(maxPointer + 1)
 	if err == io.EOF && strings.HasPrefix(string(head), "version https://git-lfs.github.com/spec/v1\n") &&
 		strings.Contains(string(head), "\noid sha256:") {
-		return errors.New("the file is in Git LFS, and the commit has a pointer to it: take a folder without such " +
-			"files (`sub`), a release archive of the project, or fetch the file with step fetch")
+		return errors.New("the commit contains only a Git LFS pointer to this file; exclude the file with `sub`, or " +
+			"download the file with a step of kind fetch")
 	}
 	h := &tar.Header{Name: name, Size: blob.Size, Mode: 0o644}
 	if entry.Mode == filemode.Executable {
@@ -158,7 +158,7 @@ func (c *checkout) submodule(ctx context.Context, o Options, inTree string, comm
 	}
 	f, err := tree.File(".gitmodules")
 	if err != nil {
-		return fmt.Errorf("find the address of the submodule in .gitmodules: %w", err)
+		return fmt.Errorf("cannot find the address of the submodule in .gitmodules: %w", err)
 	}
 	list, err := text(f)
 	cfg := format.New()
@@ -201,7 +201,8 @@ func subURL(parent, addr string) (string, error) {
 		return base[1] + path.Join("/", base[2], addr)[1:], nil
 	}
 	if !remoteRE.MatchString(addr) {
-		return "", fmt.Errorf("the submodule's address %q is a path of this machine: want https, http, ssh or git", addr)
+		return "", fmt.Errorf("the submodule's address %q is a local path; hexmage accepts https, http, ssh and git",
+			addr)
 	}
 	return addr, nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/relock"
+	"github.com/hexmage/hexmage/toolchains/pin"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
@@ -74,8 +74,8 @@ toolchain "qnn-runtime" {
 	}
 	reqs := []toolchains.Request{{Name: "qnn-runtime", Profile: "device"}}
 	lock := &toolchains.Lock{}
-	o := relock.Options{Options: sources.Options{Downloads: t.TempDir()}}
-	if _, err := relock.Update(t.Context(), c, lock, reqs, o); err != nil {
+	o := pin.Options{Options: sources.Options{Downloads: t.TempDir()}}
+	if _, err := pin.Update(t.Context(), c, lock, reqs, o); err != nil {
 		t.Fatal(err)
 	}
 	e := lock.Find("qnn-runtime", "2.41.0.251128", "maven")
@@ -105,7 +105,7 @@ toolchain "qnn-runtime" {
 	files[at] = body
 	files[at+".sha1"] = []byte(strings.Repeat("0", 40))
 	o.Downloads = t.TempDir()
-	if _, err := relock.Update(t.Context(), c, &toolchains.Lock{}, reqs, o); !errors.Is(err, fetch.ErrMismatch) || !strings.Contains(err.Error(), ".sha1") {
+	if _, err := pin.Update(t.Context(), c, &toolchains.Lock{}, reqs, o); !errors.Is(err, fetch.ErrMismatch) || !strings.Contains(err.Error(), ".sha1") {
 		t.Errorf("a digest that is another's: %v", err)
 	}
 }

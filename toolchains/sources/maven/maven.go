@@ -1,8 +1,8 @@
-// Package maven knows how a Maven repository is laid out: which address an artifact has, by its coordinates, and which repositories the machine's own
-// configuration names.
+// Package maven knows the layout of Maven repositories. It converts an artifact's coordinates to an address, and reads
+// from the machine's configuration which repositories to use.
 //
-// It asks no server. A version that names another file tomorrow (a snapshot, a range, "LATEST") is refused. Which
-// repository to ask, and whether what comes is the right file, is not its business.
+// It does not ask a server, and rejects versions whose file may change, such as snapshots, ranges and "LATEST". It does
+// not choose a repository or verify files.
 package maven
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Coordinates name one artifact.
+// Coordinates identifies one artifact.
 type Coordinates struct {
 	Group      string `json:"group"`
 	Artifact   string `json:"artifact"`
 	Version    string `json:"version"`
-	Classifier string `json:"classifier,omitempty"` // "" is none
+	Classifier string `json:"classifier,omitempty"` // "": none
 	Extension  string `json:"extension"`            // "aar", "jar"
 }
 
-// word is what a part may be; "${…}" is a placeholder that is filled in later.
+// word matches a valid part. "${…}" is a placeholder for a later value.
 var word = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
 var placeholder = lazyregexp.New(`\$\{[a-z_]+\}`)
 
-// Parse reads GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The extension is aar when it is not said.
+// Parse reads GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The default extension is aar.
 func Parse(text string) (Coordinates, error) {
 	fail := func(why string) (Coordinates, error) {
-		return Coordinates{}, fmt.Errorf("no Maven coordinates: %q: %s; "+
-			"the form is group:artifact:version[:classifier][@aar]", text, why)
+		return Coordinates{}, fmt.Errorf("invalid Maven coordinates %q (%s); write "+
+			"group:artifact:version[:classifier][@aar]", text, why)
 	}
 	rest, ext, said := strings.Cut(text, "@")
 	if !said {
@@ -38,11 +38,11 @@ func Parse(text string) (Coordinates, error) {
 	}
 	parts := strings.Split(rest, ":")
 	if len(parts) < 3 || len(parts) > 4 {
-		return fail("want three or four parts")
+		return fail("expected three or four parts")
 	}
 	for _, p := range append(parts[:len(parts):len(parts)], ext) {
 		if !word.MatchString(placeholder.ReplaceAllString(p, "0")) || strings.Contains(p, "..") {
-			return fail(fmt.Sprintf("%q can be no part of it", p))
+			return fail(fmt.Sprintf("invalid part %q", p))
 		}
 	}
 	c := Coordinates{Group: parts[0], Artifact: parts[1], Version: parts[2], Extension: ext}
@@ -51,17 +51,17 @@ func Parse(text string) (Coordinates, error) {
 	}
 	switch v := strings.ToUpper(c.Version); {
 	case strings.HasSuffix(v, "-SNAPSHOT"), v == "LATEST", v == "RELEASE", strings.HasSuffix(v, "+"):
-		return fail("its version is another file tomorrow: name a release")
+		return fail("a snapshot can change")
 	}
 	return c, nil
 }
 
-// URL is the artifact's address in the repository whose root is repo.
+// URL returns the artifact's address in the repository with root repo.
 func (c Coordinates) URL(repo string) string {
 	return strings.Join([]string{strings.TrimSuffix(repo, "/"), strings.ReplaceAll(c.Group, ".", "/"), c.Artifact, c.Version, c.File()}, "/")
 }
 
-// File is the artifact's name.
+// File returns the artifact's file name.
 func (c Coordinates) File() string {
 	file := c.Artifact + "-" + c.Version
 	if c.Classifier != "" {
@@ -70,7 +70,7 @@ func (c Coordinates) File() string {
 	return file + "." + c.Extension
 }
 
-// URLs is URL for each repository.
+// URLs returns the artifact's address in each repository.
 func (c Coordinates) URLs(repos []string) []string {
 	urls := make([]string, len(repos))
 	for i, r := range repos {
@@ -79,5 +79,5 @@ func (c Coordinates) URLs(repos []string) []string {
 	return urls
 }
 
-// Sidecars are what a repository puts after an artifact's address for a file with its digest, the strongest first.
+// Sidecars returns the suffixes of an artifact's digest files in a repository, the strongest first.
 func Sidecars() []string { return []string{".sha512", ".sha256", ".sha1", ".md5"} }

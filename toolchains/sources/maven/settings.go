@@ -14,14 +14,14 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Repository is one that the machine's own configuration names.
+// Repository is a repository in the machine's configuration.
 type Repository struct {
 	URL            string
-	User, Password string // "" for none
-	From           string // the file that names it, for people
+	User, Password string // "": none
+	From           string // file that configures the repository
 }
 
-// central is Maven's own.
+// central is Maven's default repository.
 const central = "https://repo.maven.apache.org/maven2"
 
 const maxSettings = 1 << 20 // bytes
@@ -52,7 +52,7 @@ func file(home string) string { return filepath.Join(home, ".m2", "settings.xml"
 
 var placed = lazyregexp.New(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// Variables are those that the user's settings.xml names.
+// Variables returns the names of the environment variables that the user's settings.xml uses.
 func Variables(home string) (names []string) {
 	b, _ := boundedfile.Read(file(home), maxSettings)
 	for _, m := range placed.Get().FindAllStringSubmatch(string(b), 100) {
@@ -61,13 +61,13 @@ func Variables(home string) (names []string) {
 	return names
 }
 
-// Repositories are those of the user's settings.xml, as Maven takes them: of active profiles, then Maven's own; a
-// mirror stands in place of what it mirrors; with the logins of servers.
+// Repositories returns the repositories of active profiles in the user's settings.xml, and then Maven's default
+// repository. It includes logins. A mirror replaces the repositories that it mirrors.
 func Repositories(getenv func(string) string, home string) ([]Repository, error) {
 	var s settings
 	b, err := boundedfile.Read(file(home), maxSettings)
 	if err == nil && xml.Unmarshal(b, &s) != nil {
-		err = fmt.Errorf("%s is no settings.xml of Maven's", file(home)) // the error itself may quote a password
+		err = fmt.Errorf("%s: not a Maven settings.xml", file(home)) // the original error may quote a password
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -93,7 +93,7 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 	var out []Repository
 	for _, r := range repos {
 		of := r.id
-		for _, exact := range []bool{false, true} { // who names it alone counts
+		for _, exact := range []bool{false, true} { // an exact name takes precedence
 			for _, m := range slices.Backward(s.Mirrors) {
 				if mirrors(m.MirrorOf, of, r.url) && (m.MirrorOf == of) == exact {
 					r = named{m.ID, fill(m.URL), file(home)}
@@ -103,9 +103,10 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 		is := Repository{URL: r.url, From: r.from}
 		u, err := url.Parse(is.URL)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-			return nil, fmt.Errorf("%s: repository %q has no address of the form https://host/maven2", r.from, of)
+			return nil, fmt.Errorf("%s: repository %q has an invalid address; use the form https://host/maven2",
+				r.from, of)
 		}
-		if u.User != nil { // it is sent as a login, or not at all
+		if u.User != nil { // sent only as a login
 			is.User = u.User.Username()
 			is.Password, _ = u.User.Password()
 			u.User = nil
@@ -117,8 +118,8 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 			}
 		}
 		if strings.HasPrefix(is.Password, "{") && strings.HasSuffix(is.Password, "}") {
-			return nil, fmt.Errorf("%s: the password of server %q is encrypted with Maven's master password, which is "+
-				"not read here: put the login of its host into ~/.netrc", r.from, r.id)
+			return nil, fmt.Errorf("%s: hexmage cannot read the password of server %q, which Maven's master password "+
+				"encrypts; add a login for the host to ~/.netrc", r.from, r.id)
 		}
 		if !slices.ContainsFunc(out, func(o Repository) bool { return o.URL == is.URL }) {
 			out = append(out, is)
@@ -127,7 +128,7 @@ func Repositories(getenv func(string) string, home string) ([]Repository, error)
 	return out, nil
 }
 
-// mirrors tells whether a mirror is one of the repository: mirrorOf lists names, "*", "external:*" and "!name".
+// mirrors reports whether mirrorOf covers the repository: mirrorOf lists names, "*", "external:*" and "!name".
 func mirrors(of, id, address string) bool {
 	u, err := url.Parse(address)
 	external := err == nil && u.Scheme != "file" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1"

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/relock"
+	"github.com/hexmage/hexmage/toolchains/pin"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/maven"
 )
@@ -98,7 +98,7 @@ func TestOwnRepositories(t *testing.T) {
 	l := &toolchains.Lock{}
 	o := sources.Options{Downloads: t.TempDir(), Home: home(t, `<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>`+srv.URL+`/m2</url></mirror></mirrors>
 		<servers><server><id>m</id><username>ana</username><password>s3cret</password></server></servers></settings>`)}
-	if _, err := relock.Update(t.Context(), c, l, []toolchains.Request{{Name: "a", Profile: "device"}}, relock.Options{Options: o}); err != nil {
+	if _, err := pin.Update(t.Context(), c, l, []toolchains.Request{{Name: "a", Profile: "device"}}, pin.Options{Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	if text := string(l.Encode()); strings.Contains(text, "127.0.0.1") || strings.Contains(text, "s3cret") || l.Entries[0].Size != int64(len(body)) {

@@ -14,32 +14,33 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 )
 
-// Index is a package index, or with Page one page of links or a folder with wheels.
+// Index is a package index. If Page is set, the index is one page of links, or a folder with wheels.
 type Index struct {
-	URL  string // without a login
+	URL  string // address without a login
 	User *url.Userinfo
 	Page bool
-	From string // what people know it by: the variable or file that names it
+	From string // name for messages: the variable or file that configures the index
 }
 
-// Config is what the machine says of package indexes.
+// Config holds the machine's configuration of package indexes.
 type Config struct {
-	Indexes []Index // in the order in which they are asked
-	CA      string  // file with certificates; "" is the machine's
+	Indexes []Index // in the order of requests
+	CA      string  // file with certificates; "": the machine's certificates
 	Proxy   string
 }
 
-// defaultIndex is pip's own.
+// defaultIndex is pip's default index.
 const defaultIndex = "https://pypi.org/simple"
 
-// Variables are those that ReadConfig asks for, beside HOME.
+// Variables returns the names of the variables that ReadConfig reads, besides HOME.
 func Variables() []string {
 	return []string{"PIP_CONFIG_FILE", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_CERT", "PIP_PROXY",
 		"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"}
 }
 
-// ReadConfig reads pip's configuration as pip does on Linux: the files of the machine, of the user, of the virtual environment, that of PIP_CONFIG_FILE, and
-// the variables, each over the one before; in files [install] is over [global]. index, when there is one, stands in place of the index there.
+// ReadConfig reads pip's configuration as pip does on Linux. Later sources have precedence over earlier sources: the
+// files of the machine, the user, the virtual environment and PIP_CONFIG_FILE, and then the variables. In a file,
+// [install] has precedence over [global]. If index is set, it replaces the configured index.
 func ReadConfig(getenv func(string) string, home, index string) (Config, error) {
 	said, err := settings(getenv, home)
 	if err != nil {
@@ -59,7 +60,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 		return err
 	}
 	if index != "" {
-		return c, add(index, "the catalogue", false)
+		return c, add(index, "the catalog", false)
 	}
 	links := get("find-links")
 	for _, text := range strings.Fields(links.value) {
@@ -69,7 +70,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 		if filepath.IsAbs(text) {
 			text = (&url.URL{Scheme: "file", Path: text}).String()
 		} else if !strings.Contains(text, "://") {
-			continue // seen from the working directory, of which there is none here
+			continue // relative to the working directory, which has no meaning for a tool
 		}
 		if err := add(text, links.from, true); err != nil {
 			return c, err
@@ -94,7 +95,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 	return c, nil
 }
 
-// Folder returns the folder with wheels on this machine that the index is; "" if it is none.
+// Folder returns the path of an index that is a local folder with wheels, or "" for other indexes.
 func (i Index) Folder() string {
 	u, err := url.Parse(i.URL)
 	if err != nil || !i.Page || u.Scheme != "file" || strings.HasSuffix(u.Path, ".html") {
@@ -103,11 +104,11 @@ func (i Index) Folder() string {
 	return u.Path
 }
 
-// parseIndex takes the login out of an index's address. Its errors do not show the address.
+// parseIndex separates the login from an index's address. Its errors do not show the address.
 func parseIndex(text, from string) (Index, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" || u.Host == "" && u.Scheme != "file" {
-		return Index{}, fmt.Errorf("the index of %s has no address of the form https://host/simple", from)
+		return Index{}, fmt.Errorf("index of %s: invalid address; use the form https://host/simple", from)
 	}
 	i := Index{User: u.User, From: from}
 	u.User, u.Fragment = nil, ""
@@ -115,7 +116,7 @@ func parseIndex(text, from string) (Index, error) {
 	return i, nil
 }
 
-// login is the header that the index's address asks for.
+// login returns the login for the index's address.
 func (i Index) login() []fetch.Login {
 	u, err := url.Parse(i.URL)
 	if i.User == nil || err != nil {
@@ -125,18 +126,18 @@ func (i Index) login() []fetch.Login {
 	return []fetch.Login{fetch.AddressLogin(u, i.User.Username(), password)}
 }
 
-// Readable says that the index's login would be sent so that everybody on the way reads it; nil where it would not.
+// Readable returns an error if a request would send the index's login unencrypted.
 func (i Index) Readable(addr string) error {
 	if u, err := url.Parse(addr); err == nil && i.User != nil && !fetch.Private(u) {
-		return fmt.Errorf("%w: the address of %s has one, which everybody on the way could read: make it https", ErrLogin, i.From)
+		return fmt.Errorf("%w: the address of %s sends a login without encryption; use https", ErrLogin, i.From)
 	}
 	return nil
 }
 
-// setting is a value, and who says it.
+// setting is a value and its origin.
 type setting struct{ value, from string }
 
-// settings reads pip's files.
+// settings reads pip's configuration files.
 func settings(getenv func(string) string, home string) (map[string]setting, error) {
 	own := getenv("PIP_CONFIG_FILE")
 	if own == os.DevNull {
@@ -186,9 +187,10 @@ func settings(getenv func(string) string, home string) (map[string]setting, erro
 	return out, nil
 }
 
-const maxConfig = 1 << 20 // bytes of a file of pip's
+const maxConfig = 1 << 20 // bytes of a configuration file of pip
 
-// parseINI reads a file as Python's configparser does, as far as pip's files need it. Its errors show no line: there may be a password in it.
+// parseINI reads a file as Python's configparser does, as far as pip's files need it. Its errors show no line, because
+// a line may contain a password.
 func parseINI(file string) (map[string]map[string]string, error) {
 	out := map[string]map[string]string{}
 	section, key := "", ""
@@ -198,7 +200,7 @@ func parseINI(file string) (map[string]map[string]string, error) {
 		case text == "" || text[0] == '#' || text[0] == ';':
 		case line[0] == ' ' || line[0] == '\t':
 			if key == "" {
-				return nil, fmt.Errorf("line %d goes on with nothing", n+1)
+				return nil, fmt.Errorf("line %d: indented line without a setting before it", n+1)
 			}
 			out[section][key] += "\n" + text
 		case text[0] == '[' && strings.HasSuffix(text, "]"):
@@ -209,7 +211,7 @@ func parseINI(file string) (map[string]map[string]string, error) {
 		default:
 			i := strings.IndexAny(text, "=:")
 			if i < 0 || section == "" {
-				return nil, fmt.Errorf("line %d is neither a section nor a setting", n+1)
+				return nil, fmt.Errorf("line %d: neither a section nor a setting", n+1)
 			}
 			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text[:i])), "_", "-")
 			out[section][key] = strings.TrimSpace(text[i+1:])

@@ -21,7 +21,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/relock"
+	"github.com/hexmage/hexmage/toolchains/pin"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
@@ -145,9 +145,9 @@ func (i *index) page(w http.ResponseWriter, r *http.Request, project string) {
 	}
 }
 
-// world is a catalogue with one wheel, and a machine that names the index.
+// world is a catalog with one wheel, and a machine that names the index.
 type world struct {
-	*toolchains.Catalogue
+	*toolchains.Catalog
 	lock *toolchains.Lock
 	o    sources.Options
 	said []string
@@ -169,7 +169,7 @@ toolchain "demo" {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	w := &world{Catalogue: c, lock: &toolchains.Lock{}}
+	w := &world{Catalog: c, lock: &toolchains.Lock{}}
 	w.o = sources.Options{Downloads: t.TempDir(), Backoff: time.Millisecond, Warn: func(text string) { w.said = append(w.said, text) }, Getenv: func(name string) string {
 		if v, ok := env[name]; ok {
 			return v
@@ -180,7 +180,7 @@ toolchain "demo" {
 }
 
 func (w *world) update(t *testing.T) error {
-	_, err := relock.Update(t.Context(), w.Catalogue, w.lock, []toolchains.Request{{Name: "demo"}}, relock.Options{Options: w.o})
+	_, err := pin.Update(t.Context(), w.Catalog, w.lock, []toolchains.Request{{Name: "demo"}}, pin.Options{Options: w.o})
 	return err
 }
 
@@ -232,7 +232,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestSpecNamesNoHost: the spec, which is part of a key, has the wheel and no address, unless the catalogue gives one.
+// TestSpecNamesNoHost: the spec, which is part of a key, has the wheel and no address, unless the catalog gives one.
 func TestSpecNamesNoHost(t *testing.T) {
 	srv := serve(t, map[string][]byte{demo: wheel(t, "demo_pkg", "1.0", nil)})
 	w := newWorld(t, "", map[string]string{"PIP_INDEX_URL": srv.URL + "/simple"})
@@ -288,11 +288,11 @@ func TestMachine(t *testing.T) {
 	}{
 		"no certificates":        {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple"}, "certificate"},
 		"its certificates":       {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple", "PIP_CERT": ca}, ""},
-		"no such certificates":   {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple", "PIP_CERT": ca + "x"}, "the certificates of pip's configuration"},
+		"no such certificates":   {map[string]string{"PIP_INDEX_URL": tls.URL + "/simple", "PIP_CERT": ca + "x"}, "certificates in pip's configuration"},
 		"a proxy":                {map[string]string{"PIP_INDEX_URL": "http://packages.invalid/simple", "PIP_PROXY": srv.URL}, ""},
 		"a proxy without scheme": {map[string]string{"PIP_INDEX_URL": "http://packages.invalid/simple", "PIP_PROXY": address}, ""},
 		"no proxy":               {map[string]string{"PIP_INDEX_URL": "http://packages.invalid/simple"}, "demo-pkg in the package index of PIP_INDEX_URL"},
-		"no index":               {map[string]string{"PIP_NO_INDEX": "1"}, "pip's configuration names no index (no-index)"},
+		"no index":               {map[string]string{"PIP_NO_INDEX": "1"}, "pip's configuration disables all indexes (no-index)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -431,7 +431,7 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = relock.Update(t.Context(), c, l, []toolchains.Request{{Name: "six"}}, relock.Options{Options: sources.Options{Downloads: t.TempDir(), Home: home, Logins: logins,
+	_, err = pin.Update(t.Context(), c, l, []toolchains.Request{{Name: "six"}}, pin.Options{Options: sources.Options{Downloads: t.TempDir(), Home: home, Logins: logins,
 		Getenv: func(name string) string { return env[name] }}})
 	if fetch.Unreachable(err) || errors.Is(err, pypi.ErrNotFound) || errors.Is(err, pypi.ErrLogin) {
 		t.Skipf("not tried: this machine reaches no package index with six: %v", err)

@@ -20,11 +20,11 @@ func parseName(file string) (project, version, tags string, ok bool) {
 	return Normalize(m[1]), m[2], m[3], true
 }
 
-// ParseFile returns the wheel with the file name. Its project is normalized.
+// ParseFile returns the wheel for a file name. The wheel's project name is normalized.
 func ParseFile(name string) (Wheel, error) {
 	project, version, _, ok := parseName(name)
 	if !ok {
-		return Wheel{}, fmt.Errorf("invalid file name of a wheel %.200q", name)
+		return Wheel{}, fmt.Errorf("invalid wheel file name %.200q", name)
 	}
 	w := Wheel{Project: project, Version: version, File: name}
 	return w, w.Check()
@@ -32,7 +32,7 @@ func ParseFile(name string) (Wheel, error) {
 
 var separators = lazyregexp.New(`[-_.]+`)
 
-// Normalize returns the one form of a project's name: lower case, "-" between words.
+// Normalize returns the normalized name of a project: lower case, with "-" between words.
 func Normalize(name string) string {
 	return strings.ToLower(separators.ReplaceAllString(name, "-"))
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// File is a wheel of a project in an index.
+// File is a wheel that an index offers.
 type File struct {
 	Name   string
 	URL    string
@@ -30,7 +30,7 @@ const (
 // forms are the media types of pages: PEP 691, and PEP 503 for an index without it.
 const forms = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 
-// parsePage reads the page of the address at. It leaves out files that cannot be fetched.
+// parsePage returns the files on the page at an address. It leaves out files that cannot be fetched.
 func parsePage(b []byte, at string) ([]File, error) {
 	base, err := url.Parse(at)
 	if err != nil {
@@ -59,10 +59,10 @@ func parseJSON(b []byte, base *url.URL) ([]File, error) {
 		return nil, fmt.Errorf("invalid JSON: %.100s", err)
 	}
 	if major, _, _ := strings.Cut(page.Meta.Version, "."); major != "1" {
-		return nil, fmt.Errorf("version %.20q instead of 1", page.Meta.Version)
+		return nil, fmt.Errorf("unsupported version %.20q, expected 1", page.Meta.Version)
 	}
 	if len(page.Files) > maxFiles {
-		return nil, fmt.Errorf("it has more than %d files", maxFiles)
+		return nil, fmt.Errorf("the page has more than %d files", maxFiles)
 	}
 	var out []File
 	for _, f := range page.Files {
@@ -91,7 +91,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 				return nil, err
 			}
 			if tags == 0 {
-				return nil, errors.New("it is neither JSON nor HTML")
+				return nil, errors.New("the page is neither JSON nor HTML")
 			}
 			return out, nil
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -110,7 +110,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 				}
 			case "meta":
 				if v := attr["content"]; attr["name"] == "pypi:repository-version" && v != "1" && !strings.HasPrefix(v, "1.") {
-					return nil, fmt.Errorf("version %.20q instead of 1", v)
+					return nil, fmt.Errorf("unsupported version %.20q, expected 1", v)
 				}
 			case "a":
 				file, ok := place(attr["href"], base)
@@ -118,14 +118,14 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 					continue
 				}
 				if out = append(out, file); len(out) > maxFiles {
-					return nil, fmt.Errorf("it has more than %d files", maxFiles)
+					return nil, fmt.Errorf("the page has more than %d files", maxFiles)
 				}
 			}
 		}
 	}
 }
 
-// place reads a link to a file. ok is false if it does not lead to a wheel.
+// place reads a link to a file. ok is false if the link does not lead to a wheel.
 func place(link string, base *url.URL) (f File, ok bool) {
 	if link == "" || len(link) > maxURL {
 		return f, false
@@ -145,7 +145,7 @@ func place(link string, base *url.URL) (f File, ok bool) {
 	return f, ok
 }
 
-// follows tells whether a page may link to an address: not from https to http, and not to files of this machine.
+// follows reports whether a page may link to an address: not from https to http, and not to files of this machine.
 func follows(page, to *url.URL) bool {
 	return (to.Scheme == page.Scheme || to.Scheme == "https") && to.User == nil
 }

@@ -1,11 +1,11 @@
 // Package pypi finds files in Python package indexes: PyPI, a mirror of it, an index of a company.
 //
-//	name, version, tags ─► Client.Find ─► the index of the machine's own configuration (ReadConfig, as pip reads it)
+//	name, version, tags ─► Client.Find ─► the index of the machine's own configuration (ReadConfig, as pip reads it):
 //	                                        │ its page of the project: PEP 691, else PEP 503
 //	                                        ▼ the file: name, size, sha256, and its present address
 //
-// An index's address is in no lock, key or log: messages name the variable or file that configures the index. The
-// package downloads pages and nothing else. It does not know how to install a wheel, nor which packages fit together.
+// Locks, keys and logs never contain an index's address. Messages name the variable or file that configures the index.
+// The package downloads only pages. It does not install wheels or resolve dependencies.
 package pypi
 
 import (
@@ -26,38 +26,38 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Wheel is a file of a project, as a catalog or a lock names it.
+// Wheel identifies a file of a project in a catalog or lock.
 type Wheel struct {
 	Project string `json:"project"`
 	Version string `json:"version"`
 	Tags    string `json:"tags,omitempty"`  // end of the file's name: cp311-cp311-manylinux_2_35_x86_64, none-any
-	File    string `json:"file,omitempty"`  // "" is the file with these tags
-	Index   string `json:"index,omitempty"` // an address of the catalog; "" is the machine's own indexes
-	Size    int64  `json:"size,omitempty"`  // bytes, of a locked one; 0 if it is not known
+	File    string `json:"file,omitempty"`  // file name; "": the file with these tags
+	Index   string `json:"index,omitempty"` // address of an index in the catalog; "": the machine's indexes
+	Size    int64  `json:"size,omitempty"`  // bytes of a locked file; 0: unknown
 	SHA256  string `json:"sha256,omitempty"`
 }
 
-// Errors of Find wrap one of these.
+// Errors that Find returns wrapped.
 var (
-	ErrNotFound = errors.New("no package index has it")
-	ErrLogin    = errors.New("the package index wants a login")
+	ErrNotFound = errors.New("no package index has the file")
+	ErrLogin    = errors.New("the package index requires a login")
 )
 
-// Client asks indexes.
+// Client searches indexes.
 type Client struct {
-	Getenv  func(string) string // for pip's variables
+	Getenv  func(string) string // returns pip's variables
 	Home    string
 	Mirrors []fetch.Mirror
-	Logins  []fetch.Login // of hosts, as ~/.netrc has them
-	Fetch   fetch.Client  // downloads pages
-	SHA256  string        // of the file; "" if unknown
+	Logins  []fetch.Login // logins of hosts, as in ~/.netrc
+	Fetch   fetch.Client  // client that downloads pages
+	SHA256  string        // digest of the file; "" if unknown
 }
 
-// Found is a file and the way to download it.
+// Found is a file with the client for its download.
 type Found struct {
 	File
-	From  string       // variable, file or folder that names its index
-	Fetch fetch.Client // with the index's login, certificates and proxy
+	From  string       // variable, file or folder that configures its index
+	Fetch fetch.Client // client with the index's login, certificates and proxy
 }
 
 var (
@@ -66,30 +66,30 @@ var (
 	tagsRE    = lazyregexp.New(`^[a-z0-9_.]+(-[A-Za-z0-9_.]+){1,2}$`)
 )
 
-// Check returns an error for names that no index has.
+// Check returns an error for invalid names.
 func (w Wheel) Check() error {
 	if !projectRE.MatchString(w.Project) {
 		return fmt.Errorf("invalid name of a Python package %q", w.Project)
 	}
 	if !versionRE.MatchString(w.Version) {
-		return fmt.Errorf("invalid version of a Python package %q: write one such as 1.16.0", w.Version)
+		return fmt.Errorf("invalid version %q of a Python package; use the form 1.16.0", w.Version)
 	}
 	if w.File == "" {
 		if !tagsRE.MatchString(w.Tags) {
-			return fmt.Errorf("tags %q: want the end of the file's name, such as py3-none-any or "+
+			return fmt.Errorf("invalid tags %q; use the end of the wheel's file name, such as py3-none-any or "+
 				"cp311-cp311-manylinux_2_35_x86_64", w.Tags)
 		}
 		return nil
 	}
 	project, version, _, ok := parseName(w.File)
 	if !ok || project != Normalize(w.Project) || !sameVersion(version, w.Version) {
-		return fmt.Errorf("%.200q is no wheel of %s %s", w.File, w.Project, w.Version)
+		return fmt.Errorf("file %.200q: not a wheel of %s %s", w.File, w.Project, w.Version)
 	}
 	return nil
 }
 
-// Find returns the file from the first index that has it. If the file is not pinned yet, each index before that one must
-// have answered.
+// Find returns the file from the first index that has it. If an earlier index does not answer and the file has no pin,
+// Find fails.
 func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	}
 	var errs []error
 	var asked []string
-	silent := false // an index did not answer; one that wants a login may answer so for each file that it does not have
+	silent := false // whether an index did not answer; one that requires a login may refuse each file that it lacks
 	for _, i := range cfg.Indexes {
 		f, err := c.ask(ctx, i, w)
 		switch {
@@ -120,13 +120,13 @@ func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 		return nil, err
 	}
 	if len(asked) == 0 {
-		return nil, fmt.Errorf("%w: %s: pip's configuration names no index (no-index)", ErrNotFound, w)
+		return nil, fmt.Errorf("%w: %s. pip's configuration disables all indexes (no-index)", ErrNotFound, w)
 	}
-	return nil, fmt.Errorf("%w: %s: hexmage asked the index of %s; if another index has it, name that one in pip's "+
+	return nil, fmt.Errorf("%w: %s. hexmage searched the index of %s; to search another index, add it to pip's "+
 		"configuration (PIP_EXTRA_INDEX_URL)", ErrNotFound, w, strings.Join(asked, ", "))
 }
 
-// String describes the wheel in messages.
+// String returns a description for messages.
 func (w Wheel) String() string {
 	if w.File != "" {
 		return w.File
@@ -134,7 +134,7 @@ func (w Wheel) String() string {
 	return fmt.Sprintf("a wheel of %s %s that ends in %s", w.Project, w.Version, w.Tags)
 }
 
-// choose returns the wheel's file, nil if it is not among the files.
+// choose returns the wheel's file, or nil if files lacks it.
 func (w Wheel) choose(files []File) *File {
 	for _, f := range files {
 		project, version, tags, ok := parseName(f.Name)
@@ -146,7 +146,7 @@ func (w Wheel) choose(files []File) *File {
 	return nil
 }
 
-// ask looks into one index. It returns nil if the index does not have the file.
+// ask searches one index. It returns nil if the index lacks the file.
 func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 	logins := append(i.login(), c.Logins...)
 	get := c.Fetch
@@ -176,8 +176,8 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 		case http.StatusNotFound, http.StatusGone:
 			return nil, nil
 		case http.StatusUnauthorized, http.StatusForbidden:
-			return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its "+
-				"address in pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
+			return nil, fmt.Errorf("%w: the index of %s answered %d; add a login for the host to ~/.netrc",
+				ErrLogin, i.From, fetch.Status(err))
 		}
 		if err != nil {
 			return nil, err
@@ -191,19 +191,20 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 		return nil, nil
 	}
 	if c.SHA256 != "" && f.SHA256 != "" && f.SHA256 != c.SHA256 {
-		return nil, fmt.Errorf("%w: the package index of %s has a file %s with sha256 %s, pinned is %s: it was replaced, or "+
-			"is another project's; find out which is right", fetch.ErrMismatch, i.From, f.Name, f.SHA256, c.SHA256)
+		return nil, fmt.Errorf("%w: file %[3]s in the package index of %[2]s has sha256 %[4]s, not the pinned %[5]s. "+
+			"The file was replaced, or belongs to another project",
+			fetch.ErrMismatch, i.From, f.Name, f.SHA256, c.SHA256)
 	}
 	f.URL = fetch.Rewrite(f.URL, c.Mirrors)
 	return &Found{File: *f, From: i.From, Fetch: get}, nil
 }
 
-// client returns f with the certificates and the proxy of pip's configuration.
+// client returns f with the certificates and the proxy from pip's configuration.
 func (c Config) client(f fetch.Client) (fetch.Client, error) {
 	if c.CA != "" && f.TLS == nil {
 		pem, err := os.ReadFile(c.CA)
 		if err != nil {
-			return f, fmt.Errorf("the certificates of pip's configuration: %w", err)
+			return f, fmt.Errorf("certificates in pip's configuration: %w", err)
 		}
 		pool, err := x509.SystemCertPool()
 		if err != nil {
@@ -219,7 +220,7 @@ func (c Config) client(f fetch.Client) (fetch.Client, error) {
 		}
 		u, err := url.Parse(proxy)
 		if err != nil {
-			return f, errors.New("the proxy of pip's configuration has no address")
+			return f, errors.New("the proxy in pip's configuration has no address")
 		}
 		f.Proxy = http.ProxyURL(u)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// TestWheelNames: what a lock or a catalogue may name.
+// TestWheelNames: what a lock or a catalog may name.
 func TestWheelNames(t *testing.T) {
 	for _, w := range []pypi.Wheel{
 		{Project: "six", Version: "1.16.0", File: "six-1.16.0-py2.py3-none-any.whl"},
@@ -124,7 +124,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: certificates %s", name, c.CA)
 		}
 	}
-	// An index that the catalogue gives stands in place of all.
+	// An index that the catalog gives stands in place of all.
 	c, err := pypi.ReadConfig(func(n string) string { return base[n] }, filepath.Join(dir, "home"), "https://given.example/simple")
 	if err != nil || len(c.Indexes) != 1 || c.Indexes[0].URL != "https://given.example/simple" {
 		t.Errorf("given: %+v, %v", c, err)

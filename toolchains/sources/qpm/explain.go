@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// explain returns the remedy for a failure, by the text of a client and its log; "" if none is known.
+// explain returns the remedy for a failure by a client's output and log, "" if unknown.
 func explain(name, text string) string {
 	login := loginCommand(name)
 	list := map[string]string{"qsc-cli": "qsc-cli sdk info", "qpm-cli": "qpm-cli --product-list"}[name]
@@ -22,18 +22,21 @@ func explain(name, text string) string {
 		{`login failed|agreement`, "Accept Qualcomm's agreements again at " + agreements +
 			" with the account's browser login, run `" + login + "`, and try again."},
 		{`\b401\b|unauthorized|403 forbidden|access (is )?denied|not entitled|no entitlement`,
-			"Qualcomm's server does not give this product to this account (401). Run `" + login + "` again; accept the " +
-				"agreements at " + agreements + "; open the product's page in a browser to see whether the account may " +
-				"have it. Some accounts never may: then take a release that needs no account (source = \"archive\"), or a " +
+			"Qualcomm's server does not give this product to this account (401). Run `" + login + "` again, and " +
+				"accept the " +
+				"agreements at " + agreements + ". To see whether the account may download the product, open the " +
+				"product's page " +
+				"in a browser. If it may not, use a release that needs no account (source = \"archive\"), or an " +
+				"installed " +
 				"copy (source = \"installed\", path = …)."},
-		{`licen`, "The product's license is not active: open its page in a browser, accept the license, and " +
-			"try again."},
+		{`licen`, "The product's license is not active. Open the product's page in a browser, accept the license, " +
+			"and try again."},
 		{`no such product|(product|version) not found|not found in the catalog|invalid product|no matching version`,
-			"The client does not know the product or the version: `" + list + "` lists the account's products."},
-		{`no space left`, "A disk is full: the clients need room for the package and its content, also below " +
-			"/tmp and /var/tmp."},
+			"The client does not find the product or the version. Run `" + list + "` lists the account's products."},
+		{`no space left`, "A disk is full. The client needs space for the package and its content, also in /tmp and " +
+			"/var/tmp."},
 		{`could not resolve|name resolution|connection refused|timed out|proxy`,
-			"Qualcomm's servers do not answer: check the network and the proxy settings (HTTPS_PROXY)."},
+			"Qualcomm's servers do not answer. Check the network and the proxy settings (HTTPS_PROXY)."},
 	} {
 		if regexp.MustCompile(`(?i)` + cause.pattern).MatchString(text) {
 			return cause.remedy

@@ -1,8 +1,8 @@
-// Package qpm gets products through Qualcomm's own clients, qpm-cli and qsc-cli.
+// Package qpm downloads products with Qualcomm's own clients, qpm-cli and qsc-cli.
 //
-// It calls them without a terminal, with absolute paths, and with the license activated first. It trusts neither exit
-// code 0 nor an empty folder. If a client fails, the error has the client's log and the known remedy. The clients keep
-// the login: the package sees no password. It does not know what the products are.
+// The package calls the clients without a terminal and with absolute paths, and activates the license first. It treats
+// exit code 0 with an error message or an empty folder as a failure. If a client fails, the error has the client's log
+// and the known remedy. The clients keep the login, so the package sees no password. It does not know the products.
 package qpm
 
 import (
@@ -21,34 +21,35 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Product is what to get.
+// Product identifies a product.
 type Product struct {
-	Name    string `json:"name"` // as the client calls it: "hexagonsdk6.x", "Qualcomm_AI_Runtime_Community"
+	Name    string `json:"name"` // product name in the client: "hexagonsdk6.x", "Qualcomm_AI_Runtime_Community"
 	Version string `json:"version"`
 }
 
 // Client calls Qualcomm's clients.
 type Client struct {
-	Search []string // folders with the programs
-	Home   string   // the user's home, where the clients keep the login
-	Env    []string // more variables for the programs, such as proxies
-	Logs   []string // folders of the clients' logs; nil is the usual ones
+	Search []string // folders to search for the clients
+	Home   string   // the user's home, with the clients' login
+	Env    []string // more variables for the clients, such as proxies
+	Logs   []string // folders of the clients' logs; nil: the default folders
 
 	Progress func(text string) // receives each line that a client prints; may be nil
 }
 
-// Install installs the product into dir with qpm-cli. dir must be an absolute path; the folder must be empty or missing.
+// Install installs the product into the folder dir with qpm-cli. The path dir is absolute, and the folder is empty or
+// missing.
 func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	said, err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
-	if err != nil && !strings.Contains(strings.ToLower(said), "already") { // else the license is active
+	if err != nil && !strings.Contains(strings.ToLower(said), "already") { // "already": the license is active
 		return err
 	}
 	_, err = c.run(ctx, "qpm-cli", dir, "--install", p.Name, "--version", p.Version, "--path", dir, "--silent")
 	return err
 }
 
-// Download downloads the product's archive into dir with qsc-cli, and returns the archive's path. dir must be an absolute
-// path.
+// Download downloads the product's archive into the folder dir with qsc-cli, and returns the archive's path. The path
+// dir is absolute.
 func (c Client) Download(ctx context.Context, p Product, dir string) (string, error) {
 	args := []string{"sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"}
 	if _, err := c.run(ctx, "qsc-cli", dir, args...); err != nil {
@@ -65,7 +66,7 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 		return "", err
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("qsc-cli left %d archives in %s, want one: %s", len(found), dir,
+		return "", fmt.Errorf("qsc-cli left %d archives in %s, expected one: %s", len(found), dir,
 			strings.Join(found, ", "))
 	}
 	return found[0], nil
@@ -83,9 +84,10 @@ func (c Client) find(name string) (string, error) {
 			return p, nil
 		}
 	}
-	what := map[string]string{"qpm-cli": "the Qualcomm Package Manager", "qsc-cli": "the Qualcomm Software Center"}[name]
-	return "", fmt.Errorf("%s is not in PATH: install %s and log in with `%s`, or take the release from another "+
-		"source (source = \"archive\" or \"installed\")", name, what, loginCommand(name))
+	label := map[string]string{"qpm-cli": "the Qualcomm Package Manager", "qsc-cli": "the Qualcomm Software " +
+		"Center"}[name]
+	return "", fmt.Errorf("%s is not in PATH. Install %s and run `%s`, or use another source (source = \"archive\" "+
+		"or \"installed\")", name, label, loginCommand(name))
 }
 
 func loginCommand(name string) string {
@@ -95,7 +97,7 @@ func loginCommand(name string) string {
 	return "qpm-cli --login USER"
 }
 
-// run calls a client, and returns the end of what it prints. The folder into, unless "", is an absolute path; run makes
+// run calls a client and returns the end of its output. The folder into, unless "", is an absolute path; run creates
 // it, and fails if it is empty afterwards.
 func (c Client) run(ctx context.Context, name, into string, args ...string) (string, error) {
 	program, err := c.find(name)
@@ -104,7 +106,7 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) (str
 	}
 	if into != "" {
 		if !filepath.IsAbs(into) {
-			return "", fmt.Errorf("%q: the clients want an absolute path", into)
+			return "", fmt.Errorf("path %q is not absolute; use an absolute path", into)
 		}
 		if err := os.MkdirAll(into, 0o755); err != nil {
 			return "", err
@@ -112,7 +114,7 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) (str
 	}
 	started := time.Now()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = "/" // a relative path in what they print would mean nothing
+	cmd.Dir = "/" // relative paths in the output would be wrong
 	cmd.Env = append([]string{"PATH=" + strings.Join(c.Search, string(os.PathListSeparator)), "HOME=" + c.Home,
 		"LC_ALL=C.UTF-8"}, c.Env...)
 	cmd.WaitDelay = 10 * time.Second
@@ -126,19 +128,19 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) (str
 	switch {
 	case err != nil:
 	case failedRE.MatchString(said): // the exit code may be 0 then
-		err = errors.New("exit code 0, but it prints an error")
+		err = errors.New("the client reported an error, although its exit code is 0")
 	case into != "" && empty(into):
-		err = fmt.Errorf("exit code 0, but %s is empty", into)
+		err = fmt.Errorf("the client wrote nothing into %s, although its exit code is 0", into)
 	default:
 		return said, nil
 	}
 	lines := []string{fmt.Sprintf("%s %s: %v", name, strings.Join(args, " "), err)}
 	for _, l := range lastLines(said, false) {
-		lines = append(lines, "  it says: "+l)
+		lines = append(lines, "  output: "+l)
 	}
 	log, logged := c.log(started)
 	if log != "" {
-		lines = append(lines, "  its log is "+log)
+		lines = append(lines, "  log file: "+log)
 	}
 	for _, l := range lastLines(logged, true) {
 		lines = append(lines, "  log: "+l)
@@ -159,7 +161,7 @@ func empty(dir string) bool {
 
 const maxTail = 64 << 10 // bytes at the end of a client's output
 
-// output keeps the end of the text that a client prints, and passes each line on.
+// output keeps the end of a client's output, and passes each line on.
 type output struct {
 	say  func(string)
 	name string
@@ -183,7 +185,7 @@ func (o *output) Write(b []byte) (int, error) {
 
 const maxLine = 200
 
-// clean makes text safe to show: one line, not long, nothing that a terminal obeys.
+// clean returns a short, single line without control characters of terminals.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {

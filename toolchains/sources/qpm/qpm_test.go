@@ -14,7 +14,7 @@ import (
 )
 
 // qpmScript imitates what is known of Qualcomm's qpm-cli: a relative path gives an "unexpected error" and a log, some accounts
-// get a 401, a licence has to be activated before, and errors may come with exit code 0. It sees no standard input.
+// get a 401, a license has to be activated before, and errors may come with exit code 0. It sees no standard input.
 const qpmScript = `#!/bin/sh
 echo "$*" >> "$HOME/calls"
 [ "$(cat)" = "" ] || exit 9
@@ -110,8 +110,8 @@ func TestInstallFails(t *testing.T) {
 	for mode, says := range map[string][]string{
 		"401":        {"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `source = "archive"`},
 		"login":      {"no valid login", "qpm-cli --login"},
-		"agree":      {"exit code 0, but it prints an error", "https://www.qualcomm.com/agreements"},
-		"nothing":    {"is empty"},
+		"agree":      {"the client reported an error, although its exit code is 0", "https://www.qualcomm.com/agreements"},
+		"nothing":    {"wrote nothing into"},
 		"silent":     {"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"},
 		"unlicensed": {"--license-activate hexagonsdk6.x", "license"},
 	} {

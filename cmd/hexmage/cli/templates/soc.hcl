@@ -1,4 +1,4 @@
-# A SoC that hexmage does not know. docs/catalogue.md has what else there is to say, and how to say how sure it is.
+# A SoC that hexmage does not know. docs/catalog.md has what else there is to say, and how to say how sure it is.
 
 soc "@soc@" {
   arch      = "@arch@" # its Hexagon

@@ -8,7 +8,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestAccuracy runs what profile emulator says about the accuracy of quantised models.
+// TestAccuracy runs what profile emulator says about the accuracy of quantized models.
 func TestAccuracy(t *testing.T) {
 	w := EmulatorWarmed(t).WithDownloads(t)
 	t.Run("qwen3", func(t *testing.T) { qwen3OnEmulator(t, w) })
@@ -49,7 +49,7 @@ func chat(t *testing.T, w *World) {
 }
 
 // plantedGraphs makes one graph with an op that the NPU's compiler does not know, and two of 8 bits with a softmax:
-// in one its output is symmetric, as some quantisers make every activation.
+// in one its output is symmetric, as some quantizers make every activation.
 const plantedGraphs = `
 import sys
 from pathlib import Path

@@ -52,7 +52,7 @@ func qwen3OnEmulator(t *testing.T, w *World) {
 	}
 }
 
-// misread changes a quantised model as a wrong reader would see it: nibbles without their sign, or block scales that
+// misread changes a quantized model as a wrong reader would see it: nibbles without their sign, or block scales that
 // are not turned.
 const misread = `
 import json, shutil, sys

@@ -65,7 +65,7 @@ func TestQuantizers(t *testing.T) {
 	}
 }
 
-// encodingsPipeline has AIMET and Quark quantise the example of onnx-htp.
+// encodingsPipeline has AIMET and Quark quantize the example of onnx-htp.
 const encodingsPipeline = `
 profile "emulator" { default = true }
 target "SM8750" {}

@@ -14,7 +14,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// lined is a pipeline whose quantiser reads many lines, so that it is busy for some seconds.
+// lined is a pipeline whose quantizer reads many lines, so that it is busy for some seconds.
 const lined = `profile "emulator" { default = true }
 toolchain "onnx" {}
 step "toy_model" "tiny" {
@@ -51,7 +51,7 @@ func goesOn(t *testing.T, w *World) {
 	if m := regexp.MustCompile(`read (\d+)` + reads).FindStringSubmatch(again.Stdout); m != nil {
 		done, _ = strconv.Atoi(m[1])
 	}
-	if done < 2 || !strings.Contains(again.Stdout, "goes on from wh") {
+	if done < 2 || !strings.Contains(again.Stdout, "resumes from the ch") {
 		t.Errorf("again, it first said that it had read %d lines: %s", done, again)
 	}
 	Wants(t, w.Run(t, "run", "lined"), ExitOK)

@@ -315,14 +315,14 @@ func asksFor(t *testing.T, w *World, pipeline string, names ...string) {
 	args := strings.Fields(pipeline) // and variables
 	plan, doctor := w.Run(t, append([]string{"plan"}, args...)...), w.Run(t, append([]string{"doctor"}, args...)...)
 	if sum == 0 {
-		Wants(t, doctor, doctor.Code, "nothing is to be downloaded")
+		Wants(t, doctor, doctor.Code, "nothing to download")
 		if strings.Contains(plan.Stdout, "to download") || plan.Code != ExitOK {
 			t.Errorf("there is nothing to download: %s", plan)
 		}
 		return
 	}
 	Wants(t, plan, ExitOK, "; to download: "+bytesize.Decimal(sum)+"\n")
-	Wants(t, doctor, doctor.Code, bytesize.Decimal(sum)+" to be downloaded")
+	Wants(t, doctor, doctor.Code, bytesize.Decimal(sum)+" to download")
 }
 
 // downloaded is how much there is to download for what the lock names, in bytes.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestExecuTorch: what cannot be lowered is refused with what to do. With HEXMAGE_EXECUTORCH ExecuTorch is installed,
-// quantises, and comes as far as Qualcomm's libraries of public packages let it: their reason is held word for
+// quantizes, and comes as far as Qualcomm's libraries of public packages let it: their reason is held word for
 // word, so the day that ExecuTorch takes them this test fails. HEXMAGE_EXECUTORCH is the folder of a cache whose
 // downloads are taken, or anything else.
 func TestExecuTorch(t *testing.T) {

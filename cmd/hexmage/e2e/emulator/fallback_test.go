@@ -226,7 +226,8 @@ func types(t *testing.T, w *World, soc string) {
 	for op, types := range got {
 		var taken []string
 		for name, why := range types {
-			if tried++; why == "" {
+			// The compiler takes floats for v68, and no SoC with v68 runs them.
+			if tried++; why == "" && (of.Arch != "v68" || name != "f16" && name != "f32") {
 				taken = append(taken, name)
 			}
 		}

@@ -214,7 +214,7 @@ func compatMixes(t *testing.T) {
 	golden(t, "compat_mixes", out.String())
 }
 
-// planMixes has the same in pipelines: what is pushed from the catalogue's toolchains and the workspace is judged
+// planMixes has the same in pipelines: what is pushed from the catalog's toolchains and the workspace is judged
 // before anything is fetched.
 func planMixes(t *testing.T) {
 	_, _, _, oldARM := Vendor(t)

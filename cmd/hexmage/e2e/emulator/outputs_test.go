@@ -19,8 +19,8 @@ func outputs(t *testing.T, w *World) {
 	w.Write(t, "pipelines/liars.hcl", liarsPipeline)
 
 	o := w.Run(t, "run", "outputs", "--verify=htp_context.several")
-	Wants(t, o, ExitOK, "verified: 2 the same, 1 different as declared", "  times.json ",
-		"may differ: it has measured times")
+	Wants(t, o, ExitOK, "verified: 2 identical, 1 different as declared", "  times.json ",
+		"may differ: the output contains measured times")
 	at := filepath.Join("out", "outputs", "several")
 	o = w.Run(t, "inspect", "--json", filepath.Join(at, "device", "net_ctx_qnn.bin"))
 	Wants(t, o, ExitOK, `"format":"dlc"`, `"soc_model":43,"soc":"SM8550"`, `"arch":73`,
@@ -41,7 +41,7 @@ func outputs(t *testing.T, w *World) {
 	}
 
 	Wants(t, w.Run(t, "run", "liars", "--keep-going"), ExitFailed,
-		"declares 1 products of quantised tensors, and the compiler made 16-bit floats of 1",
+		"declares 1 products of quantized tensors, and the compiler made 16-bit floats of 1",
 		"crashed with signal 8 (Floating point exception) while it did htp_compile",
 		"has 2 graphs, and contexts for several SoCs in one file do not share weights")
 	Wants(t, w.Run(t, "run", "liars", "htp_context.floats", "--var=floats=true"), ExitOK)

@@ -394,14 +394,14 @@ func TestCutRuntime(t *testing.T) {
 	trees := len(treesOf(w))
 
 	write("left", "")
-	Wants(t, w.Run(t, "run", "left"), ExitUsage, "Toolchain not declared", "gnu_runtime", "pipelines/left.hcl",
-		"Add a block")
+	Wants(t, w.Run(t, "run", "left"), ExitUsage, "Undeclared toolchain", "gnu_runtime", "pipelines/left.hcl",
+		"Add toolchain")
 	write("without", of(some...))
 	Wants(t, w.Run(t, "run", "without"), ExitFailed, "toolchain.gnu_runtime", "libatomic.so.1: found nothing")
 	unharmed(t, w, trees, "without")
 	write("other", of(append(some, Member{Name: "usr/lib/x86_64-linux-gnu/libatomic.so.1", Text: gcc})...))
 	Wants(t, w.Run(t, "run", "other"), ExitFailed, "htp_context.one", "libQnnSystem.so", "LIBATOMIC_1.0",
-		"gnu_runtime as the catalogue has it")
+		"gnu_runtime as the catalog has it")
 	unharmed(t, w, trees+1, "other") // it is whole, as far as anybody can tell
 	write("right", "toolchain \"gnu_runtime\" {}\n")
 	if r := w.RunJSON(t, "right"); r.Executed != 2 {
@@ -636,6 +636,7 @@ func fillDisk(t *testing.T, w *World, d disk, free int64, args ...string) (faile
 	Wants(t, o, o.Code, "hexmage cache gc", "HEXMAGE_CACHE")
 	if _, rest, ok := strings.Cut(o.Stderr, "\n✗ "); ok {
 		failed, _, _ = strings.Cut(rest, ":")
+		failed = strings.TrimSuffix(strings.TrimSuffix(failed, " failed"), " could not run")
 	}
 	t.Logf("%d bytes free: %s: %s", free, failed, o)
 	return failed

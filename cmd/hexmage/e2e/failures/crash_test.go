@@ -130,7 +130,7 @@ func TestKilledCold(t *testing.T) {
 func TestKilledCommand(t *testing.T) {
 	w := NewWorld(t)
 	w.Write(t, PipelineFile, `step "exec" "slow" { argv = ["sleep", "1000"] }`)
-	if Kill(t, w, Pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
+	if Kill(t, w, Pipeline, `"event":"action_started"`, 300*time.Millisecond) == 0 {
 		t.Error("it had ended before")
 	}
 }
@@ -169,7 +169,7 @@ func TestEnded(t *testing.T) {
 					t.Fatal(err)
 				}
 				for s := bufio.NewScanner(stdout); s.Scan(); {
-					if !strings.Contains(s.Text(), `"event":"node_started"`) {
+					if !strings.Contains(s.Text(), `"event":"action_started"`) {
 						continue
 					}
 					_ = cmd.Process.Signal(end)

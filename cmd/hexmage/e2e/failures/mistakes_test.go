@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown argument", `toy.outputs.dir` + "\n  name", `toy.outputs.dir` + "\n  nome", ExitUsage,
 			[]string{SimulatedFile, "nome"}},
 		{"unknown series", `= "mllm"` + "\n}", `= "llama"` + "\n}", ExitUsage,
-			[]string{ModuleFile, `no patch series "llama"`}},
+			[]string{ModuleFile, `unknown patch series "llama"`}},
 		{"unknown SoC", `"SM8750"`, `"SM9999"`, ExitUsage, []string{PipelineFile, "SM9999", "`hexmage compat` lists"}},
 		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, ExitUsage,
 			[]string{PipelineFile, "2.41.0.251129", "2.41.0.251128"}},
@@ -74,7 +74,7 @@ output "o.txt" { value = step.exec.it.outputs.o }
 	}{
 		{"missing output", "true", ExitFailed,
 			[]string{"pipelines/p.hcl:3", "did not write its output o.txt", "hint: "}},
-		{"folder for a file", "mkdir o.txt", ExitFailed, []string{"pipelines/p.hcl:3", "should be a file"}},
+		{"folder for a file", "mkdir o.txt", ExitFailed, []string{"pipelines/p.hcl:3", "must be a file"}},
 		{"failure", "echo hm > o.txt; echo broken >&2; exit 7", ExitFailed,
 			[]string{"pipelines/p.hcl:3", "exit code 7", "broken"}},
 		{"killed", "kill -9 $$", ExitFailed, []string{"pipelines/p.hcl:3", "exit code 137"}},
@@ -161,8 +161,8 @@ func TestBrokenLock(t *testing.T) {
 	Wants(t, w.Run(t, "run", "p"), ExitUsage, "hexmage.lock.hcl", "abc", "box 1")
 	writeBox(t, w, []byte("whatever"), "abc")
 	w.Write(t, "hexmage.lock.hcl", "")
-	Wants(t, w.Run(t, "run", "p"), ExitUsage, "Toolchain not available", "hexmage.lock.hcl", "hexmage lock box 1",
-		"pipelines/p.hcl")
+	Wants(t, w.Run(t, "run", "p"), ExitUsage, "Toolchain not available", "hexmage.lock.hcl",
+		"run `hexmage lock box\n1` to download and pin it", "pipelines/p.hcl")
 	if _, err := os.Stat(filepath.Join(w.Cache, "downloads")); err == nil {
 		t.Error("something was downloaded")
 	}
@@ -192,7 +192,7 @@ func TestWrongSimulated(t *testing.T) {
 	Wants(t, w.Run(t, "run", Simulated, Pipeline, "toolchain.hexagon"), 0)
 }
 
-// writeBox gives the workspace a catalogue with a toolchain, a lock, and a pipeline that uses it.
+// writeBox gives the workspace a catalog with a toolchain, a lock, and a pipeline that uses it.
 func writeBox(t *testing.T, w *World, data []byte, sha256 string) {
 	t.Helper()
 	w.Write(t, "box.tar.gz", string(data))

@@ -19,7 +19,7 @@ import (
 // -update writes it.
 func TestProvokedTable(t *testing.T) {
 	const begin, end = "<!-- provoked: generated, do not edit -->", "<!-- end of provoked -->"
-	cat := catalogue(t)
+	cat := catalog(t)
 	rules := Read(t, filepath.Join(Repo(), "qnn", "facts", "compat.hcl"))
 	planned := Read(t, filepath.Join(Repo(), "cmd", "hexmage", "cli", "compat_test.go"))
 	rows := map[string][]string{}

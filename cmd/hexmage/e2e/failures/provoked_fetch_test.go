@@ -28,7 +28,7 @@ func fetchMistakes(t *testing.T) []fetchMistake {
 		{id: "sdk-download", mistake: "the server sends a page in the place of the file",
 			send: func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
-				fmt.Fprint(w, "<html><title>Please accept the licence</title></html>")
+				fmt.Fprint(w, "<html><title>Please accept the license</title></html>")
 			}},
 		{id: "fetch-login", mistake: "the server wants a login, and there is none in ~/.netrc",
 			send: func(w http.ResponseWriter,
@@ -45,7 +45,7 @@ func fetchMistakes(t *testing.T) []fetchMistake {
 // TestProvokedFetch makes each of the mistakes with a real server.
 func TestProvokedFetch(t *testing.T) {
 	good := Archive(t, Member{Name: "box-1/bin/box", Text: "#!/bin/sh\necho a box\n"})
-	cat := catalogue(t)
+	cat := catalog(t)
 	for _, m := range fetchMistakes(t) {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
 			t.Parallel()

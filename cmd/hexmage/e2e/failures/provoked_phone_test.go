@@ -57,7 +57,7 @@ func TestProvokedPhones(t *testing.T) {
 	if o := w.Run(t, "run", Simulated, Pipeline); o.Code != 0 {
 		t.Fatal(o)
 	}
-	image, server, cat := w.Out("phone"), phonetest.Server(t), catalogue(t)
+	image, server, cat := w.Out("phone"), phonetest.Server(t), catalog(t)
 	w.Env = append(w.Env, "HEXMAGE_DEVICES="+filepath.Join(w.Home, "devices.hcl"))
 	good = attached(t, good)
 	start := func(t *testing.T, image string, f phone.Faults, log io.Writer) *phone.Device {
@@ -84,7 +84,7 @@ func TestProvokedPhones(t *testing.T) {
 		}
 		e := start(t, other, phone.Faults{}, io.Discard)
 		Wants(t, w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing",
-			e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
+			e.Addr()+" has Hexagon v75, but the target is v79; build for the device's SoC, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 
 // provocation is a real mistake in a pipeline that is otherwise whole: some program finds it by itself and fails.
 type provocation struct {
-	id      string // the failure of the catalogue that it must come out as
+	id      string // the failure of the catalog that it must come out as
 	mistake string // what is wrong
 	in      string // who finds it
 	plan    string // what the plan says of the same mistake where it can see it, so that nothing runs; "" it cannot
@@ -61,14 +61,14 @@ const (
 )
 
 // TestProvoked makes each of the mistakes: the run fails with the right exit code, and says once what is wrong and
-// what to do, by the catalogue's words.
+// what to do, by the catalog's words.
 func TestProvoked(t *testing.T) {
 	cold, _ := FirstRun(t)
 	w := Warmed(t)
 	maker(t, w)
 	olderSDK(t, w)
 	good := w.Shipped(t)
-	cat := catalogue(t)
+	cat := catalog(t)
 	for _, p := range provocations() {
 		t.Run(p.id+"/"+p.mistake, func(t *testing.T) {
 			if p.context != nil {
@@ -157,7 +157,7 @@ func compiled(target string) string {
 }
 
 // diagnosed wants the failure to be told once, with its cause and its remedy.
-func diagnosed(t *testing.T, cat *diagnose.Catalogue, id string, o *Outcome) {
+func diagnosed(t *testing.T, cat *diagnose.Catalog, id string, o *Outcome) {
 	t.Helper()
 	e := cat.Entry(id)
 	if e == nil {
@@ -194,12 +194,12 @@ func diagnosedByHand(t *testing.T, w *World, id string, o *Outcome) {
 	}
 }
 
-// filled is a pattern of a text of the catalogue, in which something stands in the place of each {name}.
+// filled is a pattern of a text of the catalog, in which something stands in the place of each {name}.
 func filled(text string) string {
 	return regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(text), ".*")
 }
 
-func catalogue(t *testing.T) *diagnose.Catalogue {
+func catalog(t *testing.T) *diagnose.Catalog {
 	t.Helper()
 	cat, diags := failures.Load(nil)
 	if diags.HasErrors() {

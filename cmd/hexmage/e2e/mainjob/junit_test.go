@@ -56,7 +56,7 @@ with open("said", "w") as f:
 	const want = `bad 4 2 0 1
 exec.good exec.good []
 exec.bad exec.bad [('Failure', 'exit code 3')]
-exec.late exec.late [('Skipped', 'something that it needs failed')]
+exec.late exec.late [('Skipped', 'a step that it depends on failed')]
 checks check.none [('Failure', 'ä & < none')]
 `
 	if got := Read(t, filepath.Join(w.Dir, "out", "read", "said")); got != want {

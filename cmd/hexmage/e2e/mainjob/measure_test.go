@@ -106,7 +106,7 @@ func startedIn(t *testing.T, r Ran, step string) (names []string) {
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			t.Fatal(err)
 		}
-		if l.Event == "node_started" && l.Step == step {
+		if l.Event == "action_started" && l.Step == step {
 			names = append(names, l.Name)
 		}
 	}

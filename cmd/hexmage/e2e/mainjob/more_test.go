@@ -70,13 +70,13 @@ func TestDevicePlan(t *testing.T) {
 	Wants(t, o, ExitUsage, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "mllm's arithmetic", "adb",
 		"android.toolchain.cmake", "-mv79", "libQnnLLaMAPackage.so",
 		"github.com/UbiquitousLearning/mllm")
-	says := []string{`(?m)^ *missing: .*qairt.*hexmage lock qairt 2\.41\.0\.251128`, `(?m)^ *missing: .*--var model=`,
+	says := []string{`(?m)^ *missing: .*hexagon.*hexmage lock hexagon 6\.4\.0\.2`, `(?m)^ *missing: .*--var model=`,
 		`(?m)^ *missing: .*cmake.*apt-get install cmake`}
 	if c, err := net.Dial("tcp", "127.0.0.1:5037"); err == nil {
 		t.Log("an adb server runs on this machine: it may have a phone")
 		c.Close()
 	} else {
-		says = append(says, `(?m)^ *missing: .*[Pp]hone.*adb devices`)
+		says = append(says, `(?m)^ *missing: .*No phone is attached; connect one .*adb connect HOST:PORT`)
 	}
 	for _, want := range says {
 		if !regexp.MustCompile(want).MatchString(o.Stdout) {
@@ -93,7 +93,7 @@ func TestDevicePlan(t *testing.T) {
 		}
 	}
 	refused := w.RunWithout(t, "cmake", "run", Pipeline, "--profile", "device")
-	Wants(t, refused, ExitUsage, "hexmage lock qairt 2.41.0.251128", "--var model=", "apt-get install cmake")
+	Wants(t, refused, ExitUsage, "hexmage lock hexagon 6.4.0.2", "--var model=", "apt-get install cmake")
 }
 
 // TestNoClone: a folder that is no clone of mllm is refused by name.

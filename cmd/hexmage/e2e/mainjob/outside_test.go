@@ -45,7 +45,7 @@ output "metrics" { value = module.aot.metrics }
 // SoC that they name.
 func TestTenLines(t *testing.T) {
 	w := outside(t, "chat", tenLines)
-	Wants(t, w.Run(t, "validate", "chat"), ExitUsage, "There is no target", "called at pipelines/chat.hcl:6", "--soc")
+	Wants(t, w.Run(t, "validate", "chat"), ExitUsage, "Missing target", "called at pipelines/chat.hcl:6", "--soc")
 	Wants(t, w.Run(t, "--soc", "SM8650", "validate", "chat"), ExitOK, "chat: valid in profile simulated, device")
 
 	plan := w.Run(t, "--soc", "SM8650", "plan", "-v", "chat")
@@ -159,7 +159,7 @@ func TestProduct(t *testing.T) {
 		}
 	}
 
-	again := w.Run(t, "run", "--fresh="+at("SM8650-32")+"module.toy.reference.toy", "all")
+	again := w.Run(t, "run", "--force="+at("SM8650-32")+"module.toy.reference.toy", "all")
 	Wants(t, again, ExitOK, ": 1 executed, ", "qwen3 on SM8650, Hexagon v75", "qwen3 on SM8750, Hexagon v79")
 	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"module.toy.reference.toy") +
 		` `).MatchString(again.Stderr) {

@@ -20,9 +20,9 @@ var readers = []string{"core/ParameterFile", "core/MappedFile", "core/Tensor", "
 	"engine/Context", "engine/MemoryManager", "engine/BuddyMemPool", "engine/SessionTCB", "engine/DispatcherManager",
 	"backends/base/PluginSystem", "utils/Log"}
 
-// TestUpstreamReads compiles mllm's own reader of models, which needs no header of Qualcomm's: it reads of our
+// TestMllmReads compiles mllm's own reader of models, which needs no header of Qualcomm's: it reads of our
 // files, of both versions, what we wrote, tensor by tensor: name, type, shape and every byte.
-func TestUpstreamReads(t *testing.T) {
+func TestMllmReads(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec")
@@ -110,7 +110,7 @@ step "quantize" "tiny" {
   max_length  = 256
 }
 step "convert" "v1" {
-  model  = step.toy_model.tiny.outputs.dir # of floats: branch v1 has no numbers for the quantised model's types
+  model  = step.toy_model.tiny.outputs.dir # of floats: branch v1 has no numbers for the quantized model's types
   name   = "tiny"
   format = "v1"
 }

@@ -63,10 +63,10 @@ func offline(t *testing.T, root, script string, args ...string) (string, error) 
 	return string(out), err
 }
 
-// TestUpstreamBuilds runs both build steps of profile device as the plan has them, on mllm's own sources:
+// TestMllmBuilds runs both build steps of profile device as the plan has them, on mllm's own sources:
 // configured without network, and for x86 compiled until the first header of Qualcomm's, of which hexmage says
 // whose it is. No header of Qualcomm's is replaced.
-func TestUpstreamBuilds(t *testing.T) {
+func TestMllmBuilds(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec and " +
@@ -124,7 +124,7 @@ func TestUpstreamBuilds(t *testing.T) {
 			}
 			// What needs no header of Qualcomm's, or something of it, then what does.
 			free := "mllm/CMakeFiles/MllmRT.dir/core/DataTypes.cpp.o"
-			if os.Getenv("HEXMAGE_UPSTREAM") == "all" {
+			if os.Getenv("HEXMAGE_MLLM") == "all" {
 				free = "MllmRT MllmCPUBackend"
 			}
 			if out, err := run("ninja -C build " + free); err != nil {
@@ -237,9 +237,9 @@ func symbolsOf(t *testing.T, path string) (imports, exports []string) {
 	return imports, exports
 }
 
-// TestUpstream: the whole op package of a clone of mllm, for both machines. Its sources are not ours to ship, so
+// TestMllm: the whole op package of a clone of mllm, for both machines. Its sources are not ours to ship, so
 // the clone is the caller's.
-func TestUpstream(t *testing.T) {
+func TestMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")

@@ -12,11 +12,11 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestUpstreamV1Configures: the command of profile device that builds mllm's two programs, as the plan has it, on
+// TestMllmV1Configures: the command of profile device that builds mllm's two programs, as the plan has it, on
 // mllm's sources: CMake configures without network, and what it would link is both programs, of the layers that
 // the series mends among others, where the step looks for them. The simulation's NDK has neither OpenMP nor a C++
 // library, so nothing is compiled.
-func TestUpstreamV1Configures(t *testing.T) {
+func TestMllmV1Configures(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with googletest")

@@ -99,18 +99,18 @@ func debugsPrinted(t *testing.T, w *World) {
 // debugsNot has mistakes reported before a phone is asked for, with a next step.
 func debugsNot(t *testing.T, w *World) {
 	for _, c := range []struct{ args, says string }{
-		{"module.aot.module.toy.exec.runner", "is not a run step"},
+		{"module.aot.module.toy.exec.runner", "is not a step of kind run"},
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
-		{"--port 99999", "give a number from 1 to 65535"},
+		{"--port 99999", "use a number from 1 to 65535"},
 	} {
 		Wants(t, w.Run(t, append([]string{"device", "debug", Simulated, Pipeline}, strings.Fields(c.args)...)...),
 			ExitUsage, c.says)
 	}
-	Wants(t, w.Run(t, "device", "debug", "sdk-matrix"), ExitUsage, "no run step in this profile")
+	Wants(t, w.Run(t, "device", "debug", "sdk-matrix"), ExitUsage, "has no step of kind run in this profile")
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
 	Wants(t, w.Run(t, "device", "debug", Simulated, Pipeline), ExitUsage,
-		"module.aot.run.llm starts sh, which is not a program that it pushes")
+		"module.aot.run.llm starts sh, which is not one of its pushed files")
 	w.WriteShipped(t, own)
 }
 

@@ -43,7 +43,7 @@ func TestFlakyPhone(t *testing.T) {
 	phone := emulate(t, w, "--fault", "drop-every=20MB", "--connect")
 	o := w.Run(t, "run", Simulated, Pipeline, "--serial", phone.Serial)
 	Wants(t, o, ExitOK, "tokens as the reference", "2 of 2 runs",
-		"times during the push; a phone on USB may have a better link over Wi-Fi")
+		"times during the push; if the phone is on USB, try Wi-Fi")
 
 	sent := func(repetition int) int64 {
 		t.Helper()

@@ -5,6 +5,7 @@ package phone_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -114,11 +115,55 @@ func TestONNXPhone(t *testing.T) {
 			"The context is for SM8750, Hexagon v79, compiled by QAIRT 2.51.0",
 			"The libraries fit each other and the phone, and the DSP would load the skel")
 	})
+	t.Run("the first-run kit", func(t *testing.T) { kit(t, w, one.Serial) })
 	one.input.Close()
 	one.end(t)
 	t.Run("the pipeline's own phone", func(t *testing.T) {
 		Wants(t, w.Run(t, "run", "onnx"), ExitOK, "on simulated phone SM8750 v79", "4 of 4", "not a phone's speed")
 	})
+}
+
+// kit runs the first-run kit with the phone as a board, without an SDK. Its archive has the commands of the plans, and
+// the run up to the skel, without the phone's serial number and the names of this machine.
+func kit(t *testing.T, w *World, serial string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "hexmage")
+	text := "#!/bin/sh\n[ \"$1\" != run ] || set -- \"$@\" --offline\nexec " + Hexmage() + " \"$@\"\n"
+	if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := w.Command(t.Context())
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", filepath.Join(Repo(), "examples", "first-run.sh")}
+	cmd.Env = append(cmd.Env, "PATH="+Path()+":/usr/bin:/bin", "HEXMAGE="+program, "BOARD="+serial)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	to := t.TempDir()
+	archive := filepath.Join(w.Dir, "hexmage-first-run.tar.gz")
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	read := func(name string) string { return Read(t, filepath.Join(to, "hexmage-first-run", name)) }
+	for name, wants := range map[string][]string{
+		"plan-qairt.txt": {"/qairt-converter --input_network ", "--config_file context/link.json",
+			"downloads 2.4 GB"},
+		"plan-onnx-device.txt": {"./answer --context context", "libQnnHtpV79Skel.so"},
+		"run-onnx-device.txt": {"the simulated DSP does not run it: this is as far as it goes",
+			"The libraries fit each other and the phone, and the DSP would load the skel"},
+		"outcomes.txt": {"version 0\n", "run-qairt ", "run-onnx-device 1\n"},
+	} {
+		got := read(name)
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s has no %q: %s", name, want, got)
+			}
+		}
+		for _, secret := range []string{serial, w.Home, w.Dir} {
+			if strings.Contains(got, secret) {
+				t.Errorf("%s has %q", name, secret)
+			}
+		}
+	}
 }
 
 // TestONNXBoard runs module onnx-device on a board: a real sshd of this machine, where a launcher starts the arm64

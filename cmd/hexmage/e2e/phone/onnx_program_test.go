@@ -466,10 +466,33 @@ _Static_assert(offsetof(OrtApiBase, GetApi) == 0 && offsetof(OrtApiBase, GetVers
 	}
 }
 
+// unpinned are the releases of ort_android.hcl without digests.
+const unpinned = `toolchain "ort_android" {
+  release "1.27.0" {
+    source "maven" {
+      coordinates  = "com.microsoft.onnxruntime:onnxruntime-android:1.27.0"
+      strip_prefix = "jni/arm64-v8a"
+      only         = ["*.so"]
+    }
+  }
+}
+toolchain "ort_qnn_android" {
+  release "2.6.0" {
+    source "maven" {
+      coordinates  = "com.qualcomm.qti:onnxruntime-android-qnn:2.6.0"
+      strip_prefix = "jni/arm64-v8a"
+      only         = ["*.so"]
+    }
+  }
+}
+`
+
 // TestPhoneAARs pins ONNX Runtime for Android and its provider from a Maven repository, laid out as Android lays out
-// AARs: the real ones are not served where hexmage is developed. An AAR with a library of Linux is refused.
+// AARs: the real ones are not served where hexmage is developed. An AAR with a library of Linux is refused, and so is
+// an AAR with another digest than the catalog's.
 func TestPhoneAARs(t *testing.T) {
 	w := NewWorld(t)
+	w.Write(t, "toolchains/unpinned.hcl", unpinned)
 	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
 	library := func(name string, more ...string) []byte {
 		at := filepath.Join(t.TempDir(), name)
@@ -538,5 +561,8 @@ func TestPhoneAARs(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(other.Home, ".m2"), os.DirFS(filepath.Dir(settings))); err != nil {
 		t.Fatal(err)
 	}
+	Wants(t, other.Run(t, "toolchain", "fetch", "ort_android", "--profile", "device"), ExitFailed,
+		"wrong digest or size")
+	other.Write(t, "toolchains/unpinned.hcl", unpinned)
 	Wants(t, other.Run(t, "lock", "ort_android", "--profile", "device"), ExitEngine, "libonnxruntime.so", "libc.so.6")
 }

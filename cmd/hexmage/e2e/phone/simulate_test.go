@@ -157,11 +157,11 @@ func TestEmulate(t *testing.T) {
 			t.Fatalf("it does not reboot: %s", o)
 		}
 	}
-	Wants(t, w.Run(t, "device", "simulate", "--data", data), 4, "another simulated phone has it")
+	Wants(t, w.Run(t, "device", "simulate", "--data", data), 4, "another simulated phone uses this folder")
 	one.input.Close()
 	one.end(t)
 	if said := one.stderr.String(); !strings.Contains(said,
-		`"shake": the phone takes the orders unplug [DURATION] and reboot`) {
+		`unknown command "shake"; use unplug [DURATION] or reboot`) {
 		t.Errorf("an order that is none: %q", said)
 	}
 	if o := w.Run(t, "device", "list"); !strings.HasPrefix(o.Stdout, "No device") {
@@ -193,7 +193,7 @@ func TestEmulate(t *testing.T) {
 		{"--fault unplug", `unknown fault "unplug"; choose one of drop-every`},
 		{"--fault drop-every", "write drop-every=SIZE"},
 		{"--fault wedge-dsp=crash", "write wedge-dsp"},
-		{"--data x --fault disk=1MB", "exclude each other"},
+		{"--data x --fault disk=1MB", "cannot be combined"},
 	} {
 		Wants(t, w.Run(t, append([]string{"device", "simulate"}, strings.Fields(c.args)...)...), ExitUsage, "", c.says)
 	}

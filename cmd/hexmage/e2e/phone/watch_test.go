@@ -54,10 +54,10 @@ func (v *watching) until(t *testing.T, name string) (executed, failed []string) 
 		if err := json.Unmarshal(v.events.Bytes(), &l); err != nil {
 			t.Fatalf("%v: %s", err, v.events.Bytes())
 		}
-		if l.Event == "node_finished" && l.Outcome == "executed" {
+		if l.Event == "action_finished" && l.Outcome == "executed" {
 			executed = append(executed, strings.TrimSpace(l.Step+" "+l.Name))
 		}
-		if l.Event == "node_finished" && l.Outcome == "failed" {
+		if l.Event == "action_finished" && l.Outcome == "failed" {
 			failed = append(failed, strings.TrimSpace(l.Step+" "+l.Name))
 		}
 		if l.Event == name {

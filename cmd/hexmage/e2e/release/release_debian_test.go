@@ -47,7 +47,7 @@ func TestReleaseDebian(t *testing.T) {
 			t.Logf("the main job, from nothing: %v", o.Took)
 			Wants(t, hexmage("run", Simulated, Pipeline), 0, "0 executed")
 			Wants(t, hexmage("doctor", "--profile", "simulated", Pipeline), 0,
-				"strict: inputs are linked, rare system calls supervised")
+				"strict, with linked inputs and a supervisor for rare system calls")
 		})
 	}
 }

@@ -126,8 +126,8 @@ func TestReleaseOldKernel(t *testing.T) {
 		"without qemu": {before, []string{"exit code 3", "apt-get install qemu-user-static"}},
 		"the main job": {after, []string{"exit code 0", "profile: simulated", "tokens as the reference    32 of 32"}},
 		"again":        {again, []string{"exit code 0", "0 executed"}},
-		"doctor": {doctor, []string{"exit code 0", "staged: the kernel has version", "for the whole machine, " +
-			"with AArch64 and Hexagon programs"}},
+		"doctor": {doctor, []string{"exit code 0", "staged: the kernel has Landlock version", "for the whole " +
+			"machine, with AArch64 and Hexagon programs"}},
 	} {
 		for _, want := range c.wants {
 			if !strings.Contains(c.said, want) {

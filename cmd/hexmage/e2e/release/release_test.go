@@ -97,7 +97,8 @@ func TestRelease(t *testing.T) {
 	clone := cloned(t)
 	first, second := makeRelease(t, clone), makeRelease(t, clone)
 	run(t, first, "sha256sum", "--check", "--strict", "SHA256SUMS")
-	for _, name := range []string{"SHA256SUMS", released + ".tar.gz", released + ".cdx.json"} {
+	for _, name := range []string{"SHA256SUMS", released + ".tar.gz", released + ".cdx.json", "hexmage_facts.json",
+		"hexmage_facts.schema.json"} {
 		if Read(t, filepath.Join(first, name)) != Read(t, filepath.Join(second, name)) {
 			t.Errorf("%s: the same commit gave other bytes", name)
 		}
@@ -118,7 +119,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// checkModules: each module in the program is in the list of modules, with its version, and its licence is there.
+// checkModules: each module in the program is in the list of modules, with its version, and its license is there.
 func checkModules(t *testing.T, dir string) {
 	t.Helper()
 	var list struct {
@@ -133,14 +134,14 @@ func checkModules(t *testing.T, dir string) {
 	for _, c := range list.Components {
 		listed[c.Name+" "+c.Version] = true
 	}
-	licences := Read(t, filepath.Join(dir, "THIRD-PARTY-LICENSES.txt"))
+	licenses := Read(t, filepath.Join(dir, "THIRD-PARTY-LICENSES.txt"))
 	of, err := buildinfo.ReadFile(filepath.Join(dir, "hexmage"))
 	if err != nil || len(of.Deps) == 0 {
 		t.Fatal(err)
 	}
 	for _, m := range of.Deps {
-		if name := m.Path + " " + m.Version; !listed[name] || !strings.Contains(licences, "==== "+name+"\n") {
-			t.Errorf("hexmage has %s, which is not in the list of modules, or its licence is not there", name)
+		if name := m.Path + " " + m.Version; !listed[name] || !strings.Contains(licenses, "==== "+name+"\n") {
+			t.Errorf("hexmage has %s, which is not in the list of modules, or its license is not there", name)
 		}
 	}
 	if name := "std " + strings.Fields(run(t, dir, "./hexmage", "version"))[2]; !listed[name] {
@@ -211,13 +212,13 @@ func TestReleaseEmptyRoot(t *testing.T) {
 	Wants(t, inRoot(t, "bare", root, "--version"), 0, "hexmage "+releaseTag+" ")
 	Wants(t, inRoot(t, "bare", root, "help"), 0, "Usage:")
 	Wants(t, inRoot(t, "bare", root, "init"), 0, "wrote pipelines/first.hcl", "hexmage run first")
-	Wants(t, inRoot(t, "bare", root, "plan", "first"), ExitUsage, "context", "this machine cannot run it yet",
-		"/proc/self/fd is not there")
-	Wants(t, inRoot(t, "bare", root, "run", "first"), 3, "/proc/self/fd is not there", "mount -t proc proc /proc")
-	Wants(t, inRoot(t, "bare", root, "doctor", "first"), 1, "/proc/self/fd is not there")
+	Wants(t, inRoot(t, "bare", root, "plan", "first"), ExitUsage, "context", "this machine cannot run the plan yet",
+		"/proc/self/fd is missing")
+	Wants(t, inRoot(t, "bare", root, "run", "first"), 3, "/proc/self/fd is missing", "mount -t proc proc /proc")
+	Wants(t, inRoot(t, "bare", root, "doctor", "first"), 1, "/proc/self/fd is missing")
 
 	o := inRoot(t, "chroot", root, "run", "first")
-	Wants(t, o, 3, "context.small compile: could not run", "it is a script for /bin/sh, which is not on this machine")
+	Wants(t, o, 3, "context.small compile could not run", "install /bin/sh, which the first line of the script names")
 	built := regexp.MustCompile(`(?m)^  ok +(\S+) `).FindAllStringSubmatch(o.Stderr+o.Stdout, -1)
 	var names []string
 	for _, m := range built {
@@ -228,7 +229,7 @@ func TestReleaseEmptyRoot(t *testing.T) {
 		"toy_model.small"}; !slices.Equal(names, want) {
 		t.Errorf("built %q, want %q: %s", names, want, o)
 	}
-	Wants(t, inRoot(t, "chroot", root, "doctor", "first"), 1, "this process is in a chroot")
+	Wants(t, inRoot(t, "chroot", root, "doctor", "first"), 1, "(hexmage runs in", "a chroot)")
 	if err := os.Mkdir(filepath.Join(root, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}

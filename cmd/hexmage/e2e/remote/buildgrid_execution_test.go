@@ -141,7 +141,8 @@ func TestRemoteExecutorBuildGrid(t *testing.T) {
 		two := use(`platform = { nobody = "has this" }`)
 		r := two.RunJSON(t, "p")
 		if there, here := counted(t, r.Outcome); there != 0 || here != 4 ||
-			strings.Count(r.Stderr, "could not run at remote team") != 1 || !strings.Contains(r.Stderr, "nobody") {
+			strings.Count(r.Stderr, "remote team could not run an action") != 1 ||
+			!strings.Contains(r.Stderr, "nobody") {
 			t.Errorf("%d actions ran there, %d here: %s", there, here, r)
 		}
 		sameOut(t, one, two, "p")
@@ -158,7 +159,7 @@ func remoteSetup(t *testing.T, o remote.Options) executetest.Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Name, o.Timeout, o.Retries, o.Execute, o.Say = "team", remote.DefaultTimeout, 2,
+	o.Name, o.IdleTimeout, o.Retries, o.Execute, o.Say = "team", remote.DefaultIdleTimeout, 2,
 		true, func(text string) { t.Error(text) }
 	client, err := remote.Dial(o)
 	if err != nil {

@@ -274,16 +274,16 @@ func TestRemoteBuildGrid(t *testing.T) {
 		{"a helper whose token is over", "",
 			[]string{tls(ca, certificate, key), fmt.Sprintf("credential_helper = [%q]", asked)}, 0, nil},
 		{"an expired token", late, []string{tls(ca, certificate, key), header}, 3,
-			[]string{"remote team is out", "does not let you", "headers"}},
+			[]string{"remote team is disabled", "denies access", "headers"}},
 		{"a forged token", forged, []string{tls(ca, certificate, key), header}, 3,
-			[]string{"remote team is out", "does not let you"}},
-		{"no token", "", []string{tls(ca, certificate, key)}, 3, []string{"remote team is out", "does not let you"}},
+			[]string{"remote team is disabled", "denies access"}},
+		{"no token", "", []string{tls(ca, certificate, key)}, 3, []string{"remote team is disabled", "denies access"}},
 		{"nobody's certificate", right, []string{fmt.Sprintf("tls {\n ca = %q\n}", ca), header}, 3,
-			[]string{"remote team is out", "is not reached", "`tls` of remote team"}},
+			[]string{"remote team is disabled", "is unreachable", "`tls` of remote team"}},
 		{"a stranger's certificate", right, []string{tls(ca, otherCertificate, otherKey), header}, 3,
-			[]string{"remote team is out", "is not reached", "`tls` of remote team"}},
+			[]string{"remote team is disabled", "is unreachable", "`tls` of remote team"}},
 		{"another server's certificate", right, []string{tls(otherCA, certificate, key), header}, 3,
-			[]string{"remote team is out", "certificate signed by unknown authority", "`tls` of remote team"}},
+			[]string{"remote team is disabled", "certificate signed by unknown authority", "`tls` of remote team"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := use(c.token, c.more...)

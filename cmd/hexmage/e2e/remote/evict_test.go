@@ -97,7 +97,7 @@ func TestRemoteEvicts(t *testing.T) {
 			r.Took > 15*time.Second {
 			t.Errorf("executed %q in %v", r.Names, r.Took)
 		}
-		saysOnce(t, r.Outcome, "remote team said that it has", "building again")
+		saysOnce(t, r.Outcome, "remote team reported", "builds again")
 		sameOut(t, alone, two, "p")
 	})
 	t.Run("what is sent", func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestRemoteEvicts(t *testing.T) {
 		if r.Executed != 3 || r.Took > 15*time.Second {
 			t.Errorf("executed %q in %v", r.Names, r.Took)
 		}
-		saysOnce(t, r.Outcome, "nothing more is sent to remote team")
+		saysOnce(t, r.Outcome, "hexmage stops uploads to remote team")
 		sameOut(t, alone, two, "p")
 		three := evictWorld("two\n")
 		share(t, three, c.address)

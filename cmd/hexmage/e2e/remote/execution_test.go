@@ -63,7 +63,7 @@ func TestRemoteExecutor(t *testing.T) {
 	})
 }
 
-var ranThere = regexp.MustCompile(`actions that ran at remote team: (\d+); here: (\d+)`)
+var ranThere = regexp.MustCompile(`actions on remote team: (\d+); on this machine: (\d+)`)
 
 // counted is how many actions ran at the remote, and here.
 func counted(t *testing.T, o *Outcome) (there, here int) {
@@ -165,7 +165,7 @@ func TestRemoteExecutionKilled(t *testing.T) {
 					t.Errorf("the plan does not say %q: %s", says, o)
 				}
 			}
-			planned("; here: it may use the network")
+			planned("; runs here: the action may use the network")
 			killed := make(<-chan struct{})
 			if k.after >= 0 {
 				killed = c.killAfter(t, k.after, k.back)
@@ -188,7 +188,7 @@ func TestRemoteExecutionKilled(t *testing.T) {
 			}
 			if k.after < 0 {
 				two.Write(t, "extra", "other\n")
-				planned("; at remote team")
+				planned("; runs at remote team")
 			}
 			if n := strings.Count(o.Stderr, "\n"); n > 2 { // of which one says how many ran where
 				t.Errorf("%d lines are said: %s", n, o.Stderr)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/internal/remote/far"
+	"github.com/hexmage/hexmage/internal/remote/latencyproxy"
 )
 
 // TestRemoteFar: where a round trip to the server takes 50 ms, 500 actions of one level and what reads all their
@@ -30,7 +30,7 @@ output "all" { value = step.exec.all.outputs.all }
 	const outputs = `output "f" { value = [for s in step.exec.part : s.outputs.f] }
 `
 	c := startCasd(t)
-	link, err := far.Listen(c.address, 25*time.Millisecond)
+	link, err := latencyproxy.Listen(c.address, 25*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func share(t *testing.T, w *World, address string, more ...string) {
 	if !strings.Contains(address, "://") {
 		address = "grpc://" + address
 	}
-	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"%s\"\n  timeout = \"2s\"\n  %s\n}\n", address,
+	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"%s\"\n  idle_timeout = \"2s\"\n  %s\n}\n", address,
 		strings.Join(more, "\n  "))
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestRemotePipeline(t *testing.T) {
 	one := NewWorld(t).WithDownloads(t)
 	share(t, one, c.address, uploads)
 	first := one.RunJSON(t, Simulated, Pipeline)
-	if first.Executed == 0 || !strings.Contains(first.Stderr, "sha256 only") {
+	if first.Executed == 0 || !strings.Contains(first.Stderr, "supports only sha256 digests") {
 		t.Fatalf("the first machine: %s", first)
 	}
 	two := NewWorld(t)
@@ -306,7 +306,7 @@ func TestRemoteONNXHTP(t *testing.T) {
 		t.Errorf("%d bytes were fetched: toolchains too", was)
 	}
 	if strings.Contains(first.Stderr, "left out") || second.Stderr != "" &&
-		!strings.Contains(second.Stderr, "sha256 only") {
+		!strings.Contains(second.Stderr, "supports only sha256 digests") {
 		t.Errorf("the first machine says %q, the second %q", first.Stderr, second.Stderr)
 	}
 }
@@ -354,14 +354,14 @@ func TestRemoteFaults(t *testing.T) {
 		says     []string                     // in one line of what is said
 	}{
 		{"nothing", func(t *testing.T, w *World) { c.start(t) }, 0, nil},
-		{"dead port", func(t *testing.T, w *World) {}, 3, []string{"remote team is out", "refused"}},
+		{"dead port", func(t *testing.T, w *World) {}, 3, []string{"remote team is disabled", "refused"}},
 		{"black hole", func(t *testing.T, w *World) {
 			l, err := net.Listen("tcp", c.address)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { l.Close() })
-		}, 3, []string{"remote team is out", "nothing came"}},
+		}, 3, []string{"remote team is disabled", "no data from"}},
 		{"flipped byte", func(t *testing.T, w *World) {
 			for _, p := range c.blobs(t, large) {
 				if err := os.Chmod(p, 0o644); err != nil {
@@ -377,7 +377,7 @@ func TestRemoteFaults(t *testing.T) {
 				file.Close()
 			}
 			c.start(t)
-		}, 1, []string{"remote team said that it has", "building again"}},
+		}, 1, []string{"remote team reported", "builds again"}},
 		{"evicted", func(t *testing.T, w *World) {
 			for _, p := range c.blobs(t, large) {
 				if err := os.Remove(p); err != nil {
@@ -547,11 +547,11 @@ func TestRemoteKilledMidway(t *testing.T) {
 					t.Errorf("it was killed in the middle: %v; it took %v", was, r.Took)
 				}
 				// said of what takes longer than a second
-				r.Stderr = regexp.MustCompile(`(?m)^hexmage: sending to remote team.*\n`).ReplaceAllString(r.Stderr, "")
+				r.Stderr = regexp.MustCompile(`(?m)^hexmage: uploading results to remote team.*\n`).ReplaceAllString(r.Stderr, "")
 				if back {
 					saysOnce(t, r.Outcome)
 				} else {
-					saysOnce(t, r.Outcome, "remote team is out", "is not reached")
+					saysOnce(t, r.Outcome, "remote team is disabled", "is unreachable")
 				}
 				if way == "download" {
 					sameOut(t, one, two, "p")
@@ -614,7 +614,7 @@ func TestRemoteExecutionKilledMidway(t *testing.T) {
 			there, _ := counted(t, o)
 			said := strings.Count(o.Stderr, "\n") - 1 // how many ran where
 			if back && (there != 3 || said != 0) ||
-				!back && (there > 1 || said != 1 || !strings.Contains(o.Stderr, "remote team is out")) {
+				!back && (there > 1 || said != 1 || !strings.Contains(o.Stderr, "remote team is disabled")) {
 				t.Errorf("%d actions ran there: %s", there, o.Stderr)
 			}
 			sameOut(t, one, two, "p")
@@ -667,7 +667,7 @@ func TestRemoteFunction(t *testing.T) {
 	share(t, w, c.address, uploads)
 	w.Write(t, "extra", "1\n")
 	if r := w.RunJSON(t, "p"); r.Executed != 3 ||
-		strings.Count(r.Stderr, "sha256 only: content of this workspace is named by it from now on") != 1 {
+		strings.Count(r.Stderr, "supports only sha256 digests, so this workspace now uses them") != 1 {
 		t.Errorf("with the remote: %s", r)
 	}
 	for _, args := range [][]string{{"p"}, {"p", "--remote", "off"}} {
@@ -676,18 +676,17 @@ func TestRemoteFunction(t *testing.T) {
 			t.Errorf("%q: executed %q, said %s", args, r.Names, r.Stderr)
 		}
 	}
-	for _, name := range []string{"functions", "remotes"} { // what is damaged there counts as not there
-		files, err := filepath.Glob(filepath.Join(w.Cache, "state", name, "*"))
-		if err != nil || len(files) != 1 {
-			t.Fatalf("%s: %q, %v", name, files, err)
-		}
-		if err := os.WriteFile(files[0], []byte("\xff nonsense"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	// a damaged file counts as missing
+	files, err := filepath.Glob(filepath.Join(w.Cache, "state", "functions", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	if err := os.WriteFile(files[0], []byte("\xff nonsense"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	w.Write(t, "extra", "3\n")
 	if r := w.RunJSON(t, "p"); !slices.Equal(r.Names, []string{"exec.count"}) ||
-		strings.Count(r.Stderr, "sha256 only") != 1 {
+		strings.Count(r.Stderr, "supports only sha256 digests") != 1 {
 		t.Errorf("with damage: executed %q, said %s", r.Names, r.Stderr)
 	}
 	w.Env = []string{"HEXMAGE_DIGEST=blake3"}
@@ -698,7 +697,7 @@ func TestRemoteFunction(t *testing.T) {
 	}
 	share(t, w, c.address, executes, `fallback = "fail"`)
 	w.Write(t, "extra", "4\n")
-	Wants(t, w.Run(t, "run", "p"), ExitUsage, "remote team can run nothing: content is named by blake3")
+	Wants(t, w.Run(t, "run", "p"), ExitUsage, "remote team cannot run actions: this workspace uses blake3")
 }
 
 // TestRemotePolicies: nothing is sent but by who says so, and never what was made without a sandbox, or is of this
@@ -718,7 +717,8 @@ func TestRemotePolicies(t *testing.T) {
 		{more: []string{uploads}, args: []string{"--remote", "off"}},
 		{more: []string{uploads}, args: []string{"--offline"}},
 		{more: []string{uploads}, env: []string{"HEXMAGE_REMOTE=off"}},
-		{more: []string{uploads}, env: []string{"HEXMAGE_SANDBOX=staged"}, says: "nothing is sent to remote team"},
+		{more: []string{uploads}, env: []string{"HEXMAGE_SANDBOX=staged"},
+			says: "hexmage uploads nothing to remote team"},
 		{more: []string{`upload = "ci"`}, env: []string{"CI=true"}, sends: true},
 		{more: []string{uploads}, sends: true},
 		{more: []string{uploads}, env: []string{"local"}},

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// ONNXHTP is the pipeline for graphs and language models; by default its model has two layers and seeded weights.
+// ONNXHTP is the pipeline for graphs and language models. Its default model has two layers and seeded weights.
 const ONNXHTP = "onnx-htp"
 
-// Cuts is a pipeline that goes the whole way of profile emulator with three nodes.
+// Cuts is a pipeline that runs all stages of profile emulator on a graph with three nodes.
 const Cuts = `
 profile "emulator" { default = true }
 target "SM8750" {}
@@ -60,10 +60,10 @@ for name in ("one", "both/left", "both/right"):
 np.savez(out + "/samples/0.npz", x=r.standard_normal((1, 512)).astype(np.float32))
 `
 
-// EnvSmolLM2 names the variable that has the tests of SmolLM2 run; they take a quarter of an hour and more.
+// EnvSmolLM2 names the variable that enables the tests of SmolLM2, which take at least a quarter of an hour.
 const EnvSmolLM2 = "HEXMAGE_SMOLLM2"
 
-// CutWorld makes a workspace with the pipeline.
+// CutWorld creates a workspace with the pipeline.
 func CutWorld(t *testing.T) *World {
 	t.Helper()
 	return cutsIn(t, NewWorld(t))
@@ -76,7 +76,8 @@ func cutsIn(t *testing.T, w *World) *World {
 	return w
 }
 
-// EmulatorRun returns the world in which pipeline cuts ran, with all that profile emulator downloads. It runs once.
+// EmulatorRun runs the pipeline Cuts once, and returns the world of this run. The world has all downloads of profile
+// emulator.
 func EmulatorRun(t *testing.T) *World {
 	t.Helper()
 	s := shared()
@@ -93,13 +94,13 @@ func EmulatorRun(t *testing.T) *World {
 	return s.host
 }
 
-// WithEmulatorDownloads links what was downloaded into the world's cache.
+// WithEmulatorDownloads links the downloads of EmulatorRun into the world's cache.
 func (w *World) WithEmulatorDownloads(t *testing.T) *World {
 	t.Helper()
 	return w.WithDownloadsOf(t, EmulatorRun(t).Cache)
 }
 
-// WithDownloadsOf links what was downloaded into another cache, if that is one.
+// WithDownloadsOf links the downloads of another cache into the world's cache. The other cache may have none.
 func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	t.Helper()
 	downloads := filepath.Join(cache, "downloads")
@@ -114,7 +115,7 @@ func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	return w
 }
 
-// EmulatorWarmed returns a world whose cache knows everything that the run did; it has no downloads.
+// EmulatorWarmed returns a world whose cache has the results of EmulatorRun, but no downloads.
 func EmulatorWarmed(t *testing.T) *World {
 	t.Helper()
 	w := CutWorld(t)

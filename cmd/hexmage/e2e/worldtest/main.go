@@ -1,8 +1,7 @@
 //go:build linux
 
-// Package worldtest is what end-to-end tests share: the program under test, and worlds, which are what one person
-// has: a workspace, a home and a cache. Tests import it with a dot: its names are the words in which they are
-// written.
+// Package worldtest has the code that end-to-end tests share. It provides the program under test, and worlds: the
+// workspace, home and cache of one user. Tests import it with a dot, so that its names read as words.
 package worldtest
 
 import (
@@ -15,47 +14,46 @@ import (
 	"sync"
 	"testing"
 
-	_ "github.com/hexmage/hexmage/cmd/hexmage/cli" // so that `go test` knows: its results are old when hexmage changes
+	_ "github.com/hexmage/hexmage/cmd/hexmage/cli" // makes `go test` invalidate cached results when hexmage changes
 )
 
-// suite is what all tests of a process share.
+// suite is shared by all tests of a process.
 type suite struct {
-	base    string // folder of everything
+	base    string // folder of all others
 	repo    string
 	hexmage string // the binary under test
-	path    string // PATH with hardly anything in it
+	path    string // PATH with few programs
 
 	warm  sync.Once
-	cold  *World   // the workspace of the run that started from nothing
+	cold  *World   // workspace of the run from scratch
 	first *Outcome // that run
 
 	hostOnce sync.Once
-	host     *World // the workspace in which what profile emulator needs was downloaded
+	host     *World // workspace with the downloads of profile emulator
 }
 
 var shared = sync.OnceValue(func() *suite { return &suite{} })
 
-// Base is the folder of everything that the tests of this process make.
+// Base returns the folder for all files of this test process.
 func Base() string { return shared().base }
 
-// Repo is the repository's folder.
+// Repo returns the repository's folder.
 func Repo() string { return shared().repo }
 
-// Hexmage is the program under test; its engine is beside it.
+// Hexmage returns the path of the program under test.
 func Hexmage() string { return shared().hexmage }
 
-// Path is a PATH as a small machine has it.
 func Path() string { return shared().path }
 
-// Update tells whether what documents and golden files show is to be written anew.
+// Update reports whether tests rewrite documents and golden files.
 func Update() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// Main is TestMain of each package of such tests.
+// Main runs the tests of a package, as its TestMain.
 func Main(m *testing.M) {
 	for name, start := range map[string]func(args []string) error{Alone: runAlone, without: runWithout,
 		Rooted: runRooted} {
 		if len(os.Args) > 2 && os.Args[1] == name {
-			fmt.Fprintln(os.Stderr, "e2e:", start(os.Args[2:])) // returns only when it fails
+			fmt.Fprintln(os.Stderr, "e2e:", start(os.Args[2:])) // returns only on an error
 			os.Exit(1)
 		}
 	}
@@ -78,14 +76,14 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// setUp builds the binary, and a PATH as a small machine has it: a shell and the distribution's client; no compiler,
-// no emulator, no adb.
+// setUp builds the binary, and the PATH of a small machine: a shell and the distribution's client, without compiler,
+// emulator and adb.
 func (s *suite) setUp(base string) error {
 	var err error
 	if s.base, err = filepath.EvalSymlinks(base); err != nil {
 		return err
 	}
-	// of the folder of a package below this one's parent
+	// from the folder of a package two levels below cmd/hexmage
 	if s.repo, err = filepath.Abs(filepath.Join("..", "..", "..", "..")); err != nil {
 		return err
 	}
@@ -100,7 +98,7 @@ func (s *suite) setUp(base string) error {
 		return err
 	}
 	for _, name := range []string{"sh", "apt-get", "dpkg", "gpgv"} {
-		if p, err := exec.LookPath(name); err == nil { // apt-get is needed only where packages were not kept
+		if p, err := exec.LookPath(name); err == nil { // apt-get is needed only if packages were not kept
 			if err := os.Symlink(p, filepath.Join(s.path, name)); err != nil {
 				return err
 			}
@@ -109,7 +107,7 @@ func (s *suite) setUp(base string) error {
 	return nil
 }
 
-// Remove removes a folder in which there are folders without write permission.
+// Remove removes a folder, even if it contains read-only folders.
 func Remove(dir string) {
 	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

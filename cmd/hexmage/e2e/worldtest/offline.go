@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,11 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alone is the first argument with which the test binary runs its other arguments as a command on a machine without a
-// network.
+// Alone is the first argument that makes the test binary run its other arguments as a command without a network.
 const Alone = "-alone"
 
-// runAlone is that: in a network namespace of its own, in which nothing is but the machine itself.
+// runAlone runs a command in a new network namespace, which has only the loopback device.
 func runAlone(args []string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -31,7 +29,7 @@ func runAlone(args []string) error {
 	if err != nil {
 		return err
 	}
-	lo.SetUint16(unix.IFF_UP) // adb's server is on this machine
+	lo.SetUint16(unix.IFF_UP) // adb's server is on loopback
 	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
 		return fmt.Errorf("bring up lo: %w", err)
 	}
@@ -56,7 +54,8 @@ func (w *World) RunAlone(t *testing.T, args ...string) *Outcome {
 	return Ended(t, Apart(w.Command(ctx, args...), syscall.CLONE_NEWNET, Alone))
 }
 
-// Apart has the command started by this binary, with these first arguments, in namespaces of its own.
+// Apart changes a command so that the test binary starts it in new namespaces. The arguments first, such as Alone,
+// select the test binary's function.
 func Apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
 	cmd.Args = append(append([]string{os.Args[0]}, first...), append([]string{cmd.Path}, cmd.Args[1:]...)...)
 	cmd.Path = os.Args[0]
@@ -67,24 +66,4 @@ func Apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
 	return cmd
-}
-
-// TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is
-// none, from the packages to the tokens, and again; and where something is missing, it says so at once.
-func TestOffline(t *testing.T) {
-	_, o := FirstRun(t)
-	if os.Getuid() != 0 {
-		o = NewWorld(t).WithDownloads(t).RunAlone(t, "run", "--offline", Simulated, Pipeline)
-	}
-	Wants(t, o, 0, "tokens as the reference", "profile: simulated")
-	w := Warmed(t)
-	o = w.RunAlone(t, "run", "--offline", Simulated, Pipeline)
-	Wants(t, o, 0, "profile: simulated")
-	t.Logf("a second time: %v", o.Took)
-	empty := NewWorld(t)
-	o = empty.RunAlone(t, "run", "--offline", Simulated, Pipeline)
-	if o.Code != 1 || !strings.Contains(o.Stdout+o.Stderr, "offline") ||
-		!strings.Contains(o.Stdout+o.Stderr, "--offline") || o.Took > time.Minute {
-		t.Errorf("with an empty store: %s", o)
-	}
 }

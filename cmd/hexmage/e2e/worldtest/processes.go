@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Running returns the processes that have to do with the world: run the binary under test, or have the world's
-// folders as their working folder, program, root or in their environment. What was just killed gets a moment to be
-// gone.
+// Running returns the world's running processes. These processes run the binary under test, or name a folder of the
+// world as program, working folder, root or environment variable. Running first gives killed processes two seconds to
+// end.
 func Running(w *World) []string {
 	base := filepath.Dir(w.Home)
 	var found []string
@@ -46,8 +46,8 @@ func Running(w *World) []string {
 	}
 }
 
-// Kill starts a run of the pipeline, a name and flags, and kills hexmage and its process group, without warning: so
-// long after the first event that has the text. It returns the process's id, or 0 when the run ended before.
+// Kill starts a run of the pipeline, given as a name and flags. After an event with the text after, it waits, and then
+// kills hexmage and its process group. It returns the process ID, or 0 if the run ended earlier.
 func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

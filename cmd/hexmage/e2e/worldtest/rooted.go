@@ -11,16 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rooted is the first argument with which the test binary runs a command in another root folder: how, and the folder,
-// are the arguments after it.
+// Rooted is the first argument that makes the test binary run a command in another root folder. The next arguments are
+// the kind of root, and the folder.
 const Rooted = "-rooted"
 
-// person is the user and group of whom a machine has one.
+// person is the user and group ID of the only user of a machine.
 const person = 1000
 
-// runRooted is that, in a mount namespace of its own. In a "bare" root there is what is in the folder and nothing
-// else; "chroot" has /proc and /dev, too; and in "system", which has all that a system has, the command is a
-// person's, in an empty folder.
+// runRooted runs a command in a new mount namespace. A "bare" root has only the folder's files. "chroot" adds /proc and
+// /dev. "system" has a whole system, and the command runs as a user in an empty folder.
 func runRooted(args []string) error {
 	if len(args) < 3 {
 		return fmt.Errorf("%q: want how, a folder, and a command", args)
@@ -32,7 +31,7 @@ func runRooted(args []string) error {
 	show := map[string][]string{"chroot": {"proc", "dev"}, "system": {"proc", "dev", "sys"}}[how]
 	if how == "system" {
 		if err := unix.Mount(root, root, "", unix.MS_BIND, ""); err != nil {
-			return fmt.Errorf("make it a mount: %w", err)
+			return fmt.Errorf("make the root a mount point: %w", err)
 		}
 	}
 	for _, dir := range show {
@@ -53,7 +52,7 @@ func runRooted(args []string) error {
 		}
 		return syscall.Exec(args[0], args, os.Environ())
 	}
-	if err := unix.PivotRoot(".", "."); err != nil { // in a chroot there are no user namespaces
+	if err := unix.PivotRoot(".", "."); err != nil { // user namespaces do not work in a chroot
 		return fmt.Errorf("change the root: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {

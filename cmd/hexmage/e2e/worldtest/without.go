@@ -14,11 +14,11 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// without is the first argument with which the test binary runs a command on a machine that lacks a program of the
-// host, which is the argument after it.
+// without is the first argument that makes the test binary run a command on a machine that lacks a program of the host.
+// The next argument is the program.
 const without = "-without"
 
-// runWithout is that: in a mount namespace of its own, in which something else stands wherever the program is.
+// runWithout runs a command in a new mount namespace, in which another file hides each instance of the program.
 func runWithout(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("%q: want a program, and a command", args)
@@ -38,7 +38,7 @@ func runWithout(args []string) error {
 	}
 }
 
-// RunWithout runs hexmage where the host has no such program.
+// RunWithout runs hexmage on a host that lacks the program.
 func (w *World) RunWithout(t *testing.T, program string, args ...string) *Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

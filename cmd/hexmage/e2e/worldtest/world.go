@@ -24,10 +24,10 @@ import (
 
 const Pipeline = "qwen3-aot-v79"
 
-// Simulated chooses the profile that needs no package of Qualcomm's.
+// Simulated selects the profile that needs no Qualcomm packages.
 const Simulated = "--profile=simulated"
 
-// The files of the pipeline, of the module that it calls, and of the toy model on the simulated phone.
+// Files of the pipeline, of its module, and of the toy model on the simulated phone.
 const (
 	PipelineFile  = "pipelines/" + Pipeline + ".hcl"
 	ModuleFile    = "modules/mllm-aot/main.hcl"
@@ -35,21 +35,20 @@ const (
 	ProfileFile   = "modules/mllm-aot/simulated.hcl"
 )
 
-// AOT is the address of that module: what its steps' names begin with.
+// AOT is the address of the pipeline's module, and the prefix of its steps.
 const AOT = "module.aot."
 
-// RunLimit is what a command may take before it counts as one that hangs: on two cores that many share the first run
-// takes minutes.
+// RunLimit is the timeout of a command. On two shared cores the first run takes minutes.
 const RunLimit = 15 * time.Minute
 
-// World is a workspace, a home and a cache: what one person has.
+// World is a workspace, a home and a cache of one user.
 type World struct {
 	Dir, Home, Cache string
-	Env              []string // beside the usual
+	Env              []string // in addition to the default
 }
 
-// NewWorld makes a workspace with the shipped pipelines, modules and the example op package, an empty home, and an
-// empty cache. It is there as long as the test.
+// NewWorld creates a workspace with an empty home and an empty cache. The workspace has the shipped pipelines and
+// modules and the example op package. The test removes it at its end.
 func NewWorld(t *testing.T) *World {
 	t.Helper()
 	w := LastingWorld(t)
@@ -57,7 +56,7 @@ func NewWorld(t *testing.T) *World {
 	return w
 }
 
-// LastingWorld makes one that is there as long as the process: for a set-up that many tests stand on.
+// LastingWorld creates a world that lasts until the process ends, for several tests.
 func LastingWorld(t *testing.T) *World {
 	t.Helper()
 	base, err := os.MkdirTemp(Base(), "world-")
@@ -79,8 +78,7 @@ func LastingWorld(t *testing.T) *World {
 	return w
 }
 
-// WithDownloads links the packages that toolchaintest keeps into the cache, so that they are not downloaded every
-// time.
+// WithDownloads links toolchaintest's packages into the cache, to avoid downloads.
 func (w *World) WithDownloads(t *testing.T) *World {
 	t.Helper()
 	from := toolchaintest.Downloads(t)
@@ -91,7 +89,7 @@ func (w *World) WithDownloads(t *testing.T) *World {
 	return w
 }
 
-// Warmed returns a world whose cache knows everything that the first run did. The run itself happens once.
+// Warmed returns a world whose cache has the results of the first run, which runs once.
 func Warmed(t *testing.T) *World {
 	t.Helper()
 	cold, _ := FirstRun(t)
@@ -102,8 +100,8 @@ func Warmed(t *testing.T) *World {
 	return w
 }
 
-// FirstRun runs the pipeline from nothing but packages, once for all tests; as root without a network, which must not
-// be missed.
+// FirstRun runs the pipeline once for all tests, with only the downloaded packages in its cache. If the user is root,
+// the run has no network, to show that it needs none.
 func FirstRun(t *testing.T) (*World, *Outcome) {
 	t.Helper()
 	s := shared()
@@ -121,13 +119,9 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 	return s.cold, s.first
 }
 
-// CloneCache makes a cache of its own with the blobs, results and trees of another. Blobs and trees are linked, not
-// copied: hexmage replaces files of its store and never writes into one, but for the pack of results.
+// CloneCache links the blobs, results and trees of another cache into a new cache. hexmage replaces such files, and
+// never writes into them.
 func CloneCache(from, to string) error {
-	if err := os.CopyFS(filepath.Join(to, "results"), os.DirFS(filepath.Join(from, "results"))); err != nil &&
-		!errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	return Link(from, to, func(p string) bool {
 		top, rest, _ := strings.Cut(p, string(filepath.Separator))
 		return slices.Contains([]string{"blake3", "trees"}, top) &&
@@ -135,7 +129,8 @@ func CloneCache(from, to string) error {
 	})
 }
 
-// Link links or, where that is not possible, copies those files below from that keep wants.
+// Link makes hard links in one folder for files of another folder. The function keep selects the files. Link copies
+// files that it cannot link.
 func Link(from, to string, keep func(rel string) bool) error {
 	return filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -187,7 +182,8 @@ func CopyFile(from, to string) error {
 	return errors.Join(err, out.Close(), os.Chtimes(to, time.Time{}, st.ModTime()))
 }
 
-// Command is hexmage with the world's environment and nothing else of ours but the way to the network.
+// Command returns hexmage with the world's environment. From the test's environment it takes only TMPDIR and the proxy
+// settings.
 func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, Hexmage(), args...)
 	cmd.Dir = w.Dir
@@ -204,7 +200,7 @@ func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Outcome is how one command ended.
+// Outcome is the result of a command.
 type Outcome struct {
 	Code           int
 	Stdout, Stderr string
@@ -245,20 +241,20 @@ func Ended(t *testing.T, cmd *exec.Cmd) *Outcome {
 	return &Outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(start)}
 }
 
-// Ran is what a run did, from its events.
+// Ran describes a run by its events.
 type Ran struct {
 	*Outcome
 	Executed, Cached int
-	Names            []string // "step action" of what was executed, sorted
+	Names            []string // "step action" of executed actions, sorted
 }
 
-// Line is any of the events.
+// Line is an event, with the fields of all kinds of events.
 type Line struct {
 	Event, Step, Name, Outcome string
 	Executed, Cached           int
 }
 
-// RunJSON runs the pipeline and wants it to succeed.
+// RunJSON runs the pipeline, which must succeed.
 func (w *World) RunJSON(t *testing.T, args ...string) Ran {
 	t.Helper()
 	o := w.Run(t, append([]string{"--json", "run"}, args...)...)
@@ -275,10 +271,10 @@ func RanOf(t *testing.T, o *Outcome) Ran {
 	for text := range strings.Lines(o.Stdout) {
 		var l Line
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			t.Fatalf("an event that is no JSON: %v: %s", err, text)
+			t.Fatalf("an event is not valid JSON: %v: %s", err, text)
 		}
 		switch {
-		case l.Event == "node_finished" && l.Outcome == "executed":
+		case l.Event == "action_finished" && l.Outcome == "executed":
 			r.Names = append(r.Names, strings.TrimSpace(l.Step+" "+l.Name))
 		case l.Event == "build_finished":
 			r.Executed, r.Cached = l.Executed, l.Cached
@@ -311,17 +307,17 @@ func (w *World) Write(t *testing.T, name, text string) {
 	}
 }
 
-// Edit replaces text that must be there.
+// Edit replaces text in a file, which must contain it.
 func (w *World) Edit(t *testing.T, name, old, new string) {
 	t.Helper()
 	text := Read(t, filepath.Join(w.Dir, name))
 	if !strings.Contains(text, old) {
-		t.Fatalf("%s: there is no %q to change", name, old)
+		t.Fatalf("%s: %q is missing", name, old)
 	}
 	w.Write(t, name, strings.Replace(text, old, new, 1))
 }
 
-// Shipped are the texts of the pipeline and its module, by their files.
+// Shipped maps the files of the pipeline and its module to their texts.
 type Shipped map[string]string
 
 func (w *World) Shipped(t *testing.T) Shipped {
@@ -333,7 +329,7 @@ func (w *World) Shipped(t *testing.T) Shipped {
 	return s
 }
 
-// WriteShipped puts the texts into the workspace.
+// WriteShipped writes the texts to the workspace.
 func (w *World) WriteShipped(t *testing.T, s Shipped) {
 	t.Helper()
 	for file, text := range s {
@@ -341,7 +337,7 @@ func (w *World) WriteShipped(t *testing.T, s Shipped) {
 	}
 }
 
-// With is the pipeline with new in the place of old, which must be in one of the files.
+// With replaces the text old in the pipeline, and returns the result. One of the files must contain this text.
 func (s Shipped) With(t *testing.T, old, new string) Shipped {
 	t.Helper()
 	for _, file := range []string{ModuleFile, SimulatedFile, ProfileFile, PipelineFile} {
@@ -355,7 +351,7 @@ func (s Shipped) With(t *testing.T, old, new string) Shipped {
 	return nil
 }
 
-// And is the pipeline with more blocks in its module.
+// And returns the pipeline with additional blocks in its module.
 func (s Shipped) And(blocks string) Shipped {
 	s = maps.Clone(s)
 	const toolchains = "\ntoolchain \"busybox\" {}\ntoolchain \"mllm\" {}\n"
@@ -366,14 +362,14 @@ func (s Shipped) And(blocks string) Shipped {
 	return s
 }
 
-// Output is the pipeline with one more output, of which the module knows the value.
+// Output returns the pipeline with an additional output. Its value is an expression in the module.
 func (s Shipped) Output(name, value string) Shipped {
 	s = s.And("output \"" + name + "\" { value = " + value + " }\n")
 	s[PipelineFile] += "\noutput \"" + name + "\" { value = module.aot." + name + " }\n"
 	return s
 }
 
-// Wants checks a command that must fail: its code, and what it must say.
+// Wants checks a command's exit code, and whether the command's output contains all texts.
 func Wants(t *testing.T, o *Outcome, code int, texts ...string) {
 	t.Helper()
 	if o.Code != code {
@@ -386,7 +382,7 @@ func Wants(t *testing.T, o *Outcome, code int, texts ...string) {
 	}
 }
 
-// Exit codes, as people's scripts know them.
+// Exit codes that users see.
 const (
 	ExitOK     = 0
 	ExitFailed = 1
@@ -395,7 +391,7 @@ const (
 	ExitCheck  = 5
 )
 
-// Clean wants nothing half done in the cache.
+// Clean checks that the cache has no unfinished files.
 func (w *World) Clean(t *testing.T) {
 	t.Helper()
 	if entries, err := os.ReadDir(filepath.Join(w.Cache, "tmp")); err != nil || len(entries) > 0 {
@@ -415,15 +411,15 @@ func (w *World) Clean(t *testing.T) {
 // MLLMAOT is the pipeline for all architectures that mllm compiles ahead of time.
 const MLLMAOT = "mllm-aot"
 
-// Family are the arguments for MLLMAOT that make it build another architecture than qwen3-aot-v79, and how many nodes
-// of how many Qualcomm's compiler takes of its small model.
+// Family maps arguments of MLLMAOT to the number of nodes that Qualcomm's compiler accepts. Each argument selects the
+// small model of an architecture that qwen3-aot-v79 does not use.
 func Family() map[string]string {
 	return map[string]string{"--var=architecture=qwen2": "1680 of 1680", "--var=architecture=llama": "1580 of 1580"}
 }
 
 const Library = "libQnnLLaMAPackage.so"
 
-// Vendor has Qualcomm's packages: two releases for each of two systems.
+// Vendor returns Qualcomm's packages for two systems, each in a new and an old release.
 func Vendor(t *testing.T) (newX86, oldX86, newARM, oldARM string) {
 	libs := func(name, below string) string { return filepath.Join(toolchaintest.Root(t, name), below) }
 	return libs("htp_host", "onnxruntime_qnn"), libs("htp_host@2.4.0", "onnxruntime_qnn"),

@@ -45,5 +45,5 @@ json.dump(want(m.state_dict()), open(os.path.join(out, "module.json"), "w"), ind
 save("inner.pth", {"model": m.state_dict(), "epoch": 3})
 save("whole.pth", m)
 q = torch.quantize_per_tensor(torch.randn(3), 0.1, 0, torch.qint8)
-save("quantised.pth", {"q": q})
+save("quantized.pth", {"q": q})
 print(torch.__version__)

@@ -1,6 +1,6 @@
-"""Asks the vendor's compiler for which types it takes operations: taken.py PROGRAMS LIBRARIES SOC_MODEL VTCM_MB OUT.
+"""Asks Qualcomm's compiler in which types it takes operations: taken.py PROGRAMS LIBRARIES SOC_MODEL VTCM_MB OUT.
 
-Each operation is a graph of its own in each type. a16w8 is activations of 16 bits and weights of 8 (of norms unsigned ones), a16a8 the same for two activations, a16 activations alone, f16 and f32
+Each operation is a graph of its own in each type. a16w8 is activations of 16 bits and weights of 8 (of norms unsigned with 8 bits, signed with 16), a16a8 the same for two activations, a16 activations alone, f16 and f32
 floats. OUT is {OP: {TYPES: ""}}, with what the compiler says in place of "" where it does not take it. It fails where the compiler fails in a way that is no refusal.
 """
 
@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 ACTIVATIONS = {"a8": np.uint8, "a16": np.uint16}
 WEIGHTS = {"w4": ml_dtypes.int4, "w8": np.int8, "w16": np.int16}
-UNSIGNED = {"w8": np.uint8, "w16": np.uint16}  # of norms
+NORMS = {"w8": np.uint8, "w16": np.int16}
 FLOATS = {"f16": TensorProto.FLOAT16, "f32": TensorProto.FLOAT}
 SHAPE = (1, 8, 64)
 # Of operations with weights: the shape of what they take and of the weights, along which axis these have a scale each, attributes, and the shape of what comes out.
@@ -29,7 +29,7 @@ PRODUCTS = {
 }
 ONE = "CumSum Elu Gelu Relu Softmax".split()
 TWO = ["Add"]
-# How a refusal reads: of the vendor's validation, of the vendor's compiler at its end, and of ONNX Runtime where the provider refuses a Conv whose layout it has changed.
+# How a refusal reads: of Qualcomm's validation, of its compiler at its end, and of ONNX Runtime where the provider refuses a Conv whose layout it has changed.
 REFUSALS = re.compile(
     r"QNN\.backendValidateOpConfig\(\) failed for node .* with error code 3110"
     r"|Failed to finalize QNN graph\. .*, Code: 1002$"
@@ -60,7 +60,7 @@ class Graph:
         return name
 
     def pair(self, x, kind):
-        """x quantised and dequantised."""
+        """x quantized and dequantized."""
         most = np.iinfo(kind).max
         of = self.constant(np.float32(8 / most)), self.constant(np.asarray(most // 2 + 1, kind))
         return self.node("DequantizeLinear", [self.node("QuantizeLinear", [x, *of], f"{x}_q"), *of], f"{x}_dq")
@@ -96,9 +96,9 @@ def made(op, types, at):
             second = g.constant(r.standard_normal(weights).astype(helper.tensor_dtype_to_np_dtype(floats)))
         else:
             of = types[types.index("w") :]
-            if axis is None and of not in UNSIGNED:
+            if axis is None and of not in NORMS:
                 return None
-            second = g.weight(UNSIGNED[of] if axis is None else WEIGHTS[of], weights, axis)
+            second = g.weight(NORMS[of] if axis is None else WEIGHTS[of], weights, axis)
         g.node(op, [x("x", shape), second], op, **attributes)
     elif types not in (*ACTIVATIONS, *FLOATS):
         return None
