@@ -117,7 +117,11 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		own := *a
 		own.Profile = profile
 		own.Env.Stderr = io.Discard
-		p, diags, err := own.planConfig(cfg)
+		d, err := own.planDomain()
+		if err != nil {
+			return nil, err
+		}
+		p, diags, err := own.planConfig(cfg, d)
 		switch {
 		case err != nil:
 			return nil, err

@@ -72,10 +72,14 @@ func (a *app) plan(pipeline string, steps []string) (*planned, error) {
 	if err := a.checkPipeline(pipeline); err != nil {
 		return nil, err
 	}
+	d, err := a.planDomain() // before the pipeline, so that they load at the same time
+	if err != nil {
+		return nil, err
+	}
 	cfg, diags := a.load(pipeline)
 	var p *planned
 	if !diags.HasErrors() {
-		whole, more, err := a.planConfig(cfg)
+		whole, more, err := a.planConfig(cfg, d)
 		if err != nil {
 			return nil, err
 		}
@@ -93,11 +97,7 @@ func (a *app) plan(pipeline string, steps []string) (*planned, error) {
 	return p, nil
 }
 
-func (a *app) planConfig(cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
-	d, err := a.planDomain()
-	if err != nil {
-		return nil, nil, err
-	}
+func (a *app) planConfig(cfg *config.Pipeline, d *domain) (*planned, hcl.Diagnostics, error) {
 	o := a.plannerOptions(cfg, d)
 	o.Strays = a.strays(cfg)
 	p, more, diags := planner.Plan(o)
@@ -391,7 +391,11 @@ func (a *app) validate(name string) ([]checked, error) {
 	for _, profile := range profiles {
 		own := *a
 		own.Profile = profile
-		p, more, err := own.planConfig(cfg)
+		d, err := own.planDomain()
+		if err != nil {
+			return append(out, checked{name, profile, false}), err
+		}
+		p, more, err := own.planConfig(cfg, d)
 		if err != nil {
 			return append(out, checked{name, profile, false}), err
 		}

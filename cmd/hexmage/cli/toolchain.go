@@ -106,7 +106,11 @@ func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, err
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	p, more, err := a.planConfig(cfg)
+	d, err := a.planDomain()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, more, err := a.planConfig(cfg, d)
 	if p != nil {
 		for _, n := range p.Instances { // failures have no place, since the file does not exist
 			n.Where, n.Source = "", ""
