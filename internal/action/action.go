@@ -26,8 +26,7 @@ type Command struct {
 	Platform map[string]string // keys are the Property constants
 }
 
-// Action is a Command and the digest of all the inputs of the Command, like REAPI's Action message. Executors do not
-// change it.
+// Action is a Command with the digest of its inputs, like REAPI's Action message. Executors must not change an Action.
 type Action struct {
 	Command    Command
 	InputRoot  digest.Digest // digest of the root Directory message
@@ -89,7 +88,7 @@ type Encoded struct {
 	Command []byte
 }
 
-// Encode returns the action's canonical wire form, with digests of the function fn.
+// Encode returns the action's canonical wire form. All digests in it use the hash function fn.
 func (a *Action) Encode(fn digest.Function) Encoded {
 	cmd := a.Command.encode()
 	b := make([]byte, 0, 256)
@@ -105,7 +104,7 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 	return Encoded{Key: fn.Bytes(b), Action: b, Command: cmd}
 }
 
-// Key returns the action's cache key, a digest of the function fn.
+// Key returns the action's cache key. The digest uses the hash function fn.
 func (a *Action) Key(fn digest.Function) digest.Digest { return a.Encode(fn).Key }
 
 func (c *Command) encode() []byte {
@@ -137,7 +136,7 @@ func encodeDuration(d time.Duration) []byte {
 	return appendNumber(appendNumber(nil, 1, int64(d/time.Second)), 2, int64(d%time.Second))
 }
 
-// AppendDigest appends d as a Digest message in the given field.
+// AppendDigest appends d to b, as a Digest message in the given field.
 func AppendDigest(b []byte, field protowire.Number, d digest.Digest) []byte {
 	return AppendMessage(b, field, appendNumber(AppendString(nil, 1, d.Hex()), 2, d.Size()))
 }

@@ -40,7 +40,7 @@ type Result struct {
 	Cached bool
 }
 
-// MaxInline is the maximum size in bytes of Stdout in a Result, and of Stderr.
+// MaxInline is the maximum size of Result.Stdout, and of Result.Stderr, in bytes.
 const MaxInline = 64 << 10
 
 // OutputFile is a file that the command wrote.
@@ -50,7 +50,7 @@ type OutputFile struct {
 	Executable bool
 }
 
-// OutputDir is a folder that the command wrote. The store has a blob for each Directory message of the folder.
+// OutputDir is a folder that the command wrote. The store contains a blob for each Directory message of the folder.
 type OutputDir struct {
 	Path string
 	Tree digest.Digest // REAPI's Tree message: all Directories in one blob
@@ -90,7 +90,7 @@ func (r *Result) Encode() []byte {
 	return AppendMessage(b, 9, m)
 }
 
-// DecodeResult decodes an ActionResult message that contains digests of the function fn. It ignores unknown fields and
+// DecodeResult decodes an ActionResult message whose digests use the hash function fn. It ignores unknown fields and
 // fails on malformed bytes.
 func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 	r := &Result{}
@@ -193,7 +193,7 @@ func decodeDuration(m []byte) (time.Duration, error) {
 	return time.Duration(s)*time.Second + time.Duration(ns), nil
 }
 
-// DecodeDigest decodes a Digest message that contains a digest of the function fn.
+// DecodeDigest decodes a Digest message whose hash comes from the function fn.
 func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 	var hexHash []byte
 	var size uint64
@@ -242,7 +242,7 @@ func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error)
 	return nil
 }
 
-// DecodeAction decodes an Action message that contains digests of the function fn. It also returns the digest of the
+// DecodeAction decodes an Action message whose digests use the hash function fn. It also returns the digest of the
 // Command message, which DecodeCommand decodes.
 func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Digest, err error) {
 	a = &Action{}

@@ -56,8 +56,8 @@ type Output struct {
 	Varies string `json:"varies,omitempty"`
 }
 
-// Input places a file or folder at a path in the exec root, or in an Artifact at a path in the artifact. Exactly one of
-// the fields Artifact, Spec, Host and Content is set.
+// Input places a file or folder at a path in the exec root or in an Artifact. Exactly one of the fields Artifact, Spec,
+// Host and Content is set.
 type Input struct {
 	// slash path; "": for a folder the root itself, for a file the artifact itself
 	Path string `json:"path,omitempty"`
@@ -74,7 +74,7 @@ type Input struct {
 	Whole bool `json:"-"`
 }
 
-// As returns a copy of the input with another Path.
+// As returns a copy of the input with the given path.
 func (i Input) As(path string) Input {
 	i.Path = path
 	return i
@@ -136,11 +136,12 @@ type Artifact struct {
 	Parts []Input // a File or Value has one part, with Path ""
 }
 
-// Listing maps the Input.Path of an input that an earlier step made to the files in this input, as sorted slash paths.
+// Listing lists the files in inputs that earlier steps made. It maps the Input.Path of each input to sorted slash
+// paths.
 type Listing map[string][]string
 
-// HostFile is the path of a list in a toolchain that consists of host programs. Each line of the list is the absolute
-// path of a host file that the programs read outside the toolchain's folder.
+// HostFile is the path of a text file in a toolchain of host programs. Each line is the absolute path of a host file
+// that the programs read outside the toolchain's folder.
 const HostFile = ".hexmage/host"
 
 // Names of Platform properties, which executors and Route understand.
@@ -192,7 +193,7 @@ const (
 	PropertyReads = "reads"
 )
 
-// AddressesFixed is the only value of PropertyAddresses.
+// AddressesFixed is the only value of PropertyAddresses. It disables address space layout randomization.
 const AddressesFixed = "fixed"
 
 // ExecutorLocal is the name of the executor that runs actions on this machine.

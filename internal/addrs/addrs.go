@@ -17,8 +17,8 @@ import (
 // of an instance.
 const Toolchain = "toolchain"
 
-// Step is the address of a step block. For example, the block `step "patch" "ops"` of the pipeline has the address {"",
-// patch, ops}.
+// Step is the address of a step block. For example, the block `step "patch" "ops"` of the pipeline has the Kind
+// "patch", the Name "ops" and no Module.
 type Step struct {
 	Module     Module
 	Kind, Name string
@@ -43,23 +43,23 @@ func (s Step) Short() string {
 	return s.Module.Of(s.Kind + "." + s.Name)
 }
 
-// Instance is the address of a step, or of one for_each instance of a step with for_each.
+// Instance is the address of a step without for_each, or of one instance of a step with for_each.
 type Instance struct {
 	Step
 	Key   string // the for_each key
 	Keyed bool   // false for a step without for_each
 }
 
-// String returns `step.exec.gen["v12"]`.
+// String returns the address as references spell it, such as `step.exec.gen["v12"]`.
 func (i Instance) String() string { return i.Step.String() + i.suffix() }
 
 // MarshalText returns the address as String formats it.
 func (i Instance) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
-// Short returns `exec.gen["v12"]`.
+// Short returns the address as reports spell it, such as `exec.gen["v12"]`.
 func (i Instance) Short() string { return i.Step.Short() + i.suffix() }
 
-// Title returns the default title of a table that the instance writes: "gen", or "gen, v12" for an instance of
+// Title returns the default title of a table that the instance writes, such as "gen", or "gen, v12" for an instance of
 // for_each.
 func (i Instance) Title() string {
 	if !i.Keyed {
@@ -76,7 +76,7 @@ func (i Instance) suffix() string {
 }
 
 // Dir returns the slash path of the instance's folder in an exec root, such as "toolchains/llvm", "steps/patch/ops",
-// "steps/exec/gen/+v12" or "steps/module.aot/patch/ops". No other instance has this folder or an output below it.
+// "steps/exec/gen/+v12" or "steps/module.aot/patch/ops". No other instance uses this folder.
 func (i Instance) Dir() string {
 	dir := i.Step.dir()
 	if i.Keyed {
@@ -144,8 +144,8 @@ func (o Output) String() string {
 }
 
 // Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops.dir", or
-// "steps/exec/gen.so/v12" for an instance of for_each. Outputs with the same name of all
-// instances are in one folder, so a step that uses 10,000 instances gets one input folder.
+// "steps/exec/gen.so/v12" for an instance of for_each. All instances of a step share one folder for outputs with the
+// same name, so a step that uses 10,000 instances gets one input folder.
 func (o Output) Path() string {
 	if o.Kind == Toolchain {
 		return o.Dir()
@@ -157,9 +157,9 @@ func (o Output) Path() string {
 	return path
 }
 
-// Covers reports whether s, as a user typed it, includes the step at. If s has a module without keys, it includes the
-// step in all instances of the module. If s has only a module, it includes all steps of the module and of the modules
-// that the module calls.
+// Covers reports whether the address s, which a user typed, includes the step in the parameter at. If s names a module
+// without keys, it includes the step in all instances of the module. If s names only a module, it includes all steps of
+// the module and of the modules that the module calls.
 func (s Step) Covers(at Step) bool {
 	here, there := s.Module.levels(), at.Module.levels()
 	if len(here) > len(there) {
@@ -240,7 +240,7 @@ func SortOutputs(os []Output) []Output {
 	return slices.Compact(os)
 }
 
-// SortInstances sorts the slice is in place by address, and returns it without duplicates.
+// SortInstances is like SortOutputs, for addresses of instances.
 func SortInstances(is []Instance) []Instance {
 	slices.SortFunc(is, Compare)
 	return slices.Compact(is)

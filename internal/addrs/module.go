@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Module is the address of a module, such as "module.aot" or `module.aot["Alpha7"].module.ops`; the pipeline itself is
-// "". The second example is the call "ops" in the instance "Alpha7" of the call "aot". From returns addresses relative
-// to another module, which may begin with outer.N: the caller N levels up.
+// Module is the address of a module, such as "module.aot", or "" for the pipeline itself. In
+// `module.aot["Alpha7"].module.ops`, "Alpha7" is the for_each key of the call "aot". An address that From returns may
+// begin with outer.N, which means the caller N levels up.
 type Module string
 
 const (
@@ -17,10 +17,11 @@ const (
 	outerWord  = "outer."
 )
 
-// Call returns the address of the module that m calls by that name.
+// Call returns the address of the module that m calls by the given name.
 func (m Module) Call(name string) Module { return m.join(Module(moduleWord + name)) }
 
-// Copy returns the address of a module that m calls with for_each, by the names of the call and the instance.
+// Copy returns the address of one instance of a for_each call in m. The parameters are the call's name and the
+// instance's key.
 func (m Module) Copy(name, key string) Module {
 	return m.join(Module(moduleWord + name + "[" + strconv.Quote(key) + "]"))
 }
@@ -98,9 +99,8 @@ func (l level) outer() int {
 	return n
 }
 
-// From returns the address of m relative to the module at: "" if m and at are equal, or the rest of the path if m is
-// below at. Otherwise it is outer.N with the rest of the path. Two modules with the same relation to at give the same
-// result.
+// From returns the address of m relative to another module. The result is "" if both are equal, or the rest of the path
+// if m is below the other module. Otherwise it is outer.N with the rest of the path.
 func (m Module) From(at Module) Module {
 	switch {
 	case m == at:
@@ -122,7 +122,7 @@ func (m Module) From(at Module) Module {
 	return out
 }
 
-// Seen returns the full address of a module whose address relative to m is rel. It is the inverse of From.
+// Seen returns the full address of the module whose address relative to m is rel. It is the inverse of From.
 func (m Module) Seen(rel Module) Module {
 	if !strings.HasPrefix(string(rel), outerWord) {
 		return m.join(rel)
@@ -159,7 +159,7 @@ func (m Module) Dir() string {
 	return dir
 }
 
-// ParseModule parses "module.aot" or `module.aot["Alpha7"].module.ops`.
+// ParseModule parses an address such as "module.aot" or `module.aot["Alpha7"].module.ops`.
 func ParseModule(s string) (Module, error) {
 	m := Module(s)
 	levels := m.levels()

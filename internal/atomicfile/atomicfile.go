@@ -20,7 +20,7 @@ import (
 )
 
 // Temp creates a temporary file in dir, which Commit later renames. The file name contains the process ID, so that
-// Sweep can tell whether the process still runs. Only the owner can read and write the file.
+// Sweep can check whether the process still runs. Only the owner can read and write the file.
 func Temp(dir, prefix string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, TempName(prefix)+"*")
 	if err != nil {
@@ -29,7 +29,7 @@ func Temp(dir, prefix string) (*os.File, error) {
 	return f, nil
 }
 
-// TempName returns the prefix "prefix-pid-" for names of temporary files of this process. The caller appends the rest
+// TempName returns "PREFIX-PID-", the start of a name for a temporary file of this process. The caller appends the rest
 // of the name.
 func TempName(prefix string) string {
 	return prefix + "-" + strconv.Itoa(os.Getpid()) + "-"
@@ -71,7 +71,7 @@ func Place(f *os.File, path string, perm fs.FileMode) error {
 	return nil
 }
 
-// Rename renames the file from to path. If the folder of path is missing, Rename creates it. Rename does not sync.
+// Rename renames a file to path, and creates the folder of path if it is missing. Rename does not sync.
 func Rename(from, path string) error {
 	err := os.Rename(from, path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -106,8 +106,8 @@ func write(f *os.File, path string, data []byte) error {
 	return nil
 }
 
-// PlaceFile is like WriteFile, but does not sync, so a crash of the machine may lose the file. Readers see either the
-// whole file or no new file. If the folder of path is missing, PlaceFile creates it.
+// PlaceFile is like WriteFile, but does not sync, so a crash of the machine may lose the file. Readers never see a
+// partial file. If the folder of path is missing, PlaceFile creates it.
 func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 	dir := filepath.Dir(path)
 	f, err := Temp(dir, ".new")
@@ -129,10 +129,10 @@ func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 // folderAge is how many times older than a file a folder must be for Sweep to remove it.
 const folderAge = 24
 
-// Sweep removes old temporary files and folders in dir whose process has ended. It finds the process ID in the name:
-// TempName's names, or NAME-PID. Files must be older than age. Folders must be older than 24 times age, because a
-// folder's time does not show changes deeper inside. The age protects running processes that Sweep cannot see, such as
-// processes in another container. Sweep skips files and folders that it cannot remove.
+// Sweep removes temporary files and folders of dead processes from dir. It recognizes the names of TempName, and names
+// of the form NAME-PID. Files must be older than age. Folders must be older than 24 times age, because a folder's time
+// does not show changes deeper inside. The age protects running processes that Sweep cannot see, such as processes in
+// another container. Sweep skips files and folders that it cannot remove.
 func Sweep(dir string, age time.Duration) error { return SweepNamed(dir, "", age) }
 
 // SweepNamed is like Sweep, but removes only files and folders with names from TempName(prefix). Use it for folders

@@ -8,8 +8,8 @@ import (
 )
 
 // Lock takes an exclusive lock on the file at path, and returns a function that releases the lock. If the file is
-// missing, Lock creates it. Lock waits for other holders, also in this process, until ctx ends, and then returns the
-// cause of ctx.
+// missing, Lock creates it. Lock waits for other holders, including holders in this process. If ctx ends first, Lock
+// returns the cause of ctx.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return lock(ctx, path, os.O_RDWR)
 }

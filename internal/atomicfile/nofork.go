@@ -2,9 +2,9 @@ package atomicfile
 
 import "syscall"
 
-// WriteProgram calls write, which must write and close an executable file, and prevents forks of this process
-// meanwhile. Otherwise a forked child could hold the file open for writing until the child's execve. Then the kernel
-// would refuse to run the file ("text file busy"). The function write must not call WriteProgram.
+// WriteProgram calls write, and prevents forks of this process during the call. The function write must write and close
+// an executable file, and must not call WriteProgram. Without WriteProgram, a forked child could keep the file open.
+// The kernel would then refuse to run the file ("text file busy").
 func WriteProgram(write func() error) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

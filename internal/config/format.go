@@ -33,8 +33,8 @@ func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 }
 
 // FormatFiles formats the named files, and all *.hcl files below the named folders. It returns the sorted names of the
-// files that were not in canonical layout. If check is true, it changes no file. It replaces each file as a whole, so
-// an interruption damages no file.
+// files that were not in canonical layout. If check is true, it changes no file. Otherwise it replaces each file
+// atomically.
 func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagnostics, err error) {
 	files, err := formatted(names)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 )
 
 // Load reads a pipeline and the modules that the pipeline calls. The pipeline is the file pipelines/<name>.hcl, or all
-// *.hcl files in the folder pipelines/<name>. Load reads values of variables from *.hexvars.hcl files in the folders
-// pipelines and pipelines/<name>, except from files named after another pipeline. The function find locates modules
-// whose source is not a relative path, and may be nil. If there are errors, Load returns the parts that it could read,
-// so that diagnostics can quote them.
+// *.hcl files in the folder pipelines/<name>. Values of variables come from *.hexvars.hcl files in the folders
+// pipelines and pipelines/<name>. In the folder pipelines, Load skips files named after another pipeline. The function
+// find locates modules whose source is not a relative path, and may be nil. After errors, Load returns the parts that
+// it could read, so that diagnostics can quote them.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	return LoadWith(fsys, ModuleFolder{}, name, find)
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Modules is the workspace's folder for modules that a pipeline calls by name. It is to modules what Folder is to
-// pipelines.
+// Modules is the name of the workspace's folder for modules that a pipeline calls by name.
 const Modules = "modules"
 
 const (
@@ -183,8 +182,8 @@ func (p *Pipeline) Text(r hcl.Range) string {
 	return ""
 }
 
-// Called returns the folder of the module that a file in f calls. A relative source is relative to f. The function find
-// locates modules with any other source.
+// Called returns the folder of the module that a file in the folder f calls. A relative source is relative to f. The
+// function find locates modules with any other source.
 func (f ModuleFolder) Called(source string, find Finder) (ModuleFolder, error) {
 	if source != "." && source != ".." && !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
 		if find == nil {

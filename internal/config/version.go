@@ -10,8 +10,9 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// SetVersion sets the version of all toolchains with the given name: in the pipeline, in its profiles, and in the
-// modules that it calls. If no toolchain has this name, SetVersion returns the names of all toolchains, otherwise nil.
+// SetVersion sets the version of all toolchains with the given name in the pipeline, in its profiles, and in the
+// modules that the pipeline calls. If no toolchain has this name, SetVersion returns the names of all toolchains,
+// otherwise nil.
 func (p *Pipeline) SetVersion(name, version string) (others []string) {
 	found := false
 	all := map[string]bool{}

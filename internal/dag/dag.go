@@ -7,7 +7,7 @@ package dag
 import "slices"
 
 // Order sorts the keys so that each key follows all of its dependencies, and otherwise keeps the given order. It
-// ignores dependencies that are not in keys. If there are dependency cycles, order is invalid, and cycles has one
+// ignores dependencies that are not in keys. If there are cycles, order is invalid, and the result cycles contains one
 // shortest cycle for each group of keys that depend on each other. In a cycle, each key depends on the next key, and
 // the last key depends on the first.
 func Order[K comparable](keys []K, deps func(K) []K) (order []K, cycles [][]K) {

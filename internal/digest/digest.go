@@ -138,15 +138,14 @@ func hashRest(h hash.Hash, r io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// Sum returns the digest of the content that was written to h, which has n bytes. The hash h must be the result of
-// f.New.
+// Sum returns the digest of the n bytes that the caller wrote to h. The hash h must be the result of f.New.
 func (f Function) Sum(h hash.Hash, n int64) Digest {
 	d := Digest{kind: kindOf(f, n)}
 	h.Sum(d.hash[:0])
 	return d
 }
 
-// New returns the Digest with a hash of 64 lower-case hexadecimal digits and a size in bytes.
+// New returns a Digest from a hash of 64 lower-case hexadecimal digits and a size in bytes.
 func New(f Function, hexHash string, size int64) (Digest, error) {
 	var d Digest
 	if f != BLAKE3 && f != SHA256 {
@@ -192,10 +191,10 @@ func (d Digest) Size() int64 { return int64(d.kind & MaxSize) }
 // Hex returns the hash as 64 hexadecimal digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.hash[:]) }
 
-// CompareHash compares the hashes of two digests in the way of bytes.Compare.
+// CompareHash compares the hashes of two digests as bytes.Compare does.
 func (d Digest) CompareHash(o Digest) int { return bytes.Compare(d.hash[:], o.hash[:]) }
 
-// AppendHash appends the hash, which has 32 bytes, to b.
+// AppendHash appends the 32 bytes of the hash to b.
 func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }
 
 // Unsized returns the digest with an unknown size, for a hash that comes from a file name.
@@ -203,7 +202,7 @@ func (d Digest) Unsized() Digest {
 	return d.Sized(0)
 }
 
-// Sized returns the digest with another size, which must not be negative. If the size is larger than MaxSize, the
+// Sized returns the digest with the given size, which must not be negative. If the size is larger than MaxSize, the
 // result has MaxSize.
 func (d Digest) Sized(size int64) Digest {
 	d.kind = kindOf(d.Function(), size)

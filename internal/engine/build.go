@@ -78,8 +78,8 @@ type Result struct {
 }
 
 // Run builds the plan. It returns an error if the engine fails, for example because the disk is full, a worker is
-// missing, or the user interrupted the build. Result counts failed actions. Run always sends BuildFinished as the last
-// event.
+// missing, or the user interrupted the build. Failed actions are not an error; Result counts them. Run always sends
+// BuildFinished as the last event.
 func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	start := time.Now()
 	started := event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile}

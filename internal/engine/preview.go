@@ -50,9 +50,8 @@ type Previews struct {
 }
 
 // Preview predicts the outcome of a build without running or writing anything. It uses only these options: Workspace,
-// State, Jobs, Force and the stores. Previews.Store has the messages of each action that will run, and of each action
-// for which the function keep returns true. The function keep may be nil. Preview returns an error only if the engine
-// fails.
+// State, Jobs, Force and the stores. Previews.Store contains the messages of each action that will run, and of each
+// action for which keep returns true. The function keep may be nil. Preview returns an error only if the engine fails.
 func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec string) bool) (*Previews, error) {
 	g, units, err := newGraph(p)
 	if err != nil {

@@ -37,7 +37,7 @@ type ActionsPlanned struct {
 	Actions int    `json:"actions"` // number of the step's actions
 }
 
-// Diagnostic is an error or warning about a file, which precedes or replaces a build.
+// Diagnostic is an error or warning about a file. It comes before a build, or instead of a build.
 type Diagnostic struct {
 	Severity string `json:"severity"` // "error" or "warning"
 	Summary  string `json:"summary"`
@@ -203,8 +203,8 @@ const (
 	Unverified         Verdict = "unverified"          // could not be verified
 )
 
-// Difference is a file or folder that differs between two runs of an action. The first run is the cached result, if
-// there is one. The second run is the run that verifies it.
+// Difference is a file or folder that differs between two runs of an action. The first run produced the cached result,
+// if there is one. The second run verifies the first.
 type Difference struct {
 	Path   string   `json:"path"`             // slash path in the exec root
 	Kind   string   `json:"kind"`             // missing, extra, type, mode, size, content, exit code
@@ -233,7 +233,7 @@ type WatchStarted struct {
 	Polling bool `json:"polling"` // hexmage checks the files at intervals
 }
 
-// FilesChanged reports changed files. The events of the build that the change starts follow it.
+// FilesChanged reports changed files. The events of the resulting build follow.
 type FilesChanged struct {
 	Paths []string `json:"paths"` // changed paths as far as known; relative to the workspace if inside it
 }

@@ -64,8 +64,8 @@ func (c *HeadTailBuffer) cut() {
 	}
 }
 
-// Bytes returns the beginning and the end of the stream, and between them a line about the omitted bytes. Call it after
-// the last Write.
+// Bytes returns the beginning and the end of the stream, with a line about the omitted bytes between them. Call it
+// after the last Write.
 func (c *HeadTailBuffer) Bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,11 +31,11 @@ import (
 // same exclusive resource or run the same action (see Locks). Execute does not change the Action. The caller may change
 // the Result.
 //
-// Only the command may see Request.Secrets: in environment variables, and in files that only the command's user can
-// read and that the Executor deletes later. Command lines, messages, logs, Results, the files of Printed and progress
-// must not contain a secret. If the output of a successful action contains a secret, Execute returns an error. If the
-// output of a failed action contains a secret, Execute omits the output. An Executor that cannot guarantee this must
-// reject secrets with an *Error in which Refused is set.
+// Only the command may see Request.Secrets, in environment variables and in files. Only the command's user can read
+// these files, and the Executor deletes the files later. Command lines, messages, logs, Results, the files of Printed
+// and progress must not contain a secret. If the output of a successful action contains a secret, Execute returns an
+// error. If the output of a failed action contains a secret, Execute omits the output. An Executor that cannot
+// guarantee this must reject secrets with an *Error in which Refused is set.
 //
 // An Executor that wraps another Executor must pass on the action, the context, the secrets and the callbacks of the
 // request. It must return results and errors unchanged.
@@ -75,8 +75,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Inputs returns a store with the inputs of an action. It takes Directory messages from the action, and all other blobs
-// from blobs.
+// Inputs returns a store with the inputs of an action. Directory messages come from the action, and other content comes
+// from the store blobs.
 func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	if len(a.Directories) == 0 {
 		return blobs
@@ -84,8 +84,8 @@ func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	return store.Overlay(blobs, a.Directories)
 }
 
-// Route returns an Executor that passes each action to the Executor that the action's platform property "executor"
-// names; the default is "local". If by is empty, Route runs no actions.
+// Route returns an Executor that passes each action to an Executor from the given map. The key is the action's platform
+// property "executor"; the default is "local". If the map lacks the key, Execute returns an *Error.
 func Route(by map[string]Executor) Executor { return route(by) }
 
 type route map[string]Executor
@@ -136,7 +136,7 @@ func (a *Request) Begin() error {
 	return a.Start(a)
 }
 
-// Report calls Progress if it is not nil, and removes secrets from the text.
+// Report removes secrets from the text, and calls Progress if it is not nil.
 func (a *Request) Report(done, total int64, text string) {
 	if a.Progress != nil {
 		a.Progress(done, total, a.Secrets.Redact(text))
@@ -226,8 +226,8 @@ func (p *OutputLog) add(path string) {
 	p.files = append(p.files, path)
 }
 
-// Cut reports whether a part of the output is missing in the files and in the result. The output was too long then, or
-// the disk was full.
+// Cut reports whether part of the output is in neither the files nor the result. The output was too long, or the disk
+// was full.
 func (p *OutputLog) Cut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

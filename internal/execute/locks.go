@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Locks ensure that only one process at a time runs an action. The lock for an action is a byte range of one file.
+// Locks ensure that an action runs in only one process at a time. The lock for an action is a byte range of one file.
 // Outside Linux, and on file systems without locks, processes do not wait for each other.
 type Locks struct {
 	path string

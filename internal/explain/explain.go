@@ -70,7 +70,7 @@ func Compare(ctx context.Context, blobs store.Blobs, before, now Made, outline b
 	return Of(history.DiffActions(x, a, y, b, outline))
 }
 
-// Of converts the difference between two actions of two run documents to a Comparison.
+// Of converts a Difference of package history to a Comparison.
 func Of(d history.Difference) Comparison {
 	c := Comparison{More: d.More, Unknown: d.Unknown}
 	for _, h := range d.Changes {
@@ -107,8 +107,8 @@ func change(h history.Change) string {
 // maxMessage is the maximum size of an Action or a Command in bytes.
 const maxMessage = 16 << 20
 
-// Load returns an action that ran, and a store that contains the messages of the action. It searches results, which may
-// be nil, and then the store. If it does not find the action, the error is store.ErrNotFound.
+// Load returns an action that ran, and a store that contains the action's messages. It searches results first, unless
+// results is nil, and then blobs. If it does not find the action, the error is store.ErrNotFound.
 func Load(ctx context.Context, blobs store.Blobs, results store.Results,
 	key digest.Digest) (*action.Action, store.Blobs, error) {
 	if results != nil {
@@ -213,8 +213,7 @@ func (c Comparison) Reason() string {
 	return fmt.Sprintf("%s, and %d more", c.Differences[0].Reason(), n-1)
 }
 
-// Place sets the field From of each differing input or toolchain, which is where the newer action gets it according to
-// spec.
+// Place sets the field From of each difference in an input or toolchain, according to the spec of the newer action.
 func (c Comparison) Place(spec *action.Spec) {
 	for i := range c.Differences {
 		switch d := &c.Differences[i]; d.What {

@@ -24,7 +24,7 @@ type folder struct{ name, at string }
 // Workspace is the name in the placeholder for the workspace's folder.
 const Workspace = "workspace"
 
-// At returns the folder that the name replaces, or "".
+// At returns the folder that NewHider received under this name, or "".
 func (h *Hider) At(name string) string {
 	for _, f := range h.folders {
 		if f.name == name {
@@ -34,8 +34,8 @@ func (h *Hider) At(name string) string {
 	return ""
 }
 
-// NewHider returns a Hider that replaces each folder with a name, as the map folders says. It keeps paths below the
-// folders in system, which mean the same on all machines.
+// NewHider returns a Hider that replaces folders with names. The map folders contains each folder by name. Paths below
+// the folders in system stay, because they mean the same on all machines.
 func NewHider(folders map[string]string, system ...string) *Hider {
 	h := &Hider{system: system, known: map[string]string{}}
 	for name, at := range folders {

@@ -45,7 +45,7 @@ type ref struct {
 // NewMaterials returns Materials without inputs. If hide is nil, Materials hides no private texts.
 func NewMaterials(hide *Hider) *Materials { return &Materials{hide: hide, refs: map[string]ref{}} }
 
-// Add adds the inputs of the action a to the record to, as far as the store has them.
+// Add records the inputs of the action a in the given history.Action, as far as the store contains them.
 func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Action, blobs store.Blobs) {
 	to.Of = map[string]string{}
 	for i, arg := range a.Command.Args {
@@ -148,8 +148,8 @@ func (m *Materials) ref(d digest.Digest, blobs store.Blobs) string {
 	return name
 }
 
-// Folder returns the content of the folder that a run document calls name. If the cache evicted the folder, ok is
-// false.
+// Folder returns the content of the folder with the given name in a run document. If the cache evicted the folder, ok
+// is false.
 func (m *Materials) Folder(ctx context.Context, name string) (f history.Folder, ok bool) {
 	r, ok := m.refs[name]
 	if !ok {
@@ -162,8 +162,8 @@ func (m *Materials) Folder(ctx context.Context, name string) (f history.Folder, 
 	return m.folder(dir, r.blobs), true
 }
 
-// Trees returns the folders of all added actions, level by level. If the folders have too many entries, Trees omits the
-// deepest folders and whole is false.
+// Trees returns the folders of all added actions, level by level. If there are too many entries, Trees omits the
+// deepest folders and returns false for whole.
 func (m *Materials) Trees(ctx context.Context) (trees map[string]history.Folder, whole bool, err error) {
 	trees, whole = map[string]history.Folder{}, true
 	for depth := 0; len(m.level) > 0 && depth < maxDepth; depth++ {

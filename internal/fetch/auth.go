@@ -206,7 +206,7 @@ func Basic(logins []Login, host string) (user, password string, ok bool) {
 	return "", "", false
 }
 
-// AddressLogin returns a login for the host and port of the URL only.
+// AddressLogin returns a login that is valid only for the host and port of the URL.
 func AddressLogin(u *url.URL, user, password string) Login {
 	return BasicLogin(hostPort(u), user, password)
 }

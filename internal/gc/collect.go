@@ -27,7 +27,7 @@ type CollectOptions struct {
 	Now    time.Time // time from which to count ages; zero: the current time
 }
 
-// Collected describes the items that Collect removed, or with DryRun the items that Collect would remove.
+// Collected describes the items that Collect removed, or would have removed in a dry run.
 type Collected struct {
 	Groups []Group `json:"removed"`
 	Freed  int64   `json:"freed_bytes"` // bytes on disk
@@ -41,9 +41,9 @@ type Collected struct {
 
 // Collect removes items from the cache folder root. It first removes items that no build used for MaxAge. If the folder
 // is still larger than MaxSize, it removes the least valuable items (see shrink). When it removes a result, it also
-// removes the result's blobs and unpacked trees, except those that another result uses. It always removes corrupt
-// results, results with missing blobs, and folders of earlier hexmage versions. Other items that belong to no result
-// stay until they are old or space is needed, because the next build may use them.
+// removes the result's blobs and unpacked trees, unless another result uses them. It always removes corrupt results,
+// results with missing blobs, and folders of earlier hexmage versions. Other items that belong to no result stay until
+// they are old or space is needed, because the next build may use them.
 //
 // Collect fails with ErrInUse if a build is running, unless DryRun is set. It removes a result before the items that
 // belong to the result, so the cache works even after a crash or the end of ctx.

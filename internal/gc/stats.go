@@ -75,7 +75,7 @@ func groups(each func(func(*item))) []Group {
 	return all
 }
 
-// Found is an item that Find found, and where the item is.
+// Found is an item that Find found, with the item's location.
 type Found struct {
 	Kind layout.Kind `json:"kind"` // layout.Blobs, Trees or Results
 	Path string      `json:"path"`

@@ -25,7 +25,7 @@ type Comparison struct {
 	Notes    []string       `json:"notes,omitempty"` // caveats, and comparisons that were not possible
 }
 
-// Change is one difference between two runs. If a run does not have the value, the run's text is "".
+// Change is one difference between two runs. If a run lacks the value, the text for that run is "".
 type Change struct {
 	Name string `json:"name"`
 	A    string `json:"a"`

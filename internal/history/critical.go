@@ -1,8 +1,8 @@
 package history
 
-// MarkCritical marks the steps on the critical path, which determined the duration of the run. The critical path starts
-// with the step that ended last, then the dependency of this step that ended last, and so on. If a step has no actions
-// in this run, the path goes through the dependencies of that step.
+// MarkCritical marks the steps on the critical path, which determined the duration of the run. The path leads back from
+// the step that ended last, each time to the dependency that ended last. If a dependency has no actions in this run,
+// the path continues with the dependencies of that step.
 func (d *Document) MarkCritical() {
 	edges := false
 	at := -1
@@ -43,8 +43,8 @@ func (d *Document) latest(of int, seen map[int]bool) int {
 	return best
 }
 
-// Critical maps the index in Steps of each step on the critical path to the seconds that the step adds to the run.
-// These are the seconds from the end of the previous step on the path to the end of the step.
+// Critical returns the seconds that each step on the critical path adds to the run, by the step's index in Steps. The
+// seconds count from the end of the previous step on the path, or from the step's start if that is later.
 func (d *Document) Critical() map[int]float64 {
 	waited := map[int]float64{}
 	end := 0.0

@@ -192,7 +192,7 @@ func (d *Difference) unknown(text string) {
 	}
 }
 
-// FolderPrefix is the prefix of an entry in a Folder that describes a folder. The folder's digest follows the prefix.
+// FolderPrefix begins the text of a subfolder in a Folder. The subfolder's digest follows the prefix.
 const FolderPrefix = "folder "
 
 const toolchains = "toolchains" // the folder of an exec root that holds one folder for each toolchain

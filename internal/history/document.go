@@ -117,9 +117,9 @@ type Action struct {
 	Root string            `json:"root,omitempty"` // key in Document.Trees of the folder with all inputs
 }
 
-// Folder maps the name of each entry to a text. The text of a file is such as "0123456789ab (12 bytes)". The text of a
-// folder is "folder " and the digest. The text of a symbolic link is "symlink to " and the target. Two entries have
-// equal texts if and only if they are equal.
+// Folder maps the name of each entry to a text. The text of a file is a digest and a size, such as "0123456789ab (12
+// bytes)". The text of a folder is FolderPrefix and a digest. The text of a symbolic link is "symlink to" and the
+// target. Two entries have equal texts if and only if they are equal.
 type Folder map[string]string
 
 // Parse parses a Document, which may come from an untrusted source.

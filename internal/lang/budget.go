@@ -42,7 +42,8 @@ func NewBudget() *Budget {
 	return b
 }
 
-// Refill resets the budget to the full amount, before hexmage plans a step whose inputs just became known.
+// Refill resets the budget to the full amount. The planner calls it before it plans a step whose inputs just became
+// known.
 func (b *Budget) Refill() { b.left.Store(maxWork) }
 
 // Spent reports whether no budget is left. All further evaluations then fail.
@@ -72,8 +73,8 @@ func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.D
 }
 
 // AnnotateErrors rewrites evaluation errors for users. If a key is missing, it adds a list of the existing keys. If a
-// reference leads to a sensitive value, it removes all details and values from the message. It has to remove all of
-// them, because an element has no sensitive mark inside a for expression, and the message could quote it.
+// reference leads to a sensitive value, it removes all details and values from the message. An element has no sensitive
+// mark inside a for expression, so the message could quote it.
 func AnnotateErrors(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
 	secret := ""
 	for _, t := range refs {

@@ -51,7 +51,7 @@ func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
 }
 
 // Check reports a reference to an undeclared element. The parameter each tells whether each.key and each.value may be
-// used. Check runs before evaluation, so the function try cannot hide its errors.
+// used. Check runs before evaluation, so the language's function try cannot hide these errors.
 func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 	if len(d.Elsewhere) > 0 && len(d.Elsewhere[r.Object()]) > 0 {
 		in := d.Elsewhere[r.Object()]

@@ -10,9 +10,8 @@ import (
 )
 
 // Count wraps expressions in a body or expression so that their evaluation spends the budget. It wraps all expressions
-// that multiply work or create longer strings, which are for expressions, templates, function calls, conditions and
-// operators. It changes only native HCL syntax, not JSON. You may call Count again for the same node with another
-// budget.
+// that multiply work or create longer strings: for expressions, templates, function calls, conditions and operators. It
+// changes only native HCL syntax, not JSON. You may call Count again for the same node with another budget.
 func (b *Budget) Count(node any) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {

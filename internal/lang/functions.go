@@ -12,7 +12,7 @@ import (
 )
 
 // Functions returns all functions of the pipeline language, by name. The functions never use the clock, the network or
-// the environment. Functions that read files read them through files, which records each read.
+// the environment. They read files only through the parameter files, which records each read.
 func Functions(files *workspace.Files) map[string]function.Function {
 	all := functions(files)
 	for name, check := range limits() {

@@ -5,12 +5,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Axis returns the value of matrix.NAME during planning, which is a placeholder: "${matrix.size}" for the name "size".
+// Axis returns the placeholder that is the value of matrix.NAME during planning, such as "${matrix.size}" for the name
+// "size".
 func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
-// MatrixRefs finds all references to axes of a matrix in an expression. The result whole has references that use the
-// placeholder unchanged: as the whole value, or as a part of a string, list or object. The result others has all other
-// references, such as a comparison or an index, which have no value during planning.
+// MatrixRefs finds all references to axes of a matrix in an expression. The result whole contains references that use
+// the placeholder unchanged: as the whole value, or as a part of a string, list or object. The result others contains
+// all other references, such as in a comparison or an index. These references have no value during planning.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	rest := func(e hclsyntax.Expression) {
 		if e == nil {

@@ -30,7 +30,7 @@ func Parse(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return f, placed(diags[:min(len(diags), maxSyntax)], src, name)
 }
 
-// ParseShipped is like Parse, for a file inside hexmage's binary, to which the limits for source files do not apply.
+// ParseShipped is like Parse, for a file inside hexmage's binary. The limits for source files do not apply.
 func ParseShipped(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 }

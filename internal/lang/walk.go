@@ -5,20 +5,15 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// EachRefs finds references to outputs of all instances of a step or module in an expression or body. The method
-// Variables of HCL does not return these outputs. Examples:
+// EachRefs finds references to outputs of all instances of a step or module in an expression or body. Examples are
+// `step.exec.gen[each.key].outputs.so`, `values(step.exec.gen)[*].outputs.so` and `module.aot[each.key].context`. HCL's
+// method Variables does not return these outputs. Pass the references to Declared.CheckEach.
 //
-//	step.exec.gen[each.key].outputs.so
-//	[for k, s in step.exec.gen : s.outputs.so]
-//	values(step.exec.gen)[*].outputs.so
-//	module.aot[each.key].context
+// A reference to a step sets the fields Step, Outputs and Output. A reference to a module sets Name and Attr. EachRefs
+// returns no references for bodies that are not in native HCL syntax.
 //
-// Declared.CheckEach checks the returned references. In a reference to a step, the fields Step, Outputs and Output are
-// set. In a reference to a module, the fields Name and Attr are set. EachRefs returns no references for bodies that are
-// not in native HCL syntax.
-//
-// The map taken has the position of each reference to all instances of a module, and the outputs that the expression
-// uses there. For a position that is not in the map, assume that the expression uses all outputs.
+// The map taken contains the position of each reference to all instances of a module, and the outputs that the
+// expression uses there. For a position that is not in the map, assume that the expression uses all outputs.
 func EachRefs(node any) (refs []Ref, taken map[hcl.Range]UsedOutputs) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {

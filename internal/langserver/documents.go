@@ -97,8 +97,8 @@ func fileOf(uri string) string {
 // Several goroutines may call the function.
 type Texts func(file string) (text []byte, ok bool)
 
-// Overlay returns the file system fsys of the folder root, which is an absolute path. For files that are open in the
-// editor, it returns the editor's text instead of the file's content.
+// Overlay returns the file system fsys, with the editor's text for files that are open in the editor. The parameter
+// root is the absolute path of fsys.
 func Overlay(fsys fs.FS, root string, texts Texts) fs.FS { return overlay{fsys, root, texts} }
 
 type overlay struct {

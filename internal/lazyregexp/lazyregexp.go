@@ -11,7 +11,7 @@ import (
 // Regexp is a regular expression from New. The zero value is invalid.
 type Regexp struct{ get func() *regexp.Regexp }
 
-// New returns a Regexp for a pattern, without compiling the pattern.
+// New returns a Regexp for a pattern. The first use compiles the pattern.
 func New(pattern string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
 }

@@ -91,8 +91,8 @@ func readDirectory(ctx context.Context, blobs store.Blobs, dg digest.Digest) (*D
 	return d, nil
 }
 
-// LoadTree reads the REAPI Tree message with the given digest and returns the tree. It reads one blob in total, but
-// Load reads one blob per folder. The limits of Load apply.
+// LoadTree reads the REAPI Tree message with the given digest and returns the tree. It reads one blob, while Load reads
+// one blob per folder. The limits of Load apply.
 func LoadTree(ctx context.Context, blobs store.Blobs, tree digest.Digest) (*Dir, error) {
 	b, err := store.ReadBlob(ctx, blobs, tree, maxTree)
 	if err != nil {

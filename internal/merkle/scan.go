@@ -19,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Hasher returns the digest of the regular file at path. The argument st is the file's Lstat. Several goroutines may
-// call a Hasher at once.
+// Hasher returns the digest of the regular file at path. The argument st is the result of Lstat for the file. Several
+// goroutines may call a Hasher at once.
 type Hasher func(path string, st stat.Stamp) (digest.Digest, error)
 
 // HashFiles returns a Hasher that reads every file. To skip unchanged files, use the Hasher of a statcache.Cache.

@@ -29,9 +29,9 @@ type File struct {
 	Executable bool
 }
 
-// Dir is a folder. The zero Dir is empty and ready to use. Each name is a single path element and is in only one of the
-// maps. While a goroutine changes a Dir, no other goroutine may use the Dir. A File never changes, so several trees may
-// share it.
+// Dir is a folder. The zero Dir is empty and ready to use. Each name is a single path element and is a key in only one
+// of the maps. While a goroutine changes a Dir, no other goroutine may use the Dir. A File never changes, so several
+// trees may share it.
 type Dir struct {
 	Files    map[string]*File
 	Dirs     map[string]*Dir
@@ -44,7 +44,7 @@ type Dir struct {
 // several trees may share it.
 func Ref(root digest.Digest) *Dir { return &Dir{ref: root} }
 
-// Ref returns the digest and true if func Ref made d. Otherwise it returns false.
+// Ref returns the digest and true if the function Ref created d. Otherwise it returns false.
 func (d *Dir) Ref() (digest.Digest, bool) { return d.ref, !d.ref.IsZero() }
 
 // ErrNotExist means that the tree has no entry at the path. Lookup and Sub return it wrapped.
@@ -134,8 +134,8 @@ func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) e
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
-// InsertEntry is like Insert, for any entry. A file is shared with e, not copied. A folder is merged into d, as by
-// Merge.
+// InsertEntry is like Insert, for any entry. It does not copy a file, but shares it with e. It adds a folder to d as
+// Merge does.
 func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	if e.Dir != nil {
 		return d.Merge(ctx, blobs, p, e.Dir)

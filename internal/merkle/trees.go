@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Trees is a folder of unpacked, read-only trees. Exec roots contain links to these trees. The digest of the root
-// Directory message is the name of a tree's folder. hexmage writes a marker file after the last file of a tree, and
+// Trees is a folder of unpacked, read-only trees. Exec roots contain links to these trees. Each tree's folder is named
+// after the digest of its root Directory message. hexmage writes a marker file after the last file of a tree, and
 // ignores trees without a marker file. Many processes may use one folder at once.
 type Trees struct{ root layout.Root }
 

@@ -196,7 +196,7 @@ type Verdict struct {
 	Missing []addrs.Output // outputs that it still needs
 }
 
-// FileName returns the name of the file or folder for an output of the pipeline in the output folder.
+// FileName returns the name that an output of the pipeline has in the output folder.
 func FileName(output string) (string, error) {
 	name := strings.ReplaceAll(output, "/", "-")
 	if name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
@@ -265,8 +265,8 @@ func (p *Plan) Nearest(s addrs.Step) string {
 	return ""
 }
 
-// Select returns a plan with only the given steps and their dependencies. Outputs that need other instances are
-// dropped. An unknown step is an error.
+// Select returns a plan with only the given steps and their dependencies. It drops outputs that need other instances,
+// and fails for an unknown step.
 func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	by := p.named()
 	keep := make(map[addrs.Instance]bool)

@@ -277,7 +277,7 @@ func instanceJSON(n *Instance) jsonInstance {
 }
 
 // JSON renders the plan for programs, in the format "hexmage-plan/0". The 0 means that the format may still change. The
-// argument status becomes the field "status", which predicts a build; nil omits the field.
+// argument status becomes the field "status", which predicts a build. If it is nil, JSON omits the field.
 func JSON(p *Plan, status any) ([]byte, error) {
 	out := struct {
 		Format string `json:"format"`

@@ -252,7 +252,7 @@ func (p *planner) profileName() string {
 	return p.profile.Name
 }
 
-// Targets returns the targets of a build: the targets of the pipeline, replaced or extended by names (see
+// Targets returns the targets of a build. The parameter names replaces or extends the targets of the pipeline (see
 // Options.TargetNames).
 func Targets(cfg *config.Pipeline, names []string) []*config.Target {
 	targets := cfg.Targets

@@ -105,7 +105,7 @@ func (x *Resolver) ExtendCheck(at string, known plan.ResolvedInputs) (plan.Verdi
 }
 
 // Explain returns hints for the user about a failed action, given the action's output. The hints come from the kind of
-// the step. The argument known has the values that completed the instance.
+// the step. The argument known contains the values that completed the instance.
 func (x *Resolver) Explain(at addrs.Instance, known plan.ResolvedInputs, spec string, output []byte) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

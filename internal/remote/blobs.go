@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Blobs combines the local store (next) with the blobs of a remote. A blob that the remote has counts as present. When
+// Blobs combines the local store (next) with the blobs of a remote. A blob counts as present if the remote has it. When
 // a blob is first read, Blobs downloads it into next and checks the digest. Blobs implements store.Local if next does.
 type Blobs struct {
 	next store.Blobs

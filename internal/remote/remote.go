@@ -390,7 +390,7 @@ func reason(err error, o Options) error {
 	return fmt.Errorf("%s reports %s: %s", o.Address, s.Code(), text)
 }
 
-// Capabilities are the features that a server supports, according to the server.
+// Capabilities are the features that a server claims to support.
 type Capabilities struct {
 	Functions []digest.Function // supported by hexmage too, best first
 	Batch     int64             // bytes of blobs in one message

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Display prints a build for users. It is an event.Sink. Any goroutine may call the other methods.
+// Display prints a build for users. It is an event.Sink. Any goroutine may call the methods other than Send.
 type Display struct {
 	mu      sync.Mutex
 	w       io.Writer

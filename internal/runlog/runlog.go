@@ -139,8 +139,8 @@ type Ref struct {
 // Run reads the record of the run. If the record is unreadable, Run returns nil.
 func (r Ref) Run() *Run { return r.book.page(r.at).run }
 
-// Earlier returns the newest run before r that has the same profile and for which want returns true. Without such a
-// run, Earlier returns nil.
+// Earlier returns the newest run before r that has the same profile and for which want returns true. If no run matches,
+// Earlier returns nil.
 func (b *History) Earlier(r *Run, want func(*Run) bool) *Run {
 	for i := range b.names {
 		if p := b.page(i); p.run != nil && p.run.Profile == r.Profile && p.run.Started.Before(r.Started) &&
@@ -191,8 +191,8 @@ func (b *History) find(profile, step, name string, want func(*Run, *Action) bool
 	return nil, nil
 }
 
-// Last returns the newest run in which the action has a cache key, and the record of the action in that run. Without
-// such a run, Last returns nil.
+// Last returns the newest run in which the action has a cache key, and the record of the action in that run. If no run
+// matches, Last returns nil.
 func (b *History) Last(profile, step, name string) (*Run, *Action) {
 	return b.find(profile, step, name, func(*Run, *Action) bool { return true })
 }

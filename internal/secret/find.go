@@ -16,7 +16,7 @@ const (
 )
 
 // Find searches the outputs for secret values. The outputs are slash paths below the folder root. Find returns the
-// first output with a secret value, and the reference of the value, such as "var.token". If it finds nothing, it
+// first output with a secret value, and the reference to the value, such as "var.token". If it finds nothing, it
 // returns "" and "". Find searches names, targets of symlinks and the first 64 MB of each file. It does not find values
 // in compressed or encrypted files.
 func (s *Set) Find(root string, outputs []string) (output, ref string, err error) {

@@ -28,8 +28,8 @@ type Part struct {
 	Literal, Ref string
 }
 
-// String returns the text as a template, with $$ for $, such as "Bearer ${var.token}". The template contains no
-// sensitive value.
+// String returns the text as a template, such as "Bearer ${var.token}", in which $$ stands for $. The template contains
+// no sensitive value.
 func (t Text) String() string {
 	var b strings.Builder
 	for _, p := range t {
@@ -121,10 +121,10 @@ func (t Text) Refs() []string {
 // Values maps references to sensitive values. Printing Values does not show the values.
 type Values map[string]string
 
-// Format prints Hidden.
+// Format prints the placeholder Hidden instead of the values.
 func (v Values) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Hidden) }
 
-// MarshalText prints Hidden.
+// MarshalText returns the placeholder Hidden instead of the values.
 func (v Values) MarshalText() ([]byte, error) { return []byte(Hidden), nil }
 
 // Set contains the secrets of one command. Printing a Set does not show the secrets. A nil Set is empty.
@@ -187,8 +187,8 @@ func (s *Set) Files() map[string]string {
 	return s.files
 }
 
-// Format prints Hidden.
+// Format prints the placeholder Hidden instead of the secrets.
 func (s *Set) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Hidden) }
 
-// MarshalText prints Hidden.
+// MarshalText returns the placeholder Hidden instead of the secrets.
 func (s *Set) MarshalText() ([]byte, error) { return []byte(Hidden), nil }

@@ -40,10 +40,10 @@ type Remote struct {
 	headers *hclsyntax.Attribute // nil if absent
 }
 
-// Must reports whether all actions that can run on the server must run there.
+// Must reports whether an action must run on the server if the server can run it.
 func (r *Remote) Must() bool { return r.Execute && r.Fallback == remote.FallbackFail }
 
-// Policy is a setting that says when hexmage does something.
+// Policy says when hexmage uploads results: never, always, or only in continuous integration.
 type Policy string
 
 // Values of Policy.
@@ -59,9 +59,9 @@ const (
 	maxRetries = 100
 )
 
-// Parse parses a settings file and returns the remotes. The argument name is the file name for diagnostics. Set own
-// only for the user's own file. Only that file may start programs, read the environment or name private keys, because a
-// workspace may be untrusted. After errors, the result is incomplete.
+// Parse parses a settings file and returns the remotes. The argument name is the file name for diagnostics. The
+// argument own must be true only for the user's own file. Only that file may start programs, read the environment or
+// name private keys, because a workspace may be untrusted. After errors, the result is incomplete.
 func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {
@@ -94,8 +94,8 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 	return remotes, diags
 }
 
-// MaxSize parses a settings file and returns the maximum size of the cache in bytes, or 0 for unlimited. Set own only
-// for the user's own file. Only that file may contain a size.
+// MaxSize parses a settings file and returns the maximum size of the cache in bytes, or 0 for unlimited. The argument
+// own must be true only for the user's own file. Only that file may contain a size.
 func MaxSize(src []byte, name string, own bool) (int64, hcl.Diagnostics) {
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {

@@ -50,13 +50,13 @@ func (s Stamp) IsSymlink() bool { return s.Mode&typeMask == typeSymlink }
 // Executable reports whether anyone has permission to execute the file.
 func (s Stamp) Executable() bool { return s.Mode&0o111 != 0 }
 
-// RacyWindow is the minimum time between the last change of a file and a reliable Stamp. If hexmage takes the Stamp
-// sooner, the next change may leave the Stamp unchanged. The reason is the file system's clock: all changes in one tick
-// get the same time. On FAT, a tick is two seconds.
+// RacyWindow is the minimum time between the last change of a file and a reliable Stamp. Before that, the next change
+// may leave the Stamp unchanged, because all changes in one tick of the file system's clock get the same time. On FAT,
+// a tick is two seconds.
 const RacyWindow = 2 * time.Second
 
-// Racy reports whether the last change of the file was less than RacyWindow before the time at, or later. If so, the
-// next change might not change the Stamp. So do not store a digest that was computed at that time under the Stamp.
+// Racy reports whether the file last changed less than RacyWindow before the given time, or after it. If so, do not
+// store a digest under the Stamp, because the next change might not change the Stamp.
 func (s Stamp) Racy(at time.Time) bool { return at.Add(-RacyWindow).UnixNano() < max(s.MTime, s.CTime) }
 
 // Of converts the result of os.Stat or os.Lstat to a Stamp.
@@ -96,8 +96,8 @@ const (
 
 // Lstats returns the Stamps of many files, in the order of paths. It uses at most parallel goroutines; 0 means one per
 // processor. Paths are absolute, or relative to the folder root; "" is root itself. The Stamp of a missing or
-// unreadable file is zero. If lstat failed for another reason than a missing file, Lstats returns all Stamps and the
-// first such error.
+// unreadable file is zero. A missing file is not an error. For other failures, Lstats returns all Stamps and the first
+// error.
 func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 	stamps := make([]Stamp, len(paths))
 	if parallel <= 0 {

@@ -49,7 +49,8 @@ type Seen struct {
 	Racy  bool // changed just before reading, so that the Stamp may not show the next change
 }
 
-// See returns a Seen for a path with the Stamp s. The time at is when hexmage read the path, or earlier.
+// See returns a Seen for a path with the Stamp s. The argument at is the time when hexmage read the path, or an earlier
+// time.
 func See(path string, s stat.Stamp, at time.Time) Seen {
 	return Seen{path, s, s.Exists() && s.Racy(at)}
 }
@@ -82,8 +83,8 @@ func Read(path string) (*File, error) {
 	return f, nil
 }
 
-// Write replaces the state file at path. If a path in f is racy, it stays racy. Then the next run plans again, and
-// finds all results in the cache.
+// Write replaces the state file at path. If a path in f is racy, the next run plans again, and finds all results in the
+// cache.
 func (f *File) Write(path string) error { return statefile.Write(path, kind(), f) }
 
 // Machine provides the current state of the inputs of planning.
@@ -193,7 +194,7 @@ func same(root string, seen []Seen) error {
 }
 
 // SeeTree returns the Seen of a file, or of a folder and everything in it. The path must be absolute. This process must
-// have just written the files. SeeTree marks no file as racy, because the run that wrote the files ends later.
+// have just written the files. SeeTree marks no file as racy, because it expects no change before the run ends.
 func SeeTree(path string) ([]Seen, error) {
 	var seen []Seen
 	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {

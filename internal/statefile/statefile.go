@@ -65,7 +65,7 @@ func Read(path string, k Kind, v any) error {
 }
 
 // Write encodes v and replaces the file at path. It does not sync the file. If a power cut damages the file, Read
-// detects that by the checksum.
+// detects the damage by the checksum.
 func Write(path string, k Kind, v any) error {
 	var content bytes.Buffer
 	if err := gob.NewEncoder(&content).Encode(v); err != nil {

@@ -11,11 +11,11 @@ import (
 )
 
 // Root is a folder of modules. Dir is the folder on this machine, and At is the path in exec roots. At is the same on
-// all machines, so that cache keys are the same too.
+// all machines, so cache keys do not depend on the machine.
 type Root struct{ Dir, At string }
 
-// Placed replaces paths on this machine in the text by paths in the exec root, for all files of modules. The text is
-// part of a command, such as an argument.
+// Placed replaces this machine's paths of module files in the text with paths in the exec root. The text is part of a
+// command, such as an argument.
 func (r Request) Placed(text string) string {
 	for _, root := range r.Roots {
 		if path.IsAbs(text) && !strings.ContainsAny(text, " \t\n") && strings.HasPrefix(text, root.Dir+"/") {
@@ -75,7 +75,8 @@ func (p Path) Host() string {
 	return p.value
 }
 
-// Output returns the output that the Path names or is below. It returns false for a file of this machine.
+// Output returns the output that the Path refers to, directly or through a path below the output. It returns false for
+// a file of this machine.
 func (p Path) Output() (addrs.Output, bool) {
 	if p.output == nil {
 		return addrs.Output{}, false
@@ -83,8 +84,8 @@ func (p Path) Output() (addrs.Output, bool) {
 	return *p.output, true
 }
 
-// InRoot returns the path of the file or folder in the exec root, after Input has added it as an input. An output is at
-// the path of the output, and a file or folder of the workspace is at in/<argument>/<base name>.
+// InRoot returns the path of the file or folder in the exec root, after Input has added it as an input. For an output,
+// this is the output's path. For a file or folder of the workspace, it is in/<argument>/<base name>.
 func (p Path) InRoot() string {
 	if p.value == "" || p.output != nil {
 		return cleaned(p.value)
@@ -121,7 +122,7 @@ func (p Path) Input() action.Input {
 	return action.Input{Path: p.InRoot(), Host: &action.HostPath{Path: cleaned(p.value)}}
 }
 
-// As returns an input that puts only the named file or folder at the path at in the exec root.
+// As returns an input that puts only the named file or folder into the exec root, at the given path.
 func (p Path) As(at string) action.Input {
 	if p.output == nil {
 		return action.Input{Path: at, Host: &action.HostPath{Path: cleaned(p.value)}}

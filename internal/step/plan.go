@@ -94,7 +94,7 @@ func (p *Plan) Fail(arg, summary, detail string, args ...any) {
 }
 
 // Shared marks an error that several steps may report, such as an error in a file. The planner prints the error once.
-// Shared is the field Extra of the diagnostic.
+// Shared is the value of the diagnostic's field Extra.
 type Shared struct{}
 
 // FailOnce is like Fail, for an error that other steps may also report. The planner prints such an error once.
@@ -110,7 +110,7 @@ func (p *Plan) Report(diags ...*hcl.Diagnostic) { p.diags = append(p.diags, diag
 func (p *Plan) Failed() bool { return p.diags.HasErrors() }
 
 // MissingBlockError marks an error about a missing toolchain or target block. If many steps need the block, the planner
-// prints the error once. MissingBlockError is the field Extra of the diagnostic.
+// prints the error once. MissingBlockError is the value of the diagnostic's field Extra.
 type MissingBlockError struct {
 	By        addrs.Instance
 	Toolchain string // "" for a target
@@ -173,8 +173,8 @@ func (p *Plan) Attrs(attrs map[string]cty.Value) { p.out.Attrs = attrs }
 // output.
 func (p *Plan) Explain(f func(spec string, output []byte) []string) { p.out.Explain = f }
 
-// Await defers the rest of the plan until hexmage knows the names of the files in the trees. Then hexmage calls the
-// function then to complete the plan. Until then, the plan is a preview.
+// Await defers the rest of the plan until hexmage knows the names of the files in the trees. hexmage then passes the
+// names to the callback, which completes the plan. Until then, the plan is a preview.
 func (p *Plan) Await(trees []action.Input, then func(p *Plan, l action.Listing) error) {
 	p.out.Await = trees
 	p.out.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {

@@ -21,7 +21,7 @@ import (
 // hexmage, and Planned.Reads. If a kind reports errors, it plans nothing. Many goroutines may call the methods at once.
 // The methods must not change the request. The caller owns the returned plan.
 //
-// A Kind that decorates another Kind passes on the request and returns the whole answer. If the decorator changes
+// A Kind that decorates another Kind passes on the request and returns the whole result. If the decorator changes
 // actions, it must also change the actions that Expand returns.
 type Kind interface {
 	Schema() Schema // always returns the same schema
@@ -135,8 +135,8 @@ type OutputRef struct {
 // OutputRefOf returns the OutputRef for the output o.
 func OutputRefOf(path cty.Path, o addrs.Output) OutputRef { return OutputRef{Path: path, Output: &o} }
 
-// DeclaredOutput is an `output` block in the step. It has the label of the block, and the class and path from the
-// block's attribute.
+// DeclaredOutput is an `output` block in the step, with the block's label and the class and path from the block's
+// attribute.
 type DeclaredOutput struct {
 	Name  string
 	Class action.Class

@@ -15,9 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// LinkTime returns the modification time of all files that Link makes. The time is always the same, for two reasons.
-// Actions must not see the age of their inputs, and tools must not consider an input newer than an output. Writing to a
-// file changes the time.
+// LinkTime returns the modification time of all files that Link makes. The time is constant, so actions do not see the
+// age of inputs, and tools never consider an input newer than an output. Writing to a file changes the time.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
 // MayBeLink reports whether the mode and time in a stamp are those of a file that Link made.
@@ -25,7 +24,7 @@ func MayBeLink(st stat.Stamp) bool {
 	return st.IsRegular() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
 }
 
-// Link makes a read-only file with the content of the blob at path, which must not exist. It calls Local.Link if
+// Link creates a read-only file at path with the content of the blob. The path must not exist. Link calls Local.Link if
 // possible. Otherwise it writes a verified copy.
 func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, executable bool) error {
 	if l, ok := blobs.(Local); ok {

@@ -58,8 +58,8 @@ func (e *ChangedError) Unwrap() []error {
 	return []error{ErrCorrupt, e.Err}
 }
 
-// Add adds the file at an absolute path. The digest d is that of the content. If several files have the same digest,
-// the last file replaces the earlier files.
+// Add adds the file at an absolute path. The argument d is the digest of the file's content. If several files have the
+// same digest, the last file replaces the earlier files.
 func (s *HostFiles) Add(d digest.Digest, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ const maxCopy = 64 << 10
 
 // Link implements Local if the other store does. It never links the host file itself, because an editor that writes to
 // the file would then also change an exec root. The first Link of a small file makes a copy, because most files are an
-// input of only one action. The second Link puts the file into the store, because a link is cheaper than a copy.
+// input of one action. The second Link puts the file into the store, because links are cheaper.
 func (s *HostFiles) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	l, ok := s.next.(Local)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Overlay returns Blobs that contain the given messages and all blobs of next. Each message must match the digest and
+// Overlay returns Blobs that contain the given messages and all blobs of next. Each message must match its digest and
 // must not change. Put stores blobs in memory and never writes to next. The returned Blobs do not implement Local, so
 // hexmage cannot create exec roots from them.
 func Overlay(next Blobs, messages map[digest.Digest][]byte) Blobs {

@@ -25,7 +25,7 @@ const ArgsFile = "args.json"
 const maxArgs = 16 << 20
 
 // Name is the name and version of a tool whose arguments have type S, such as "fetch/1". The version is part of cache
-// keys. Change the version when the same arguments and inputs give a different result.
+// keys. Change it when the tool's result for the same arguments and inputs changes.
 type Name[S any] string
 
 // String returns the name without the version.

@@ -110,7 +110,7 @@ func (t *Tracer) Phase(name string) func() {
 	}
 }
 
-// Flush returns a function that calls flush and records the time of the call as the phase "flush".
+// Flush returns a function that calls flush and records the duration of the call as the phase "flush".
 func (t *Tracer) Flush(flush func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		defer t.Phase("flush")()

@@ -101,8 +101,7 @@ func (w *Watcher) Close() {
 	w.over.Wait()
 }
 
-// Changed returns a channel. The channel receives a value when a watched path may have changed since Settle last
-// returned.
+// Changed returns a channel that receives a value when a watched path may have changed since Settle last returned.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
 // Polling reports whether the Watcher polls because the operating system provides no events.

@@ -43,8 +43,8 @@ type Files struct {
 	globs map[string]plan.Glob
 }
 
-// NewFiles returns Files for a workspace. The workspace is an absolute path, and relative paths refer to it. If the
-// caller uses absolute paths, it may also read files in the folders others.
+// NewFiles returns Files for a workspace, which is an absolute path. Relative paths refer to the workspace. Absolute
+// paths may also lead into the other given folders.
 func NewFiles(workspace string, others ...string) *Files {
 	return &Files{root: workspace, roots: others, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Run returns the ordered events of a watched build that verifies actions. It contains an event of each kind, in which
-// all fields are set.
+// Run returns the ordered events of a watched build that verifies actions. The list contains an event of each kind,
+// with all fields set.
 func Run() []event.Event {
 	key := digest.BLAKE3.Bytes([]byte("action"))
 	failed := event.ActionFinished{
@@ -56,8 +56,8 @@ func Run() []event.Event {
 	}
 }
 
-// Sink tests that the sink that open returns accepts all events, and does not change any event. It also sends events
-// without fields, because an interrupted build may send incomplete events.
+// Sink tests a sink that the function open returns. The sink must accept all events, and must not change any event. The
+// test includes events without fields, because an interrupted build may send incomplete events.
 func Sink(t *testing.T, name string, open func(t *testing.T) event.Sink) {
 	s := open(t)
 	if got := fmt.Sprintf("%T", s); got != name {
@@ -74,8 +74,8 @@ func Sink(t *testing.T, name string, open func(t *testing.T) event.Sink) {
 	}
 }
 
-// Decorator tests that the sink that wrap returns forwards each event once. The sink may change the reason for a
-// failure.
+// Decorator tests a sink that the function wrap returns. The sink must forward each event once, but may change the
+// reason for a failure.
 func Decorator(t *testing.T, name string, wrap func(t *testing.T, next event.Sink) event.Sink) {
 	next := &record{}
 	Sink(t, name, func(t *testing.T) event.Sink { return wrap(t, next) })

@@ -14,9 +14,9 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Schema tests that each record in the $defs of a JSON schema matches the Go type with the same name. Record and type
-// must have the same fields, and agree on which fields are always present. An event also has the fields that
-// report.JSON adds.
+// Schema tests that each record in the $defs of a JSON schema matches the Go type with the same name. The record and
+// the type must have the same fields, and must agree on which fields are always present. An event also has the fields
+// that report.JSON adds.
 func Schema(t *testing.T, schema string, types map[string]reflect.Type) {
 	t.Helper()
 	file, err := os.ReadFile(schema)

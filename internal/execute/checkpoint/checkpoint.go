@@ -34,8 +34,8 @@ type Store struct {
 	fn  digest.Function
 }
 
-// New returns a Store that keeps checkpoints in dir. If the folder dir is missing, the first checkpoint creates it. It
-// must be on the same file system as the exec roots.
+// New returns a Store that keeps checkpoints in dir. The folder dir must be on the same file system as the exec roots.
+// If it is missing, the first checkpoint creates it.
 func New(dir string, fn digest.Function) *Store { return &Store{dir: dir, fn: fn} }
 
 // note is beside the root of an action that runs.
@@ -49,9 +49,9 @@ func (n note) folder(own string) string { return filepath.Join(own, filepath.Fro
 
 func entry(key digest.Digest) string { return key.Function().String() + "-" + key.Hex() }
 
-// Begin prepares an action to run in an exec root inside the folder own. It moves the checkpoint for the key to folder,
-// which is a slash path below own, and writes the note. If offer is false, it deletes the checkpoint instead. It
-// returns a message for the user, or "".
+// Begin writes a note about an action whose exec root is inside the folder own. If offer is true, Begin also moves the
+// key's checkpoint into own, to the slash path in the parameter folder. Otherwise it deletes the checkpoint. It returns
+// a message for the user, or "".
 func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string, offer bool) (said string, err error) {
 	n := note{Entry: entry(key), Folder: folder, Boot: atomicfile.Boot()}
 	b, err := json.Marshal(n)
@@ -90,7 +90,7 @@ func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string
 	return "resumes from the checkpoint of an earlier run", atomicfile.RemoveAll(moved)
 }
 
-// Keep saves the folder that Begin prepared as the action's checkpoint. It reports whether the folder contains files.
+// Keep makes a checkpoint from the folder that the caller passed to Begin. It returns false if the folder is empty.
 func (s *Store) Keep(ctx context.Context, own string) (bool, error) {
 	n, err := readNote(own)
 	if err != nil {
@@ -149,8 +149,8 @@ func (s *Store) read(ctx context.Context, folder string) (string, error) {
 	return root.String(), nil
 }
 
-// Rescue saves the checkpoints of killed hexmage processes, whose scratch folders are runs. No process may write to
-// these folders during the call. Rescue skips folders that it cannot move.
+// Rescue saves the checkpoints of killed hexmage processes. The parameters are the scratch folders of these processes.
+// No process may write to the folders during the call. Rescue skips folders that it cannot move.
 func (s *Store) Rescue(ctx context.Context, runs ...string) error {
 	var errs []error
 	for _, run := range runs {

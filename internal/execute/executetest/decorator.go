@@ -45,8 +45,8 @@ type decorated struct {
 	request *execute.Request
 }
 
-// Decorator tests that the Executor that wrap returns passes requests to World.Next, and returns the results and errors
-// of World.Next. In the test no result is cached, and no other process runs the action.
+// Decorator tests an Executor that the function wrap returns. The Executor must pass requests to World.Next, and return
+// the results and errors of World.Next. In the test no result is cached, and no other process runs the action.
 func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	for _, c := range []struct {
 		name string
@@ -61,7 +61,8 @@ func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execu
 	}
 }
 
-// Start tests that the Executor that wrap returns passes Request.Start to World.Next, and returns an error of Start.
+// Start tests an Executor that the function wrap returns. The Executor must pass Request.Start to World.Next, and
+// return an error of Start.
 func Start(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	d := decorate(t, name, wrap)
 	for _, want := range []error{nil, errors.New("the caller rejects the action")} {

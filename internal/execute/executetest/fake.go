@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Command simulates a command: it adds outputs to the map, and returns the exit code or an error if it could not run.
-// The map contains the content of each file by slash path, including files in output folders.
+// Command simulates a command. It adds outputs to the map, and returns the exit code, or an error if the command could
+// not run. The map contains the content of each file by slash path, including files in output folders.
 type Command func(ctx context.Context, outputs map[string]string) (int, error)
 
 // Fake is an Executor that runs Go functions instead of programs.

@@ -21,7 +21,7 @@ const (
 	maxHintDirs  = 200
 )
 
-// InputHint follows the path of a file that the command missed and that the workspace has.
+// InputHint is the hint after the path of a file that the command did not find, although the file is in the workspace.
 const InputHint = " is in the workspace but not an input of the step; add it to `inputs`"
 
 // NetworkHint is the start of the hint for a command that needed network access but did not declare it.

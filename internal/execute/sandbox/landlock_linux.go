@@ -42,7 +42,7 @@ const (
 // Go's runtime does.
 const errataSignals = 1 << 1
 
-// Base is the part of the host that every action may use, such as system libraries. It keeps files open that all
+// Base is the part of the host that every action may use, such as system libraries. It keeps open the files that all
 // Landlock rulesets need.
 type Base struct {
 	handled uint64 // the rights that this kernel knows
@@ -116,8 +116,8 @@ func Open() (*Base, error) {
 // files with other actions.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
-// Mounts returns the reason why restricted threads cannot have a mount namespace, or nil if they can. In its own
-// namespace, each action has its own shared memory. A thread without a supervisor then changes files only in
+// Mounts returns the reason why restricted threads cannot have a mount namespace, or nil if they can. With a mount
+// namespace, each action has separate shared memory. A thread without a supervisor then changes files only in
 // Access.Own.
 func (b *Base) Mounts() error { return b.cannotMount }
 

@@ -116,7 +116,7 @@ func canMount(frozen bool) error {
 }
 
 // CanMount returns the reason why threads of this process cannot use a Mount, or nil if they can. To find out, it
-// mounts the regular file that you name.
+// mounts the given regular file.
 func CanMount(file string) error {
 	return onThread(func() error {
 		st, err := stat.Lstat(file)

@@ -62,8 +62,8 @@ type Access struct {
 	Shared func(stat.Stamp) bool
 }
 
-// Mount shows a file read-only at another path, visible only to a thread and the processes that it starts. Programs see
-// a regular file with the owner, mode and times of File.
+// Mount shows a file read-only at another path, to one thread and the processes that the thread starts. Programs see a
+// regular file with the owner, mode and times of File.
 type Mount struct {
 	File  string     // absolute
 	At    string     // absolute path of an existing regular file, the mount point

@@ -19,7 +19,7 @@ type Thread struct {
 }
 
 // Start calls f on a new thread that sees the mounts. The thread, and the processes that f starts, may use only the
-// files in a and in base. If base is nil, Start does not restrict files.
+// files that the parameters a and base allow. If base is nil, Start does not restrict files.
 func Start(base *Base, a Access, network bool, mounts []Mount, f func()) (*Thread, error) {
 	t := &Thread{over: make(chan struct{})}
 	started := make(chan error)

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-// Tool is the name of the built-in tool that calls Main. Its argument is the folder that Start gets.
+// Tool is the name of the built-in tool that calls Main. The tool's argument is the parameter dir of Start.
 const Tool = "worker"
 
 // grace is the time between SIGTERM and SIGKILL for a canceled command.

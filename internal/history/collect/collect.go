@@ -29,8 +29,8 @@ type Stores struct {
 	Results store.Results
 }
 
-// Document creates the document of a run. If hide is not nil, the document is for sharing: it then also contains the
-// inputs of each action's cache key, and hide replaces private texts in them.
+// Document creates the document of a run. If hide is not nil, the document is for sharing. It then also contains the
+// inputs of each cache key, and hide replaces private texts.
 func Document(ctx context.Context, book *runlog.History, run *runlog.Run, stores Stores,
 	hide *explain.Hider) (*history.Document, error) {
 	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: explain.NewMaterials(hide),

@@ -17,9 +17,9 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// Resolver tests a plan.Resolver. The argument known has the values and the listing that the plan p waits for. The plan
-// must contain instances that wait for values, for a listing and for nothing. It must also contain outputs and checks
-// that wait, and outputs and checks that do not wait.
+// Resolver tests a plan.Resolver. The argument known contains the values and the listing that the plan p waits for. The
+// plan must contain instances that wait for values, for a listing and for nothing. It must also contain outputs and
+// checks that wait, and outputs and checks that do not wait.
 func Resolver(t *testing.T, name string, p *plan.Plan, x plan.Resolver, known plan.ResolvedInputs) {
 	if got := strings.TrimPrefix(fmt.Sprintf("%T", x), "*"); got != name {
 		t.Errorf("the suite is to check a %s, and gets a %s", name, got)

@@ -13,10 +13,10 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Adopt implements store.Local. It renames the file into the store without copying. If the file is on another file
-// system, Adopt copies it. If the file has several hard links, Adopt also copies it, because a process may later write
-// to the file through another link. If the blob exists, Adopt does nothing to the file. No process may have the file
-// open for writing. So the executor ends all processes of an action before it takes the outputs.
+// Adopt implements store.Local. It renames the file into the store. If the file is on another file system or has
+// several hard links, Adopt copies it instead. A process may later write to the file through another hard link. If the
+// blob exists, Adopt does nothing to the file. No process may have the file open for writing. So the executor ends all
+// processes of an action before it takes the outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {

@@ -179,7 +179,7 @@ type Run struct {
 	PID  int
 }
 
-// Lock returns the path of the lock file, which the process locks until it ends. If the lock file is missing, check
+// Lock returns the path of the lock file, which the process holds until it ends. If the lock file is missing, check
 // whether a process with the process ID is alive.
 func (r Run) Lock() string { return filepath.Join(r.Path, "lock") }
 
@@ -244,8 +244,7 @@ func (s StateDir) OutputLock(id string) string { return s.in("outputs", id+".loc
 // LastRuns returns the folder with the cache keys from the last run of each step with side effects.
 func (s StateDir) LastRuns() string { return s.in("last-runs") }
 
-// Runner returns the folder for leases of other machines and facts about them. Executors that run actions on other
-// machines use the folder.
+// Runner returns the folder in which executors keep leases of other machines and facts about these machines.
 func (s StateDir) Runner() string { return s.in("runner") }
 
 // ActionsLock returns the lock file that running actions hold.

@@ -97,7 +97,7 @@ func BlobsDamage(t *testing.T, open func(t *testing.T) (store.Blobs, func(d dige
 	}
 }
 
-// Bytes returns n bytes. The same seed always gives the same bytes.
+// Bytes returns n pseudorandom bytes, which depend only on the seed.
 func Bytes(seed int64, n int) []byte {
 	b := make([]byte, n)
 	rand.New(rand.NewSource(seed)).Read(b)

@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Result returns a result in which every field is set. Each n gives a different result.
+// Result returns a result in which every field is set. The result is different for each n.
 func Result(fn digest.Function, n int) *action.Result {
 	d := func(s string) digest.Digest { return fn.Bytes(fmt.Appendf(nil, "%s %d", s, n)) }
 	return &action.Result{
