@@ -22,7 +22,7 @@ func quantizeV1Schema() step.Schema {
 		ArgDocs: mllmV1Docs(map[string]string{
 			"rotation": "Matrices of `rotate_v1`, which rotate the model first. Omit for a rotated model.",
 			"num_samples": "Maximum number of paragraphs that the model reads to collect ranges. If mllm's program " +
-				"is killed, it starts again.",
+				"is killed, the next run starts from the beginning.",
 			"threshold": "Minimum ratio of a layer's range to its range without the top 0.1 % (shadow outliers). " +
 				"From this ratio on, the layer keeps its precision.",
 			"clip_all":   "Whether to quantize all layers, even above the threshold.",

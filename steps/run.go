@@ -85,7 +85,7 @@ func runSchema() step.Schema {
 			"columns": "Metrics in the table of several variants, such as [\"prefill_tokens_per_s\"]. Default: the " +
 				"most important ones.",
 			"baselines": "Tables to compare with: shipped (llm.npu-paper, llm.npu-reproduction) or of metrics/*.hcl. " +
-				"hexmage does not compare runs on simulated phones.",
+				"hexmage compares runs on simulated phones with tables of profile simulated only.",
 			"baseline": "Table of the step. `source` names who measured. `row \"METRIC\"` has a `value`, optionally " +
 				"a `spread`, and with `when` values of other metrics. `profile` limits the table to runs of that " +
 				"profile.",

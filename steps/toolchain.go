@@ -51,7 +51,7 @@ func toolchainSchema() step.Schema {
 		ArgDocs: map[string]string{
 			"version": "Release in the catalog. Default: the catalog's default.",
 			"source": "Only source to use: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", " +
-				"\"pypi\", \"qpm\" or \"qsc\". Default: the profile's order; \"simulated\" uses the simulation.",
+				"\"pypi\", \"qpm\" or \"qsc\". Default: the profile's order. Profile \"simulated\" uses the simulation.",
 			"path":         "Root of an installed copy to use. It must be the requested release.",
 			"urls":         "Addresses of the archive, in place of the catalog's: https, http or file.",
 			"sha256":       "Digest of the archive at urls.",
