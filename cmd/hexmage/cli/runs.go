@@ -92,7 +92,7 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case a.JSON:
 	case len(rows) == 0:
-		a.print("no runs on record here; `hexmage run PIPELINE` adds one")
+		a.print("no runs on record here; `hexmage run PIPELINE` adds one\n")
 	default:
 		a.print(columns(rows))
 	}
