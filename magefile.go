@@ -15,19 +15,19 @@ import (
 	"github.com/magefile/mage/sh"
 )
 
-// Pipeline builds pipelines/NAME.hcl. HEXMAGE_PROFILE and HEXMAGE_VAR_name set profile and variables.
+// Pipeline builds pipelines/NAME.hcl. HEXMAGE_PROFILE and HEXMAGE_VAR_name set the profile and variables.
 func Pipeline(name string) error { return hexmage("run", name) }
 
-// Watch builds a pipeline, and again after every save of a file that it reads.
+// Watch builds a pipeline, and builds it again after each change of its files.
 func Watch(name string) error { return hexmage("watch", name) }
 
-// Plan prints the steps that a pipeline would run, and runs nothing.
+// Plan prints the steps that a pipeline would run.
 func Plan(name string) error { return hexmage("plan", name) }
 
 // Lock pins the downloads of a pipeline in hexmage.lock.hcl.
 func Lock(name string) error { return hexmage("lock", name) }
 
-// Doctor checks this machine, and prints missing requirements with remedies.
+// Doctor prints what this machine lacks, with remedies.
 func Doctor() error { return hexmage("doctor") }
 
 // Build compiles bin/hexmage.
@@ -38,11 +38,11 @@ func Build() error {
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage")
 }
 
-// Release creates dist/: an archive for each system, lists of the modules in them, and checksums. The git tag is the
-// version.
+// Release creates dist/, which contains an archive for each system, lists of their Go modules, and checksums. The
+// version is the git tag.
 func Release() error { return sh.RunV("go", "run", "./cmd/hexmage-release") }
 
-// Test runs lint, and all tests except those that take hours, the engine's under the race detector.
+// Test runs lint and all tests that do not take hours. It runs the engine's tests under the race detector.
 func Test() error {
 	mg.SerialDeps(Build, Lint)
 	if err := sh.RunV("go", "test", "-timeout=60m", "./..."); err != nil {
@@ -51,7 +51,7 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test and Mutants, and the tests that take hours:
+// TestAll runs Test, Mutants, and the tests that take hours:
 //   - the long forms of the tests of faults, of pushes, and of interrupted runs in profile emulator
 //   - a real model compiled twice, AIMET and ExecuTorch with gigabytes of packages, a real model in mllm's quantizer
 //   - two hours of kills, and all tests of the program under the race detector
@@ -82,23 +82,23 @@ func TestAll() error {
 	return sh.RunV("go", "run", "./internal/archtest/fuzzall")
 }
 
-// Mutants breaks each promise of docs/architecture.md in turn and expects the promise's test to fail.
+// Mutants breaks each promise of docs/architecture.md in turn, and expects that a test fails.
 func Mutants() error { return sh.RunV("go", "run", "./internal/archtest/mutants") }
 
-// Faults runs the long form of the fault suite: hundreds of kills, damaged files and full disks. Test runs the short
+// Faults runs the long form of the fault tests: hundreds of kills, damaged files and full disks. Test runs the short
 // form.
 func Faults() error {
 	return sh.RunV("go", "test", "-timeout=2h", "-count=1", "-v", "./cmd/hexmage/faults", "-long")
 }
 
-// Hunt runs eight processes for two hours. The processes build on one cache, with hostile actions, kills and damaged
-// files. HEXMAGE_HUNT sets another duration.
+// Hunt runs eight processes for two hours. They build on one cache, with hostile actions, kills and damaged files.
+// HEXMAGE_HUNT sets another duration.
 func Hunt() error {
 	limit := map[string]string{"HEXMAGE_HUNT": cmp.Or(os.Getenv("HEXMAGE_HUNT"), "2h")}
 	return sh.RunWithV(limit, "go", "test", "-timeout=24h", "-count=1", "-v", "-run=TestHunt", "./cmd/hexmage/faults")
 }
 
-// Lint runs gofmt, go vet (for both processors where they differ), staticcheck, the go.mod check, ruff and mypy.
+// Lint runs gofmt, go vet, staticcheck, the go.mod check, ruff and mypy.
 func Lint() error {
 	for _, c := range [][]string{{"go", "vet", "./..."}, {"go", "tool", "staticcheck", "./..."}, {"go", "mod", "tidy", "-diff"}} {
 		if err := sh.RunV(c[0], c[1:]...); err != nil {
@@ -141,7 +141,7 @@ func lintPython() error {
 	return sh.RunV(bin("mypy"), "--no-error-summary", "--ignore-missing-imports", "--cache-dir", filepath.Join(venv, "mypy"), "model/python/programs")
 }
 
-// Bench measures hexmage against the budgets of docs/performance.md. HEXMAGE_BENCH holds arguments, such as
+// Bench measures hexmage against the budgets of docs/performance.md. HEXMAGE_BENCH contains arguments, such as
 // -only=files.
 func Bench() error {
 	mg.Deps(Build)

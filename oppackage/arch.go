@@ -23,8 +23,8 @@ import (
 //go:embed targets.hcl
 var targetTable []byte
 
-// Arch is a target of an op package, with all parts of its compile and link lines. Flags may hold $(NAME)
-// references; see targets.hcl.
+// Arch is a target of an op package, with its compiler, flags and libraries. Flags may contain $(NAME) references: see
+// targets.hcl.
 type Arch struct {
 	Target   string   // "htp_v79": the Makefile goal, and an element of a step's targets
 	Family   string   // "hexagon", "android" or "host"
@@ -73,15 +73,15 @@ type familyBlock struct {
 // hexagon is the family of targets that come from the records of archs.
 const hexagon = "hexagon"
 
-// Targets holds the records of Hexagon archs. The other targets are in targets.hcl.
+// Targets holds the records of Hexagon archs. The file targets.hcl contains all other targets.
 type Targets []*qnn.Arch
 
-// Default returns the default targets: all targets that at least one known compiler supports.
+// Default returns the default targets. These are all targets that a known compiler supports.
 func (t Targets) Default() ([]Arch, error) {
 	return slices.DeleteFunc(slices.Clone(t), func(a *qnn.Arch) bool { return a.Doubtful }).Arches()
 }
 
-// Arches returns all targets: the targets in targets.hcl, then one target for each arch with an HTP.
+// Arches returns the targets in targets.hcl, and then one target for each arch with an HTP.
 func (t Targets) Arches() ([]Arch, error) {
 	var table tableFile
 	if err := hclsimple.Decode("targets.hcl", targetTable, nil, &table); err != nil {
@@ -114,8 +114,7 @@ func (t Targets) Arches() ([]Arch, error) {
 	return arches, nil
 }
 
-// Select returns the targets with these names, in this order. For an unknown or repeated name, the error lists the
-// known names.
+// Select returns the targets with these names, in this order. The error for an unknown name lists the known names.
 func (t Targets) Select(names []string) ([]Arch, error) {
 	all, err := t.Arches()
 	if err != nil {
@@ -150,7 +149,7 @@ func (t Targets) Select(names []string) ([]Arch, error) {
 	return out, nil
 }
 
-// CheckHVX returns an error unless hvx is "", compiler flags, or an HVX version that compilers support.
+// CheckHVX returns an error if hvx is an unknown HVX version. It accepts "" and compiler flags.
 func (t Targets) CheckHVX(hvx string) error {
 	if hvx == "" || strings.HasPrefix(hvx, "-") {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Backend is a QNN interface other than the usual interface of HTP, in which C++ macros register ops.
+// Backend is a QNN interface for op packages that differs from HTP's usual interface.
 type Backend struct {
 	Name     string // "LPAI"
 	Header   string // header that identifies the backend
@@ -30,7 +30,7 @@ func backends() []Backend {
 	}
 }
 
-// String describes the package and the next step, without a full stop.
+// String describes the problem with the package and the next step, without a full stop.
 func (b Backend) String() string {
 	if b.Compiles {
 		return fmt.Sprintf("%s includes %s: this op package registers its ops through %s, the newer interface of HTP. "+
@@ -43,8 +43,8 @@ func (b Backend) String() string {
 
 var included = lazyregexp.New(`(?m)^[ \t\x{feff}]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]`)
 
-// BackendOf returns the backend of a source, or nil for HTP's usual interface and for sources without a known
-// header.
+// BackendOf returns the backend whose header a source includes. For HTP's usual interface, or without a known header,
+// it returns nil.
 func BackendOf(source string, text []byte) *Backend {
 	for _, m := range included.Get().FindAllSubmatch(text, -1) {
 		header := path.Base(string(bytes.ReplaceAll(m[1], []byte(`\`), []byte("/"))))
@@ -63,8 +63,7 @@ const (
 	maxSource  = 4 << 20
 )
 
-// FindBackend looks for a backend's header in the sources below src in a package's folder. It ignores unreadable
-// files.
+// FindBackend searches the sources in a package's folder src for a backend's header. It skips unreadable files.
 func FindBackend(pkg fs.FS) (found *Backend) {
 	n := 0
 	_ = fs.WalkDir(pkg, "src", func(name string, d fs.DirEntry, err error) error {

@@ -44,8 +44,8 @@ func diagnostics(output string) (all []diagnostic) {
 	return all
 }
 
-// Fingerprint identifies the errors in an output, so that equal errors of several targets are recognized. It returns ""
-// for an output without errors in sources.
+// Fingerprint identifies the errors in a compiler's output: equal errors of several targets have the same fingerprint.
+// It returns "" if no error is in a source.
 func Fingerprint(output string) string {
 	var b strings.Builder
 	for _, d := range diagnostics(output) {
@@ -56,8 +56,8 @@ func Fingerprint(output string) string {
 	return b.String()
 }
 
-// Explain returns hints about a failed action that builds an op package: the op and target, and the next step. The
-// function renames returns hints about names that differ between SDKs. Package runner/diagnose covers other causes.
+// Explain returns hints about a failed action that builds an op package, such as the op and the target. The function
+// renames returns hints about names that differ between SDKs.
 func Explain(spec, output string, renames func(output string) []string) []string {
 	target, object, _ := strings.Cut(spec, "/")
 	var hints []string
@@ -71,7 +71,7 @@ func Explain(spec, output string, renames func(output string) []string) []string
 	return append(hints, renames(output)...)
 }
 
-// Summary returns the first error of an output and the number of other errors, in one line.
+// Summary returns one line: the first error in an output, and the number of other errors.
 func Summary(output string) string {
 	all := diagnostics(output)
 	if len(all) == 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Extra adds flags for some targets and sources of a package, after the table's flags.
+// Extra adds flags for some targets and sources of a package. They follow all other flags.
 type Extra struct {
 	Targets   []string `arg:"targets" json:"targets,omitempty"`       // empty for all
 	Sources   []string `arg:"sources" json:"sources,omitempty"`       // slash paths in the package or path.Match patterns; empty for all
@@ -63,8 +63,7 @@ func (p Package) extraFlags(target, src string) []string {
 	return append(all, own...)
 }
 
-// Exact returns the package's extras with file names in place of patterns. Use it for callers that do not have the
-// files.
+// Exact returns the package's extras with file names instead of patterns, for callers that do not have the files.
 func (p Package) Exact() []Extra {
 	out := slices.Clone(p.Extras)
 	for i, e := range out {
@@ -102,7 +101,7 @@ func (p Package) validateExtras() error {
 	return nil
 }
 
-// Validate checks the extra without the package's files and the table of targets.
+// Validate checks the extra itself. It does not check whether targets and sources exist.
 func (e Extra) Validate() error {
 	for _, s := range e.Sources {
 		if _, err := path.Match(s, ""); err != nil {

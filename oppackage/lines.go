@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// DefaultHVX enables the HVX instructions of the compiler's arch.
+// DefaultHVX is the compiler flag that enables the HVX instructions of the target's arch.
 const DefaultHVX = "-mhvx"
 
 // Package is an op package's source tree: src/*.cpp, src/ops/*.cpp, src/ops/<arch>_asm/*.S, include/.
@@ -28,7 +28,7 @@ type Package struct {
 	Extras    []Extra // the package's own flags, after the table's
 }
 
-// Roots holds the SDKs' slash paths, without a trailing slash.
+// Roots holds the SDKs' root folders as slash paths, without a trailing slash.
 type Roots struct {
 	QAIRT   string
 	Hexagon string
@@ -37,12 +37,12 @@ type Roots struct {
 	HostCXX string // host compiler for htp_x86; "" for "clang++"
 }
 
-// ExecRoots returns the SDKs' paths in the exec root of an action.
+// ExecRoots returns the SDKs' root folders in an action's exec root.
 func ExecRoots(toolsVersion string) Roots {
 	return Roots{QAIRT: "toolchains/qairt", Hexagon: "toolchains/hexagon", Tools: toolsVersion, NDK: "toolchains/ndk"}
 }
 
-// Compile is the command line for one object.
+// Compile is the command line that compiles one object.
 type Compile struct {
 	Args    []string
 	Source  string // paths are relative to the compiler's working directory
@@ -52,7 +52,8 @@ type Compile struct {
 	flags []string // subset of Args without file names
 }
 
-// ViaAssembly splits the command line: text compiles to readable assembly in text.Object, which object assembles.
+// ViaAssembly splits the command line into two. The first compiles to readable assembly, and the second assembles the
+// object.
 func (c Compile) ViaAssembly() (text, object Compile) {
 	text, object = c, c
 	text.Object, object.Depfile = strings.TrimSuffix(c.Object, ".o")+".s", ""
@@ -62,7 +63,7 @@ func (c Compile) ViaAssembly() (text, object Compile) {
 	return text, object
 }
 
-// Link is the command line for the library.
+// Link is the command line that links the library.
 type Link struct {
 	Args    []string
 	Objects []string
@@ -71,7 +72,7 @@ type Link struct {
 
 var packageName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Validate rejects an invalid name, and a package without sources.
+// Validate rejects invalid packages, for example without sources.
 func (p Package) Validate() error {
 	if err := ValidateName(p.Name); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (p Package) Validate() error {
 	return p.validateExtras()
 }
 
-// ValidateName checks a package's name.
+// ValidateName rejects invalid package names.
 func ValidateName(name string) error {
 	if !packageName.MatchString(name) {
 		return fmt.Errorf("op package name %q: invalid C++ identifier: use letters, digits and _", name)
@@ -99,14 +100,13 @@ func Library(name string) string { return "libQnn" + name + ".so" }
 // interfaceName is the path of an interface source in a package, which FindName reads.
 func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cpp" }
 
-// Ops returns the sources of a package's ops, sorted.
+// Ops returns the source files of a package's ops, sorted.
 func Ops(files []string) []string { return sources(files, "").ops }
 
-// HasInterface reports whether a package has sources besides its ops. One of these sources is the package's interface.
+// HasInterface reports whether a package has sources that are not ops. One of them is the package's interface.
 func HasInterface(files []string) bool { return len(sources(files, "").plain) > 0 }
 
-// DeviceLibrary returns the file name of a library on a phone. A phone loads one library for its CPU and one for its
-// NPU.
+// DeviceLibrary returns a library's file name on a phone. A phone loads one library for its CPU and one for its NPU.
 func DeviceLibrary(name string, a Arch) string {
 	if a.Family == "hexagon" {
 		return "libQnn" + name + "_HTP.so"
@@ -135,8 +135,8 @@ func sources(files []string, asm string) sourceSet {
 	return s
 }
 
-// Headers returns the headers that a source of the package may include. These are whole folders (include/ and the
-// package's own include folders), and all other headers under src/.
+// Headers returns the headers that the package's sources may include: whole folders, and single files under src/. The
+// folders are include/ and the include folders of the extras.
 func (p Package) Headers() (folders, files []string) {
 	candidates := []string{"include"}
 	for _, e := range p.Extras {
@@ -174,7 +174,7 @@ func (p Package) Headers() (folders, files []string) {
 	return folders, files
 }
 
-// Lines returns the command lines that build a package for an arch: the interface first, then the ops, then
+// Lines returns the command lines that build a package for an arch. The interface is first, then the ops, then
 // assembly.
 func Lines(a Arch, p Package, r Roots) ([]Compile, Link) {
 	vars := r.vars(p)
@@ -248,8 +248,8 @@ func expand(vars map[string]string, lists ...[]string) []string {
 	return out
 }
 
-// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry for each line. The folder
-// dir is the working directory of the lines, as seen by these tools.
+// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry per line. The parameter dir
+// is the working directory of the lines.
 func CompileCommands(dir string, lines []Compile) ([]byte, error) {
 	type entry struct {
 		Directory string   `json:"directory"`

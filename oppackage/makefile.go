@@ -40,10 +40,10 @@ type page struct {
 	Sections     []section
 }
 
-// Makefile writes a standalone Makefile for a package's folder. The written file reads the variables QAIRT_SDK_ROOT,
-// HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT, and runs the command lines that Lines returns.
+// Makefile writes a Makefile for a package's folder. The Makefile reads the variables QAIRT_SDK_ROOT, HEXAGON_SDK_ROOT
+// and ANDROID_NDK_ROOT, and runs the command lines that Lines returns.
 //
-// Makefile ignores p.Dir, p.Build and p.Interface. It uses p.Files only to match the sources of extras.
+// The function ignores p.Dir, p.Build and p.Interface. It uses p.Files only to match the sources of extras.
 func Makefile(w io.Writer, p Package, arches []Arch) error {
 	if err := ValidateName(p.Name); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "makefile/3"
 
 // Spec describes the Makefile to write.
@@ -25,7 +25,7 @@ type Spec struct {
 	Out     string  `json:"out"`              // output folder
 }
 
-// Run runs the tool.
+// Run writes the Makefile.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if s.Out == "" {
 		return errors.New("out: missing value")
@@ -44,8 +44,8 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	return os.WriteFile(filepath.Join(s.Out, "Makefile"), text.Bytes(), 0o644)
 }
 
-// HVXFlags converts an HVX version, such as "v66", to compiler flags. It returns flags unchanged, and the default flags
-// for "".
+// HVXFlags converts an HVX version, such as "v66", to compiler flags. It returns compiler flags unchanged, and the
+// default flags for "".
 func HVXFlags(hvx string) string {
 	switch {
 	case hvx == "":
@@ -56,7 +56,7 @@ func HVXFlags(hvx string) string {
 	return "-mhvx=" + hvx
 }
 
-// FindName returns the given name. If it is "", FindName returns the name in src/<name>Interface.cpp.
+// FindName returns the given name, or else the name in src/<name>Interface.cpp.
 func FindName(given string, files []string) (string, error) {
 	if given != "" {
 		return given, ValidateName(given)

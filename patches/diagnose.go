@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/patches/rules"
 )
 
-// Hint names a shipped rename rule that fixes compile errors.
+// Hint names a rename rule, shipped with hexmage, that fixes compile errors.
 type Hint struct {
 	Series string // series of the rule
 	Range  string // range of the rule
@@ -33,7 +33,7 @@ var (
 // maxDiagnosed limits the compiler output that Diagnose reads, in bytes.
 const maxDiagnosed = 4 << 20
 
-// Diagnose returns the shipped rename rules that fix errors in a compiler's output, without duplicates.
+// Diagnose returns the shipped rename rules that fix errors in a compiler's output.
 func Diagnose(compilerOutput string) []Hint {
 	if len(compilerOutput) > maxDiagnosed {
 		compilerOutput = compilerOutput[:maxDiagnosed]
@@ -66,8 +66,8 @@ func unqualified(s string) string {
 	return s[strings.LastIndexAny(s, " :")+1:]
 }
 
-// Newer returns the rename rules of a shipped series for sources that are older than the SDK. It reads the folders
-// FROM-TO whose TO is at most the SDK's version.
+// Newer returns the rename rules that adapt older sources to the SDK. It reads the FROM-TO folders of a shipped series
+// if TO is at most the SDK's version.
 func Newer(series, sdk string) ([]rules.Rule, error) {
 	if _, err := Shipped(series); err != nil {
 		return nil, err

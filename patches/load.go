@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/patches/series"
 )
 
-// Range is one <from>-<to> folder of a series.
+// Range is one folder of a series, named <from>-<to>.
 type Range struct {
 	Name    string
 	Patches []*series.Patch        // in order of name
@@ -40,7 +40,7 @@ type RulesFile struct {
 	} `hcl:"patch,block"`
 }
 
-// Load reads a series. It sorts the ranges by name, with numbers in numeric order: 2.9 precedes 2.10.
+// Load reads a series. It sorts the ranges by name and their numbers by value: 2.9 precedes 2.10.
 func Load(fsys fs.FS) ([]Range, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {

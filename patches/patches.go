@@ -33,7 +33,7 @@ import (
 //go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
-// ShippedNames returns the names of the series in hexmage, sorted.
+// ShippedNames returns the sorted names of the series that hexmage ships.
 func ShippedNames() (names []string) {
 	entries, _ := shipped.ReadDir(".") // opening an embedded folder always succeeds
 	for _, e := range entries {
@@ -42,7 +42,7 @@ func ShippedNames() (names []string) {
 	return names
 }
 
-// Shipped returns a series in hexmage. The error for an unknown name lists the known names.
+// Shipped returns a series that hexmage ships. The error for an unknown name lists the known names.
 func Shipped(name string) (fs.FS, error) {
 	known := ShippedNames()
 	if slices.Contains(known, name) {
@@ -53,7 +53,7 @@ func Shipped(name string) (fs.FS, error) {
 		name, strings.Join(known, ", "), name)
 }
 
-// Digest returns the digest of the shipped series. Results that depend on a Hint include this digest in their keys.
+// Digest returns the digest of all shipped series. The keys of results that depend on a Hint must contain it.
 func Digest() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, _ error) error {
@@ -76,8 +76,8 @@ type Request struct {
 	AllowFew bool
 }
 
-// Fitting returns the shipped series that changes the most places in r.Source, or the first series if none changes
-// any.
+// Fitting returns the name of the shipped series that changes the most places in r.Source. If no series changes
+// anything, it returns the first.
 func Fitting(ctx context.Context, r Request) (string, error) {
 	best, most := "", -1
 	for _, name := range ShippedNames() {
@@ -96,7 +96,7 @@ func Fitting(ctx context.Context, r Request) (string, error) {
 	return best, nil
 }
 
-// Report lists the changes of a tree. Equal sources, headers and series give an equal report.
+// Report lists the changes of a source tree. Equal sources, headers and series give an equal report.
 type Report struct {
 	Series  string        `json:"series"`
 	Patches []PatchResult `json:"patches"`
@@ -139,10 +139,10 @@ type RuleResult struct {
 	errs  []error
 }
 
-// Apply writes the patched sources if every needed change fits.
+// Apply writes the patched sources to r.Out. If a needed change does not fit, it writes nothing.
 //
-// The error lists every rule that does not fit, or the hunks of the first patch that does not fit. The report of a
-// failed Apply has the results so far.
+// The error lists all rules that do not fit, or all failing hunks of the first failing patch. The report then contains
+// the results so far.
 func Apply(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.CopyTo(ctx, r.Out); err != nil {
@@ -152,7 +152,7 @@ func Apply(ctx context.Context, r Request) (Report, error) {
 	})
 }
 
-// ApplyInPlace changes the source itself. After an error, the source is unchanged.
+// ApplyInPlace changes the files in r.Source. After an error, they are unchanged.
 func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.WriteBack(r.Source); err != nil {
@@ -162,12 +162,12 @@ func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 	})
 }
 
-// Check runs Apply without writing anything.
+// Check is like Apply, but writes nothing.
 func Check(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(*srctree.Tree) error { return nil })
 }
 
-// Diff returns the changes of Apply as one unified diff in git's format. The diff is empty if nothing changes.
+// Diff returns the changes that Apply would make, as one diff in git's format. Without changes, the diff is empty.
 func Diff(ctx context.Context, r Request) (diff []byte, report Report, err error) {
 	report, err = with(ctx, r, func(tree *srctree.Tree) error {
 		diff, err = series.DiffTree(tree)
@@ -201,7 +201,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 	return report, do(tree)
 }
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "patch/5"
 
 // Spec holds the arguments of the tool.
@@ -235,7 +235,7 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	return err
 }
 
-// OpenSeries opens a series by its name in hexmage, or by name=folder.
+// OpenSeries opens a shipped series by name, or a folder given as name=folder.
 func OpenSeries(arg string) (string, fs.FS, error) {
 	name, dir, own := strings.Cut(arg, "=")
 	if !own {
@@ -251,7 +251,7 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 	return name, safepath.FS(root), err
 }
 
-// Places returns the number of changed places.
+// Places returns the number of places that rules changed.
 func (r Report) Places() (n int) {
 	for _, one := range r.Rules {
 		n += len(one.Changed)
@@ -259,7 +259,7 @@ func (r Report) Places() (n int) {
 	return n
 }
 
-// Changes returns the report without unused patches and rules.
+// Changes returns the report without patches and rules that changed nothing.
 func (r Report) Changes() Report {
 	idle := []string{StateNotNeeded, StateNone, StateAlready}
 	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return slices.Contains(idle, p.State) })
@@ -267,7 +267,7 @@ func (r Report) Changes() Report {
 	return r
 }
 
-// Text returns a report for a terminal: one line for each patch, rule and changed place.
+// Text returns the report for a terminal: one line for each patch, rule and changed place.
 func (r Report) Text() string {
 	var b strings.Builder
 	line := func(rg, name, state, reason string) {

@@ -14,7 +14,7 @@ const MachineHexagon = elf.EM_QDSP6
 // hexagonMach masks the bits of e_flags that hold the arch, as hexadecimal digits.
 const hexagonMach = 0x3ff
 
-// HexagonArch returns the arch in the e_flags of a Hexagon ELF file: 0x79 is v79.
+// HexagonArch returns the arch for the e_flags of a Hexagon ELF file: "v79" for 0x79.
 func HexagonArch(flags uint32) string { return fmt.Sprintf("v%x", flags&hexagonMach) }
 
 // Operating systems of CPU libraries.
@@ -23,7 +23,7 @@ const (
 	Linux   = "linux"
 )
 
-// System returns a file's operating system, based on its loader and needed libraries, or "".
+// System returns the operating system of an ELF file, or "". It examines the file's loader and needed libraries.
 func System(machine elf.Machine, interpreter string, needed []string) string {
 	if machine == MachineHexagon { // the DSP has its own system
 		return ""
@@ -42,7 +42,7 @@ func System(machine elf.Machine, interpreter string, needed []string) string {
 	return ""
 }
 
-// Glibc reports whether a library exists only on Linux with the GNU C library.
+// Glibc reports whether a library is part of the GNU C library on Linux.
 func Glibc(lib string) bool {
 	return strings.HasPrefix(lib, "libc.so.") || strings.HasPrefix(lib, "ld-linux")
 }

@@ -15,14 +15,14 @@ const (
 	Declared   = "declared" // by the user, in a flag or in a workspace record without a fact block
 )
 
-// Fact is the provenance of an attribute of a record.
+// Fact says where an attribute of a record comes from.
 type Fact struct {
 	Attribute  string `hcl:"attribute,label" json:"-"`     // "min_sdk"; for an arch also "since.qairt"
 	Confidence string `hcl:"confidence" json:"confidence"` // documented, observed, inferred
 	Source     string `hcl:"source" json:"source"`
 }
 
-// DefaultProvenance is the Fact for shipped records of one kind. It applies to records without their own.
+// DefaultProvenance says where an attribute comes from in all records of one kind. A record's own Fact has precedence.
 type DefaultProvenance struct {
 	Kind       string `hcl:"kind,label"` // "soc", "arch"
 	Attribute  string `hcl:"attribute,label"`
@@ -30,23 +30,23 @@ type DefaultProvenance struct {
 	Source     string `hcl:"source"`
 }
 
-// Fact returns the provenance of an attribute of a SoC's record.
+// Fact returns the provenance of an attribute in the SoC's record.
 func (s *SoC) Fact(f *Facts, attribute string) Fact {
 	return f.fact(s.Facts, s.From, attribute, s.Basis, "soc")
 }
 
-// Fact returns the provenance of an attribute of an arch's record.
+// Fact returns the provenance of an attribute in the arch's record.
 func (a *Arch) Fact(f *Facts, attribute string) Fact {
 	return f.fact(a.Facts, a.From, attribute, "arch")
 }
 
-// Fact returns the provenance of one attribute in a release's record. The attribute "digest" stands for the archive's
+// Fact returns the provenance of an attribute in a release's record. The attribute "digest" stands for the archive's
 // size and digests.
 func (s *SDK) Fact(f *Facts, r *Release, attribute string) Fact {
 	return f.fact(r.Facts, r.From, attribute, s.Name, "release")
 }
 
-// Default returns the provenance of an attribute in all records of a kind without their own Fact.
+// Default returns the provenance of an attribute for all records of a kind that have no Fact about it.
 func (f *Facts) Default(kind, attribute string) Fact { return f.fact(nil, "", attribute, kind) }
 
 // fact returns the record's own Fact of the attribute, or else the default of the first kind with one. Attributes of
@@ -66,15 +66,15 @@ func (f *Facts) fact(own []*Fact, from, attribute string, kinds ...string) Fact 
 	return Fact{attribute, Inferred, "the catalog"}
 }
 
-// HasHTP reports whether an arch has an HTP. It returns true for an arch without a record.
+// HasHTP reports whether an arch has an HTP. For an arch without a record, it returns true.
 func (f *Facts) HasHTP(arch string) bool {
 	a := f.FindArch(arch)
 	return a == nil || a.HasHTP()
 }
 
-// ToolsArches returns the archs that a version of the Hexagon tools builds for, or nil if unknown.
+// ToolsArches returns the archs that a version of the Hexagon tools can build for, or nil if unknown.
 //
-// The result exact is true if a record of the tools lists them, and false if the archs' records do.
+// The result exact reports whether the tools' record lists the archs. Otherwise, they come from the records of archs.
 func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	if tools == "" {
 		return nil, false
@@ -93,8 +93,8 @@ func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	return f.Since("tools", tools), false
 }
 
-// Since returns the archs that a release supports, according to the archs' records. The name of is "tools" or an SDK's,
-// such as "qairt".
+// Since returns the archs that a version supports, according to the archs' records. The parameter of contains "tools"
+// or an SDK, such as "qairt". The parameter at contains the version.
 func (f *Facts) Since(of, at string) []string {
 	var arches []string
 	for _, a := range f.Arches {
@@ -105,7 +105,7 @@ func (f *Facts) Since(of, at string) []string {
 	return arches
 }
 
-// Settle adds archs from their records to releases that list none.
+// Settle fills in missing archs of releases from the records of archs.
 func (f *Facts) Settle() {
 	for _, a := range f.Arches {
 		a.Doubtful = a.Fact(f, "since.tools").Confidence == Inferred
@@ -150,7 +150,7 @@ func (r *Release) since(sdk string) (key, at string) {
 	return sdk, r.Version
 }
 
-// Without returns the provenance of the fact that a release does not support an arch.
+// Without returns the provenance of a fact: that the release does not support the arch.
 func (f *Facts) Without(k Known, arch string) Fact {
 	if k.Exact {
 		return Fact{Confidence: Observed, Source: "contents of " + k.Name + " " + k.Version}

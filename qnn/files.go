@@ -20,7 +20,7 @@ type File struct {
 	Arch    string // "v79", for Hexagon libraries only
 }
 
-// PushSet returns the incompatibilities in a push set. The arch is the target's, such as "v79", or "" if unknown.
+// PushSet returns the incompatibilities in a push set. The parameter arch is the target's, such as "v79", or "".
 func PushSet(files []File, arch string) []Finding {
 	var out []Finding
 	if f, ok := oneSDK(files); !ok {
@@ -83,7 +83,8 @@ func named(f File) string {
 	return f.Name
 }
 
-// ContextBinary holds values from the header of a context binary. Empty fields are unknown and are not compared.
+// ContextBinary holds values from the header of a context binary. Empty fields are unknown, and CheckContext skips
+// them.
 type ContextBinary struct {
 	Name     string // for messages
 	BuildID  string // build id of the compiling SDK
@@ -96,7 +97,7 @@ type ContextBinary struct {
 	VTCMMB   int
 }
 
-// Runtime describes the target that loads a context binary, and the SDK that the target's libraries come from.
+// Runtime describes a target that loads context binaries, and the SDK of the target's libraries.
 type Runtime struct {
 	Version string // SDK version: "2.41.0.251128"
 	BuildID string
@@ -106,7 +107,7 @@ type Runtime struct {
 	Target
 }
 
-// CheckContext returns the reasons why the runtime cannot load the context binary, in the order of QNN's own checks.
+// CheckContext returns the reasons why the runtime cannot load the context binary, in the order of QNN's checks.
 func CheckContext(c ContextBinary, r Runtime) []Finding {
 	var out []Finding
 	add := func(id, remedy, reason string, args ...any) {

@@ -11,7 +11,7 @@ const (
 	SeverityOff  = "off" // the finding is dropped
 )
 
-// Finding reports a broken rule.
+// Finding reports that a compatibility rule is broken.
 type Finding struct {
 	Rule       string `json:"rule"` // the rule's id: "qairt-arch"
 	Severity   string `json:"severity"`
@@ -39,10 +39,10 @@ func (f Finding) Text() string {
 	return b.String()
 }
 
-// Error returns Text, so that a finding can be an error.
+// Error returns the same as Text.
 func (f Finding) Error() string { return f.Text() }
 
-// Sentence capitalizes the first letter, unless the text begins with a name, and adds a full stop.
+// Sentence capitalizes the first letter, but not of a name, and adds a full stop.
 func Sentence(s string) string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
 	if s == "" {
@@ -54,12 +54,12 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Info describes a rule in Go code. Other rules are in the catalog's HCL files, with their descriptions.
+// Info describes a rule that is written in Go. The catalog's HCL files contain all other rules.
 type Info struct {
 	ID, Severity, Summary, Source, Confidence string
 }
 
-// Coded returns the rules in Go code, in the order of their ids.
+// Coded returns the rules that are written in Go, sorted by id.
 func Coded() []Info {
 	return []Info{
 		{"context-arch", SeverityError, "a context binary is run on the Hexagon arch that it was compiled for", sourceLoad, Documented},

@@ -9,20 +9,20 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// SDK is the record of an SDK or tool with its releases.
+// SDK is the record of an SDK or tool, with its releases.
 type SDK struct {
 	Name     string
 	Tools    []*Tools // some versions of its compilers; the records of archs describe all other versions
 	Releases []*Release
 }
 
-// Tools lists the Hexagon archs that a series of compilers builds for.
+// Tools lists the Hexagon archs that a series of compiler versions supports.
 type Tools struct {
 	Series string   `hcl:"series,label"` // prefix of their versions: "8.8" for 8.8.02, 8.8.06, …
 	Arches []string `hcl:"arches"`
 }
 
-// Release is the record of one version of an SDK, independent of its source.
+// Release is the record of one version of an SDK.
 type Release struct {
 	Version string `hcl:"version,label" json:"version"`
 	// complete build id, if it is known
@@ -55,17 +55,17 @@ type Release struct {
 	Open bool `json:"open"`
 }
 
-// Known is a release in use, as described by its record or by an installed instance.
+// Known is a release in use. The values come from its record or from an installed instance.
 type Known struct {
 	Name string // of the SDK
 	Release
 	Simulated, Installed bool
 }
 
-// Known returns the release as described by its record.
+// Known returns the release with the values of its record.
 func (s *SDK) Known(r *Release) Known { return Known{Name: s.Name, Release: *r} }
 
-// First returns the version of the oldest release that the function is accepts, or "".
+// First returns the version of the oldest release that satisfies the parameter is, or "".
 func (s *SDK) First(is func(*Release) bool) string {
 	best := ""
 	for _, r := range s.Releases {

@@ -1,11 +1,11 @@
 package qnn
 
-// Simulated marks the files that hexmage ships in place of Qualcomm's SDK, models and programs. Profiles with real SDKs
-// reject files with this mark.
+// Simulated marks files that hexmage ships in place of Qualcomm's SDK, models and programs. Profiles with real SDKs
+// reject these files.
 const Simulated = "hexmage simulated"
 
-// SimulatedContext begins the blob of a simulated context.
+// SimulatedContext is the start of a simulated context binary's blob.
 const SimulatedContext = "HXMGCTX1"
 
-// SimulatedKey is the metadata key of the mark in a .safetensors file.
+// SimulatedKey is the metadata key of the mark Simulated in a .safetensors file.
 const SimulatedKey = "simulated"

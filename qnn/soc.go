@@ -60,8 +60,7 @@ type SoC struct {
 	From string `json:"-"`
 }
 
-// Arch is the record of a Hexagon arch: features of its HTP, independent of the SDK, and the compilers and SDKs that
-// support it.
+// Arch is the record of a Hexagon arch: the features of its HTP, and the compilers and SDKs that support it.
 type Arch struct {
 	// "v79"
 	Name string `hcl:"name,label" json:"arch"`
@@ -88,13 +87,13 @@ type Arch struct {
 	Doubtful bool `json:"-"`
 }
 
-// HasHTP reports whether the arch has an HTP. QNN uses another backend on older archs.
+// HasHTP reports whether the arch has an HTP. Older archs need another QNN backend.
 func (a *Arch) HasHTP() bool { return a.HTP == nil || *a.HTP }
 
-// Compiled returns the arch for the compiler's flags.
+// Compiled returns the arch to pass to the compiler.
 func (a *Arch) Compiled() string { return cmp.Or(a.CompileAs, a.Name) }
 
-// OtherSoCs holds the names and numbers of SoCs that have no record, so that messages can name them.
+// OtherSoCs holds the names and numbers of SoCs without a record, so that messages can name them.
 type OtherSoCs struct {
 	Models     map[string]int `hcl:"models,optional" json:"models"`   // soc_model by name
 	AndroidIDs map[string]int `hcl:"soc_ids,optional" json:"soc_ids"` // Android soc_id by name
@@ -108,13 +107,13 @@ type Target struct {
 	VTCMMB   int    // 8
 }
 
-// Target returns the default target of a pipeline for the SoC.
+// Target returns the default target for the SoC.
 func (s *SoC) Target() *Target {
 	return &Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
 }
 
-// SoCFromKernelName returns the catalog's name of a board's SoC. The parameter name is the kernel's name, in
-// /sys/devices/soc0/machine and in drivers/soc/qcom/socinfo.c. For most SoCs, both names are equal.
+// SoCFromKernelName returns the catalog's name of a board's SoC. The kernel's name is in /sys/devices/soc0/machine and
+// drivers/soc/qcom/socinfo.c. For most SoCs, both names are equal.
 func SoCFromKernelName(name string) string {
 	switch strings.ToUpper(name) {
 	case "X1E80100":
@@ -154,7 +153,8 @@ func find[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
-// Features returns the features of the SoC's HTP: the features of its arch, except the features that the SoC lacks.
+// Features returns the features of the SoC's HTP. These are the features of its arch, except the features that the SoC
+// lacks.
 func (f *Facts) Features(s *SoC) []string {
 	var out []string
 	if a := f.FindArch(s.Arch); a != nil {
@@ -167,7 +167,7 @@ func (f *Facts) Features(s *SoC) []string {
 	return out
 }
 
-// FindSoC returns the record of a SoC or an alias, ignoring case.
+// FindSoC returns the record of a SoC by name or alias, ignoring case.
 func (f *Facts) FindSoC(name string) (*SoC, error) {
 	var have []string
 	for _, s := range f.SoCs {
@@ -232,12 +232,12 @@ func numberedNames(m map[string]int, number int) []string {
 	return out
 }
 
-// WithAndroidID returns the name of the SoC with that Android soc_id, or "".
+// WithAndroidID returns the name of the SoC with the Android soc_id n, or "".
 func (f *Facts) WithAndroidID(n int) string {
 	return f.with(n, f.Others.AndroidIDs, func(s *SoC) bool { return slices.Contains(s.AndroidIDs, n) })
 }
 
-// WithModel returns the name of the SoC with that soc_model, or "".
+// WithModel returns the name of the SoC with the soc_model n, or "".
 func (f *Facts) WithModel(n int) string {
 	return f.with(n, f.Others.Models, func(s *SoC) bool { return s.SoCModel == n })
 }
@@ -252,7 +252,7 @@ func (f *Facts) with(n int, others map[string]int, has func(*SoC) bool) string {
 	return ""
 }
 
-// SortedSoCs returns the SoCs by arch, newest first, then by name.
+// SortedSoCs returns the SoCs sorted by arch, newest first, and then by name.
 func (f *Facts) SortedSoCs() []*SoC {
 	out := slices.Clone(f.SoCs)
 	slices.SortStableFunc(out, func(a, b *SoC) int {

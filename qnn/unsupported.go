@@ -1,6 +1,6 @@
 package qnn
 
-// UnsupportedOp is an operation that the HTP compilers reject, with a replacement.
+// UnsupportedOp is an operation that HTP compilers reject, and its replacement.
 type UnsupportedOp struct {
 	Op         string `hcl:"op,label" json:"op"`                  // "Cosh"; "*" for any operation
 	Format     string `hcl:"format" json:"format"`                // namespace of the name: onnx, aten

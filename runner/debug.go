@@ -24,7 +24,7 @@ type Debugging struct {
 	With func(context.Context, Stopped) error
 }
 
-// Stopped is a program on a device that waits before its first instruction.
+// Stopped is a program on a device, stopped before its first instruction.
 type Stopped struct {
 	Device  devinfo.Info
 	Address string          // address of the debug server on this machine, such as "127.0.0.1:5039"
@@ -32,7 +32,7 @@ type Stopped struct {
 }
 
 // Debug starts the action's command under a debug server, on a device that fits the action's platform. Files,
-// environment and arguments are the same as in Execute. Debug does not measure or return a result, and ignores the
+// environment and arguments are the same as in Execute. Debug measures nothing, returns no result, and ignores the
 // command's time limit.
 func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (err error) {
 	q, err := d.request(ctx, a.Action)

@@ -26,7 +26,7 @@ import (
 	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Executor is the platform property value of actions that need a device.
+// Executor is the value of platform property "executor" for actions that need a device.
 const Executor = "device"
 
 // Platform properties of actions for a device.
@@ -48,7 +48,7 @@ const (
 )
 
 // PushDir is the folder in the exec root that hexmage pushes to the device. "push/a/b" becomes "a/b" in the command's
-// working directory, which is also the base of output paths.
+// working directory. Output paths are relative to the same directory.
 const PushDir = "push"
 
 // Options configure a Device.
@@ -70,9 +70,9 @@ type Options struct {
 	Simulate func(context.Context, SimulatedOptions) (Simulated, error)
 }
 
-// Device is an execute.Executor that runs actions on a device. It starts adb's server or a simulated phone when an
-// action first needs one, and keeps it until Close. Device is safe for concurrent use: each call of Execute has its own
-// device.
+// Device is an execute.Executor that runs actions on devices. It starts an adb server or a simulated phone when an
+// action needs it, and keeps it running until Close. A Device is safe for concurrent use: concurrent calls of Execute
+// use different devices.
 type Device struct {
 	o   Options
 	tmp func() (string, error) // returns a folder below o.Dir, which Close removes
@@ -83,13 +83,13 @@ type Device struct {
 	servers map[bool]*adb.Server // by whether they look at USB
 }
 
-// New returns a Device. It starts nothing.
+// New returns a Device. It starts no server or phone.
 func New(o Options) *Device {
 	tmp := sync.OnceValues(func() (string, error) { return os.MkdirTemp(o.Dir, "device") })
 	return &Device{o: o, tmp: tmp, servers: map[bool]*adb.Server{}}
 }
 
-// Close ends adb's server and the simulated phones.
+// Close ends the adb servers and the simulated phones.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +104,7 @@ func (d *Device) Close() error {
 	return errors.Join(errs...)
 }
 
-// Execute runs the action on a device that fits its platform. If a device of the pool dies, another one runs the
+// Execute runs the action on a device that fits its platform. If the device fails, another device of the pool runs the
 // action.
 func (d *Device) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	if err := context.Cause(ctx); err != nil {

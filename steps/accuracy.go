@@ -61,7 +61,7 @@ func accuracySchema() step.Schema {
 	}
 }
 
-// Plan plans one comparison action for all names.
+// Plan plans one action that compares all outputs.
 func (c Accuracy) Plan(p *step.Plan) {
 	if c.TruncatedReference.IsSet() != (len(c.TruncatedOutputs) > 0) {
 		p.Fail("truncated_reference", "Incomplete truncated model",

@@ -32,7 +32,7 @@ func auditSchema() step.Schema {
 	}
 }
 
-// Plan plans the comparison.
+// Plan plans the audit.
 func (a Audit) Plan(p *step.Plan) {
 	s := audit.Spec{Model: a.Model.InRoot(), Config: a.Config.InRoot(), Out: "found.json"}
 	look := step.Tool(p, "", "compare the model with its config", audit.Tool, s).In(a.Model.Input(), a.Config.Input())

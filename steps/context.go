@@ -49,7 +49,7 @@ func contextSchema() step.Schema {
 	}
 }
 
-// Plan plans an action that writes both configs, and one that runs the compiler with mllm's flags.
+// Plan plans an action that writes both configs, and an action that runs mllm's compiler.
 func (c Context) Plan(p *step.Plan) {
 	t := target(p, "A context is compiled for one SoC.")
 	qairt := p.Toolchain("qairt")

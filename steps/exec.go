@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Exec holds the arguments of kind exec, which runs a command in the exec root. All paths are relative to the exec
-// root.
+// Exec holds the arguments of kind exec, which runs a command. All paths are relative to the exec root, where the
+// command starts.
 type Exec struct {
 	Argv     []string `arg:"argv,required,nonull"`
 	Shell    bool     `arg:"shell"`
@@ -51,7 +51,7 @@ func commandDocs(docs map[string]string) map[string]string {
 	return docs
 }
 
-// DefaultPath is the PATH of a command whose env does not set one.
+// DefaultPath is the PATH of a command whose environment does not contain PATH.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 func execSchema() step.Schema {

@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Fetch holds the arguments of kind fetch. The kind downloads one file and can unpack it, or downloads several files
-// into a folder.
+// Fetch holds the arguments of kind fetch. The kind downloads one file, which it can unpack, or several files into a
+// folder.
 type Fetch struct {
 	URL         string            `arg:"url,required"`
 	Mirrors     []string          `arg:"mirrors"`
@@ -207,8 +207,8 @@ func online(a *step.Action, why string) {
 	a.Set(action.PropertyPool, action.DownloadsPool+"=1")
 }
 
-// Download returns the number of bytes that an action would download, and their origin. It does not count files in the
-// downloads folder. It returns 0 if the size is unknown.
+// Download returns the number of bytes that an action would download, and where from. Files in the downloads folder
+// count as 0, and so do files of unknown size.
 func Download(s action.Spec, downloads string) (bytes int64, from string) {
 	if s.Platform[action.PropertyTool] != string(sources.Tool) {
 		return 0, ""

@@ -81,7 +81,7 @@ type htpTarget struct {
 	VTCMMB   int    `json:"vtcm_mb"`
 }
 
-// Plan plans one action for all contexts, one for the placement report, and one for the DLCs.
+// Plan plans one action for all contexts, one action for the placement report, and one action for the DLCs.
 func (h HTPContext) Plan(p *step.Plan, w Workspace) {
 	t := target(p, "A context is compiled for one SoC.")
 	if p.Failed() {

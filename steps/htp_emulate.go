@@ -30,7 +30,7 @@ func htpEmulateSchema() step.Schema {
 	}
 }
 
-// Plan plans the run. The program "guarded" runs the graphs in a separate process.
+// Plan plans the run. The Python program "guarded" runs the graphs in a separate process.
 func (h HTPEmulate) Plan(p *step.Plan) {
 	given, of := h.program(p, h.Context)
 	given["program"] = of

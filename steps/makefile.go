@@ -40,8 +40,8 @@ func makefileSchema() step.Schema {
 	}
 }
 
-// Plan plans the actions when the source's files are known. The action that writes the Makefile reads no file, so a
-// change of an op does not run it again.
+// Plan plans the actions when the source's files are known. The action that writes the Makefile reads no sources, so it
+// stays cached after a change of an op.
 func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	if err := all.CheckHVX(m.HVX); err != nil {
 		p.Fail("hvx", "Unknown HVX version", "%v.", err)

@@ -80,7 +80,8 @@ func onnxQuantizeSchema() step.Schema {
 	}
 }
 
-// Plan plans one action. If the quantizer has its own environment, Plan adds an earlier action that collects samples.
+// Plan plans one action. For a quantizer with its own Python environment, Plan adds an earlier action that collects
+// samples.
 func (o ONNXQuantize) Plan(p *step.Plan) {
 	o.check(p)
 	given := args{"graphs": o.Graphs, "calibration": text(p, o.Calibration, "calibration.txt"), "samples": o.Samples}

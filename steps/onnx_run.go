@@ -7,8 +7,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Said holds the shared arguments of the kinds that run graphs: a prompt for a language model, or samples for any other
-// graph.
+// Said holds arguments that several kinds share: a prompt for a language model, or samples for any other graph.
 type Said struct {
 	Prompt  string    `arg:"prompt"`
 	System  string    `arg:"system"`

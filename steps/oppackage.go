@@ -63,7 +63,7 @@ func opPackageSchema() step.Schema {
 	}
 }
 
-// Plan checks the arguments that need no sources, and plans the actions when the sources are known.
+// Plan plans the actions when the sources are known. Before that, it checks the arguments that need no sources.
 func (o OpPackage) Plan(p *step.Plan, all oppackage.Targets) {
 	b := newBuild(p, all, o.opSource, o.Targets, "targets", o.Tools, o.HVX)
 	if p.Failed() {

@@ -45,7 +45,8 @@ func quantizeV1Schema() step.Schema {
 	}
 }
 
-// Plan plans one action for each of mllm's two programs. A change of the threshold reruns only the second action.
+// Plan plans one action for each of mllm's two programs. After a change of the threshold, only the second action runs
+// again.
 func (q QuantizeV1) Plan(p *step.Plan) {
 	if q.Rotation.IsSet() && q.QuantBias {
 		p.Fail("quant_bias", "Biases of a rotated model",

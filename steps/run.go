@@ -134,9 +134,9 @@ const (
 	serialAxis = "serial"
 )
 
-// Plan plans a device action for every run, then a host action that reads the measurements and compares the tokens. So
-// a change of the host action does not need the device. The function known loads metrics and baselines. The device
-// chosen is the user's choice. It is part of the keys, because results on another device differ.
+// Plan plans a device action for every run. A separate host action reads the measurements and compares the tokens, so
+// its changes need no device. The function known loads metrics and baselines. The device chosen by the user is part of
+// the keys, because results on other devices differ.
 func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics), chosen string) {
 	var adb *step.Toolchain // nil for a board, which needs no adb
 	if !ssh.Is(r.Serial) {

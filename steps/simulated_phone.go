@@ -30,7 +30,7 @@ func simulatedPhoneSchema() step.Schema {
 	}
 }
 
-// Plan plans the compilation of the DSP's protection domain from embedded sources, then the image.
+// Plan plans the compilation of the simulated DSP from embedded sources, and then the image.
 func (e SimulatedPhone) Plan(p *step.Plan) {
 	target(p, "The simulated phone has the target's SoC.")
 	llvm, qemu, busybox := p.Toolchain("llvm"), p.Toolchain("qemu"), p.Toolchain("busybox")
@@ -92,8 +92,8 @@ func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Image) ([]action.In
 		compile(linux.Program, linux.ProgramArgs(clang, root.Output.Path(), linux.Program))}, nil
 }
 
-// SimulatePhone returns a function that starts simulated phones as devices. The parameter self is a command line that
-// calls phone.Init.
+// SimulatePhone returns a function that starts simulated phones. The parameter self is a command line that calls
+// phone.Init.
 func SimulatePhone(self ...string) func(context.Context, runner.SimulatedOptions) (runner.Simulated, error) {
 	return func(ctx context.Context, o runner.SimulatedOptions) (runner.Simulated, error) {
 		e, err := phone.Start(ctx, phone.Options{Self: self, Image: o.Image, Dir: o.Dir, Data: o.Data, Log: o.Log})

@@ -22,8 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Catalog returns the catalog of toolchains with the given workspace files merged in. The catalog embeds the simulated
-// SDKs.
+// Catalog returns the catalog of toolchains, including the simulated SDKs, merged with workspace files.
 func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	c, diags := toolchains.Load(files)
 	if c != nil {
@@ -41,7 +40,7 @@ func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	return c, diags
 }
 
-// Workspace is the part of a workspace that the kinds need.
+// Workspace is the part of a workspace that step kinds need.
 type Workspace struct {
 	Catalog func() *toolchains.Catalog // nil: no catalog
 	Lock    *toolchains.Lock
@@ -55,7 +54,7 @@ type Workspace struct {
 	Asked func(toolchains.Request)
 }
 
-// Target returns the object `target` for a target block.
+// Target returns the HCL object `target` for a target block.
 func (w Workspace) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
 	return w.Catalog().Target(name, args)
 }
@@ -71,8 +70,8 @@ func forTargets[A any](w Workspace, plan func(A, *step.Plan, oppackage.Targets))
 	}
 }
 
-// Kinds returns the planner's kinds by the name that follows `step`. Toolchain blocks have the name addrs.Toolchain.
-// Kinds check the catalog's compatibility rules before they plan a step.
+// Kinds returns the planner's step kinds by name. The kind addrs.Toolchain is for toolchain blocks. Kinds check the
+// catalog's compatibility rules before they plan a step.
 func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	run := func(r Run, p *step.Plan) { r.Plan(p, known, w.Serial) }

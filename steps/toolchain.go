@@ -75,7 +75,7 @@ func toolchainSchema() step.Schema {
 	}
 }
 
-// Plan chooses the source of the release and plans its download.
+// Plan chooses a source for the release and plans the download.
 func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	if w.Asked != nil {
 		t.ask(p, w)
@@ -301,8 +301,8 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 	}
 }
 
-// ToolchainAttributes returns the documentation of a toolchain's attributes by name. The attributes are in
-// toolchainAttrs, or are push sets or the path of the tree.
+// ToolchainAttributes returns the documentation of all attributes of a toolchain, by attribute name. They include its
+// push sets.
 func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	all := map[string]string{
 		"dir":           "Path of the toolchain's tree.",
@@ -322,7 +322,7 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	return all
 }
 
-// SimulatedSDK is the title of the warning about a simulated toolchain that the pipeline did not request.
+// SimulatedSDK is the title of a warning: a toolchain is simulated, although the pipeline did not request that.
 const SimulatedSDK = "Simulated SDK"
 
 // passedOver reports the sources that were tried before the chosen one.

@@ -26,7 +26,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// Tools returns the built-in tools, by the name that follows `hexmage tool`.
+// Tools returns the built-in tools by their names in `hexmage tool NAME`.
 func Tools() map[string]tool.Func {
 	tools := map[string]tool.Func{}
 	add(tools, aotconfig.Tool, aotconfig.Run)

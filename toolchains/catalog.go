@@ -41,9 +41,9 @@ func placeholders() *hcl.EvalContext {
 	return &hcl.EvalContext{Variables: vars}
 }
 
-// Load returns the built-in catalog merged with the given workspace files (name → content), in the order of their
-// names. A release or SoC in a file replaces the built-in one. Any other toolchain attribute that a file sets replaces
-// the built-in attribute.
+// Load returns the built-in catalog merged with workspace files (name → content), in the order of their names. A file's
+// release or SoC replaces the built-in one. A file's other toolchain attributes replace only the same built-in
+// attributes.
 func Load(files map[string][]byte) (*Catalog, hcl.Diagnostics) {
 	entries, err := builtin.ReadDir(".")
 	if err != nil {
@@ -192,8 +192,8 @@ func (c *Catalog) toolchain(name string) *Toolchain {
 // fewReleases is the number of releases that an error message lists.
 const fewReleases = 10
 
-// Find returns the toolchain and its release. The version "" is the default. An error lists the known toolchains or
-// releases.
+// Find returns a toolchain and its release. An empty version selects the default release. An error lists the known
+// toolchains or releases.
 func (c *Catalog) Find(name, version string) (*Toolchain, *Release, error) {
 	t := c.toolchain(name)
 	if t == nil {

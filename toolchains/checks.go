@@ -44,8 +44,8 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 	return v
 }
 
-// ReleaseOf identifies the release of the SDK at root by the SDK's own files. If the catalog lacks the release, known
-// is false. The returned release then has data from the SDK's files, and the toolchain's checks for any release.
+// ReleaseOf identifies the release of the SDK at root by the SDK's own files. If the catalog does not contain the
+// release, known is false. The returned release then contains data from the SDK's files only.
 func (c *Catalog) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
 	t = c.toolchain(is.Name)
 	if t == nil {

@@ -47,11 +47,10 @@ type Choice struct {
 	OnTrust   bool                   // whether the digest was not compared with the whole archive's digest
 }
 
-// ErrNotAvailable means that no source provides the release. Choose returns it wrapped, with the next step in the
-// message.
+// ErrNotAvailable means that no source provides the release. Choose wraps it in a message with the next step.
 var ErrNotAvailable = errors.New("is not available")
 
-// EmbeddedFile is the path of an embedded source's archive for the fetch tool.
+// EmbeddedFile is the path at which the fetch tool finds an embedded source's archive.
 const EmbeddedFile = "archive.zip"
 
 // Choose selects the source of a release.
@@ -85,8 +84,8 @@ func (c *Catalog) Choose(q Request) (*Choice, error) {
 	return nil, c.notAvailable(t, r, q, ch.Notes)
 }
 
-// Absent returns a choice for a release that Choose does not find, so that a plan can list the missing parts. The
-// choice has the known data, and a spec that cannot run.
+// Absent returns a choice for a release that no source provides, so that a plan can list the missing parts. The choice
+// contains the catalog's data, but its spec cannot run.
 func (c *Catalog) Absent(q Request) (*Choice, error) {
 	t, r, err := c.Find(q.Name, q.Version)
 	if err != nil {
@@ -242,7 +241,7 @@ func (c *Catalog) notAvailable(t *Toolchain, r *Release, q Request, why []string
 	return fmt.Errorf("%s %s %w%s", t.Name, r.Version, ErrNotAvailable, text)
 }
 
-// For returns the catalog extended by the data of the request's own source.
+// For returns the catalog, extended by the request's own source.
 func (c *Catalog) For(q Request) *Catalog {
 	if q.Own == nil {
 		if q.Source == "installed" {
@@ -280,7 +279,7 @@ func (c *Catalog) with(name string, r *Release, s *Source) *Catalog {
 	return &out
 }
 
-// BuildID returns the SDK's build id, or its known beginning ("v2.41.0.251128"), or "" if it has none.
+// BuildID returns the SDK's build id, or "". If only the beginning is known, BuildID returns that ("v2.41.0.251128").
 func (ch *Choice) BuildID() string {
 	if id := ch.Spec.Verify.BuildID; id != nil && ch.Found.BuildID == "" {
 		return id.Want

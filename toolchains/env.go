@@ -24,8 +24,8 @@ type EnvValue struct {
 
 const maxScript = 1 << 20 // bytes of an SDK's script
 
-// Env returns the variables that the toolchain's environment script exports for the SDK at root. It reads only the
-// files that the catalog lists for the script. Package sdkenv applies the values idempotently, unlike the scripts.
+// Env returns the variables that the toolchain's environment script would export for the SDK at root. It does not run
+// the script. Unlike the script, package sdkenv can apply the variables repeatedly.
 func (t *Toolchain) Env(r *Release, root string) ([]EnvValue, error) {
 	tools := ""
 	if r.ToolsVersion != "" {

@@ -9,8 +9,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// Environment holds the parts of a Python environment. The interpreter is a release of toolchain python, and its
-// installed packages are part of the environment.
+// Environment holds the parts of a Python environment: the request, the interpreter, uv and the packages' wheels.
 type Environment struct {
 	Asked           python.Asked
 	Interpreter, UV *Choice
@@ -48,7 +47,7 @@ func (ch *Choice) environment(c *Catalog, q Request, spec sources.Spec) (ok bool
 	return true, "", nil
 }
 
-// Contradicts reports whether two requests use the same name and version for environments with different packages.
+// Contradicts reports whether both requests ask for the same environment and version, but with different packages.
 func (q Request) Contradicts(o Request) bool {
 	version := func(q Request) string { return cmp.Or(q.Version, q.Own.Python) }
 	return q.Own != nil && o.Own != nil && q.Name == o.Name && version(q) == version(o) && q.Own.asked().Digest() != o.Own.asked().Digest()

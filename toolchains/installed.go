@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
-// Machine describes how to find installed copies of SDKs on this machine. Nil functions find nothing.
+// Machine describes how to find installed SDKs on this machine. A nil function finds nothing.
 type Machine struct {
 	Getenv   func(name string) string
 	LookPath func(program string) (string, error)
@@ -22,8 +22,8 @@ type Machine struct {
 	OnLook   func(path string) // receives each path that hexmage looks up, even a missing one; may be nil
 }
 
-// Recording returns a machine that also records all paths and variables that hexmage looks up, even missing ones. The
-// same path or variable may occur several times.
+// Recording returns a machine that also records each path and variable that hexmage looks up, even if missing. The
+// records may contain duplicates.
 func (m Machine) Recording(paths, env *[]string) Machine {
 	out := Machine{Home: m.Home, Dir: m.Dir, OnLook: func(path string) {
 		if abs, err := filepath.Abs(path); err == nil {
@@ -183,8 +183,7 @@ func identityOf(file string) (string, error) {
 	return fmt.Sprintf("%s %d %d", real, info.Size(), info.ModTime().UnixNano()), nil
 }
 
-// Embedded provides the archives for sources of kind "embedded". The caller sets Embedded, because the catalog does not
-// know the archives.
+// Embedded provides the archives for sources of kind "embedded". The catalog does not contain the archives.
 type Embedded interface {
 	// Versions returns the embedded releases of a toolchain, the default one first.
 	Versions(name string) []string

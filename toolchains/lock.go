@@ -19,11 +19,11 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// LockFile is the name of the lock file, both in a workspace and among the embedded files.
+// LockFile is the name of the lock file in a workspace and in the embedded files.
 const LockFile = "hexmage.lock.hcl"
 
-// Lock records the exact bytes of each release that hexmage downloaded. hexmage downloads only files with a digest in
-// the lock or the catalog.
+// Lock records the exact bytes of each release that hexmage downloaded. hexmage downloads a file only if the lock or
+// the catalog contains its digest.
 type Lock struct {
 	Entries []*Locked
 
@@ -31,7 +31,7 @@ type Lock struct {
 	shipped bool  // whether the lock of the shipped pipelines follows
 }
 
-// Locked is the entry of one release.
+// Locked is a lock entry for one release and source.
 type Locked struct {
 	Name    string
 	Version string
@@ -53,7 +53,7 @@ type Locked struct {
 	Wheels []pypi.Wheel // for python: wheels
 }
 
-// LockedPart holds the members of a zip that match a list of patterns.
+// LockedPart pins the members of a zip that match the patterns in Only.
 type LockedPart struct {
 	Only []string `hcl:"only"`
 	Size int64    `hcl:"size"` // compressed bytes
@@ -62,7 +62,7 @@ type LockedPart struct {
 	Trust string `hcl:"trust,optional"` // TrustRanges: not compared with the whole zip
 }
 
-// Part returns the part with these patterns, or nil.
+// Part returns the part with exactly these patterns, or nil.
 func (e *Locked) Part(only []string) *LockedPart {
 	for _, p := range e.Parts {
 		if slices.Equal(p.Only, only) {
@@ -152,7 +152,7 @@ func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// BuiltinLock returns the lock of the shipped pipelines.
+// BuiltinLock returns the lock of the pipelines that hexmage ships.
 func BuiltinLock() (*Lock, hcl.Diagnostics) {
 	return decodeLock(lang.ParseShipped([]byte(shippedLock), "<hexmage>/toolchains/"+LockFile))
 }
@@ -177,7 +177,7 @@ func findShipped(name, version, source string) *Locked {
 	return nil
 }
 
-// Find returns the entry of a release from a kind of source, or nil. A nil Lock has no entries.
+// Find returns the entry for a release and a kind of source, or nil. A nil Lock has no entries.
 func (l *Lock) Find(name, version, source string) *Locked {
 	if l == nil {
 		return nil
@@ -196,12 +196,12 @@ func (l *Lock) Find(name, version, source string) *Locked {
 	return nil
 }
 
-// OverShipped returns a lock with l's entries and with all other entries of the shipped lock.
+// OverShipped returns a lock with the entries of l and the shipped lock. Entries of l have precedence.
 func (l *Lock) OverShipped() *Lock {
 	return &Lock{Entries: l.Entries, shipped: true}
 }
 
-// Over returns a lock with l's entries and with all other entries of base.
+// Over returns a lock with the entries of l and base. Entries of l have precedence.
 func (l *Lock) Over(base *Lock) *Lock {
 	return &Lock{Entries: l.Entries, base: base}
 }
@@ -228,7 +228,7 @@ func (e *Locked) sameRelease(o *Locked) bool {
 	return e.Name == o.Name && e.Version == o.Version && e.Source == o.Source
 }
 
-// Set adds the entry, or replaces an existing entry for the same release and source.
+// Set adds the entry. It replaces an entry with the same release and source.
 func (l *Lock) Set(e *Locked) {
 	l.Entries = append(slices.DeleteFunc(slices.Clone(l.Entries), e.sameRelease), e) // a copy, because Over shares the slice
 }

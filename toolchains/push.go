@@ -22,7 +22,7 @@ const (
 	perArch  = "arch"
 )
 
-// For returns the files of the set for an arch. It is "" if the set does not depend on it.
+// For returns the set's files for an arch: name on the device → path in the toolchain. If PerArch is false, arch is "".
 func (s *PushSet) For(arch string) map[string]string {
 	hole := strings.NewReplacer(archHole, strings.TrimPrefix(arch, "v"))
 	out := make(map[string]string, len(s.Files))
@@ -32,7 +32,7 @@ func (s *PushSet) For(arch string) map[string]string {
 	return out
 }
 
-// PerArch reports whether each arch has its own set.
+// PerArch reports whether each arch has a separate set.
 func (s *PushSet) PerArch() bool { return s.ForEach == perArch }
 
 // check returns the problem with the block, or "".
@@ -56,9 +56,8 @@ func (s *PushSet) check() string {
 	return ""
 }
 
-// PushArches returns the archs for which a release has push sets: archs with an HTP that the release supports. If the
-// catalog only infers that the release does not support an arch, PushArches includes the arch, and the compatibility
-// rules warn.
+// PushArches returns the archs for which the toolchain has push sets. It includes archs whose support by the release is
+// uncertain: the compatibility rules then warn.
 func (c *Catalog) PushArches(t *Toolchain, r *Release) (arches []string) {
 	for _, a := range c.Arches {
 		if slices.Contains(r.Arches, a.Name) || a.HasHTP() && c.Without(t.Known(r.Release), a.Name).Confidence == qnn.Inferred {

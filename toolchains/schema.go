@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Toolchain is an SDK or tool with the sources of its releases.
+// Toolchain is an SDK or tool, with its releases and their sources.
 type Toolchain struct {
 	*qnn.SDK            // its name, and facts that do not depend on the source
 	Description  string `hcl:"description,optional"`

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Target is the device of a compiled context.
+// Target is the device that a context is compiled for.
 type Target struct {
 	Arch     string `json:"arch"`                // "v79"
 	SoC      string `json:"soc"`                 // "SM8750"
@@ -21,7 +21,7 @@ type Target struct {
 	SignedPD bool   `json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions reject it with "Unsupported config option 2"
 }
 
-// Config is the content of mllm's qnn_aot_cfg_*.json. Fields keep the order of the shipped files.
+// Config is the content of mllm's qnn_aot_cfg_*.json. The order of fields is that of mllm's own files.
 type Config struct {
 	Machine    Machine  `json:"target_machine"`
 	GraphOnQNN []string `json:"graph_on_qnn"`
@@ -39,7 +39,7 @@ type Machine struct {
 	VTCM        int    `json:"htp_vtcm_capability_in_mb"`
 }
 
-// MachineKeys returns all keys of a Machine. All are mandatory.
+// MachineKeys returns the JSON keys of a Machine. All keys are mandatory.
 func MachineKeys() []string {
 	return []string{"htp_arch", "htp_chipset", "htp_try_best_performance", "htp_security_pd_session", "htp_vtcm_capability_in_mb"}
 }
@@ -51,7 +51,7 @@ type Recipe struct {
 	Pass   Pass `json:"builtin_llm_pass"`
 }
 
-// Pass maps each group of operations to its quantization. mllm's passes read only Linear, even for the head.
+// Pass maps each group of operations to its quantization. mllm reads only Linear, even for the head.
 type Pass struct {
 	Model   string            `json:"model"`
 	LMHead  map[string]Method `json:"lm_head"`
@@ -76,7 +76,7 @@ const (
 // Signed reports whether the config requests a signed protection domain.
 func (m Machine) Signed() bool { return m.Session == signedPD }
 
-// Write writes a config for a target and a model that Parse accepts.
+// Write writes a config for a target and a model. Parse accepts the result.
 func Write(t Target, m Model) ([]byte, error) {
 	session := unsignedPD
 	if t.SignedPD {
@@ -99,7 +99,7 @@ func Write(t Target, m Model) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// Parse reads a config and rejects values that mllm's programs do not support, which they often ignore.
+// Parse reads a config. It rejects values that mllm's programs do not support. The programs often ignore such values.
 func Parse(raw []byte) (Config, error) {
 	var c Config
 	var keys struct {
@@ -144,7 +144,7 @@ func Parse(raw []byte) (Config, error) {
 	return c, nil
 }
 
-// SoCModels is mllm's table of chips, including its errors. For example, it has 35 for SM8350, but QNN's number is 30.
+// SoCModels returns mllm's table of chips, including its errors: its number for SM8350 is 35, but QNN's number is 30.
 // The compatibility rules report contradictions.
 func SoCModels() map[string]uint32 {
 	return map[string]uint32{

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FixedOutput returns the name of the file that an mllm compiler writes into its working directory. It returns "" for a
-// compiler with a flag -o.
+// FixedOutput returns the name of the file that an mllm compiler writes into its working directory. For a compiler with
+// a flag -o, it returns "".
 func FixedOutput(program string) string {
 	return map[string]string{
 		"mllm-qwen2-aot-c": "qwen2-lpbq.bin", "mllm-qwen2-aot-c-sha": "qwen2-lpbq-sha.bin",
@@ -22,8 +22,8 @@ const maxCache = 2048
 // implType returns mllm's name for LPBQ linears with this block size.
 func implType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%d", block) }
 
-// Keys returns the keys that mllm's compilers and runners read from a model's config. If a key is missing, the program
-// fails with nlohmann's type_error.302, which does not name the key.
+// Keys returns the keys that mllm's compilers and runners need in a model's config. For a missing key, they fail with
+// nlohmann's type_error.302, which does not name the key.
 func Keys(modelType string) []string {
 	keys := []string{"attention_bias", "bos_token_id", "eos_token_id", "head_dim", "hidden_size", "intermediate_size", "linear_impl_type", "max_cache_length",
 		"max_position_embeddings", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_theta", "tie_word_embeddings", "vocab_size"}
@@ -33,7 +33,7 @@ func Keys(modelType string) []string {
 	return keys
 }
 
-// WriteModel adds mllm's own keys to a model's complete config.json, for mllm's compiler and runner. It sorts the keys.
+// WriteModel adds the keys that mllm's programs need to a model's complete config.json. It sorts the keys.
 func WriteModel(raw []byte, m Model) ([]byte, error) {
 	var c map[string]any
 	d := json.NewDecoder(strings.NewReader(string(raw)))

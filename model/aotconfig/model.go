@@ -27,7 +27,7 @@ const (
 
 // ReadModel reads a model's config.json.
 //
-// It accepts Hugging Face's config with linear_block_size, or mllm's own config, which also has linear_impl_type.
+// It accepts Hugging Face's config with the key linear_block_size, or mllm's own config with linear_impl_type.
 func ReadModel(path string) (m Model, raw []byte, err error) {
 	if raw, err = boundedfile.Read(path, maxModelConfig); err != nil {
 		return m, nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "aot-config/3"
 
 // Spec holds the arguments of the tool.
@@ -20,7 +20,7 @@ type Spec struct {
 	ModelOut    string `json:"model_out"`    // output file: the model's config for mllm's programs
 }
 
-// Run runs the tool.
+// Run writes the configs.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	m, model, err := ReadModel(s.ModelConfig)
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 	maxBias   = 1 << 20
 )
 
-// Check audits a model. Its error lists the matrices whose shapes do not match the config.json.
+// Check audits a model. Its error lists the matrices with shapes that contradict the config.json.
 func Check(f *mllm.File, m hf.Model) (Found, error) {
 	if err := m.Check(); err != nil {
 		return Found{}, err
@@ -147,7 +147,7 @@ func scale(f *mllm.File, point string) (s float64, ok bool, err error) {
 	return all[0], true, nil
 }
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "audit/1"
 
 // Spec holds the arguments of the tool.
@@ -157,7 +157,7 @@ type Spec struct {
 	Out    string `json:"out"`    // JSON file for Found
 }
 
-// Run runs the tool.
+// Run audits the model and writes the findings.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	raw, err := boundedfile.Read(s.Config, maxConfig)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Options describe the output.
+// Options describe the file to write.
 type Options struct {
 	Version   mllm.Version
 	ModelName string // for version 2 only; mllm leaves it empty

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "convert/2"
 
 // Spec holds the arguments of the tool.
@@ -26,7 +26,7 @@ type Spec struct {
 	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
 }
 
-// Run runs the tool. It succeeds only if it wrote the file.
+// Run converts a model. It succeeds only if it wrote the file.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.Input == "" || s.Output == "" {
 		return errors.New("input or output: missing value")

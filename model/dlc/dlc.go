@@ -19,10 +19,10 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// ErrUnknown means that a zip file is not a DLC. Parse returns it wrapped.
+// ErrUnknown means that a zip file is not a DLC. Errors from Parse wrap it.
 var ErrUnknown = errors.New("not a DLC")
 
-// File is the outline of a DLC.
+// File is the outline of a DLC file.
 type File struct {
 	Version   string   `json:"version,omitempty"`   // format version, for example 2.3.0
 	Converter string   `json:"converter,omitempty"` // build of the converter
@@ -32,7 +32,7 @@ type File struct {
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// Graph is a graph before compilation.
+// Graph is a graph in a DLC before compilation.
 type Graph struct {
 	qnnctx.GraphInfo
 	Ops   map[string]int `json:"ops,omitempty"`   // number of operations by type
@@ -59,7 +59,7 @@ const (
 	header   = 8 // bytes before a member's FlatBuffer
 )
 
-// Parse reads the outline of a file. The size of the file is in bytes.
+// Parse reads the outline of a DLC file of the given size in bytes.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	members, err := archive.ListZip(r, size, maxMembers)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	quantizerWeight = 5           // for each weight in the matrices of a layer; the quantizer holds one layer
 )
 
-// Bounds holds lower bounds in bytes.
+// Bounds holds lower bounds of sizes, in bytes.
 type Bounds struct {
 	File      int64 // output of hexmage's quantizer
 	Quantizer int64 // peak memory of hexmage's quantizer
@@ -26,8 +26,8 @@ type Bounds struct {
 	Process   int64 // memory that a DSP process maps: the context and the key/value cache
 }
 
-// MLLM returns the bounds of a model with 4-bit matrices and head, a 16-bit embedding and an 8-bit cache. The quantizer
-// stores each 4-bit number in a whole byte.
+// MLLM returns the bounds for a model with 4-bit matrices and head, a 16-bit embedding and an 8-bit cache. In the
+// quantizer's file, each 4-bit number takes a whole byte.
 func MLLM(m hf.Model, blockSize, contextLen int64) Bounds {
 	table := m.Vocabulary * m.Hidden
 	weights := m.Layers*m.LayerWeights() + table

@@ -6,11 +6,10 @@ import (
 	"errors"
 )
 
-// Complete returns a config.json with every key that has a default in transformers. Existing keys keep their values,
-// which Complete does not check.
+// Complete adds all keys with defaults in transformers to a config.json. It does not change or check existing keys.
 //
-// Two defaults depend on other keys. rope_theta is also read from rope_parameters, where transformers 5 writes it.
-// attention_bias of Qwen2 is true, because its query, key and value projections always have biases.
+// Two defaults depend on other keys. For rope_theta, Complete first reads rope_parameters, where transformers 5 writes
+// it. For Qwen2, attention_bias is true, because its query, key and value projections always have biases.
 func Complete(raw []byte) ([]byte, error) {
 	var c map[string]json.RawMessage // numbers keep their spelling
 	if err := json.Unmarshal(raw, &c); err != nil {

@@ -40,7 +40,7 @@ const (
 	ownConfig = "use the model's own config.json"
 )
 
-// Open opens a file or folder by its name.
+// Open opens a file or folder by name.
 type Open func(name string) (fs.File, error)
 
 // Needs describes the models that a step accepts.
@@ -62,10 +62,10 @@ const (
 	MLLM    Form = "mllm" // written by mllm's quantizer
 )
 
-// MissingModel is the title of the Problem for an empty path.
+// MissingModel is the title of the Problem that a path is empty.
 const MissingModel = "Missing model"
 
-// Problem is a reason to reject a path.
+// Problem is a reason why a step cannot use a model.
 type Problem struct {
 	Title string // a noun phrase
 	Text  string // "<file>: <problem>: <next step>"
@@ -77,7 +77,7 @@ type Folder struct {
 	Form  Form
 }
 
-// Read reads the folder of a model, and returns why a step with these needs cannot use it.
+// Read reads a model's folder, and returns the problems for a step with the given needs.
 func Read(open Open, dir string, n Needs) (Folder, []Problem) {
 	r := &reader{open: open, dir: dir, needs: n}
 	if r.list() {

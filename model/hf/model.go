@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Model holds the numbers that determine a decoder's memory use.
+// Model holds the sizes that determine a decoder's memory use.
 type Model struct {
 	Architecture string `json:"model_type"`
 	Layers       int64  `json:"num_hidden_layers"`
@@ -18,10 +18,10 @@ type Model struct {
 	Tied         bool   `json:"tie_word_embeddings"` // in the file, the head shares the embedding's weights
 }
 
-// Architectures returns the architectures that onnx_llm supports.
+// Architectures returns the architectures that step kind onnx_llm supports.
 func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
 
-// Parameters returns the number of weights. A tied head adds none.
+// Parameters returns the number of weights. It counts a tied head only once.
 func (m Model) Parameters() int64 {
 	n := m.Layers*m.LayerWeights() + m.Vocabulary*m.Hidden
 	if !m.Tied {
@@ -30,7 +30,7 @@ func (m Model) Parameters() int64 {
 	return n
 }
 
-// LayerWeights returns the number of weights in the matrices of a layer.
+// LayerWeights returns the number of weights in all matrices of a layer.
 func (m Model) LayerWeights() (n int64) {
 	for _, t := range m.Matrices() {
 		n += t.Shape[0] * t.Shape[1]
@@ -38,7 +38,7 @@ func (m Model) LayerWeights() (n int64) {
 	return n
 }
 
-// LayerOutputs returns the number of outputs of a layer's matrices. Each output has a scale.
+// LayerOutputs returns the number of outputs of all matrices in a layer. Each output has a scale.
 func (m Model) LayerOutputs() (n int64) {
 	for _, t := range m.Matrices() {
 		n += t.Shape[0]
@@ -46,13 +46,13 @@ func (m Model) LayerOutputs() (n int64) {
 	return n
 }
 
-// Tensor is a tensor of the architecture. A matrix has the shape [outputs, inputs].
+// Tensor is a tensor that the architecture requires. The shape of a matrix is [outputs, inputs].
 type Tensor struct {
 	Name  string
 	Shape []int64
 }
 
-// Matrices returns the matrices of a layer, with names inside the layer such as "mlp.up_proj".
+// Matrices returns the matrices of a layer. Their names are relative to the layer, such as "mlp.up_proj".
 func (m Model) Matrices() []Tensor {
 	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
 	return []Tensor{

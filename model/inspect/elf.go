@@ -43,7 +43,7 @@ type ELF struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Android holds the values of the NDK's note in a file.
+// Android holds the values in a file's NDK note.
 type Android struct {
 	API      uint32 `json:"api"`
 	NDK      string `json:"ndk,omitempty"`       // r26c

@@ -27,10 +27,10 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// ErrUnknown is the error for a file whose format this package does not know.
+// ErrUnknown means that this package does not know a file's format.
 var ErrUnknown = errors.New("unknown format: expected a model (safetensors, .mllm, ONNX, DLC), ELF, zip or a QNN context binary")
 
-// Description is the identity of a file. Exactly one of the fields after Size is set.
+// Description describes a file. Exactly one of the fields Tensors to Contents is set.
 type Description struct {
 	Path     string       `json:"path"`
 	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, onnx, dlc, elf, qnn-context, zip, folder
@@ -57,11 +57,11 @@ type Tensors struct {
 	List      []Tensor          `json:"list"`
 }
 
-// ErrUnsupported is the error for a file whose format this package knows but does not read. Its text names a tool for
+// ErrUnsupported means that this package knows a file's format, but does not read it. The error's text names a tool for
 // the file.
 var ErrUnsupported = errors.New("not supported")
 
-// Tensor is one tensor of a model file. Shape is null where the format stores none.
+// Tensor is one tensor of a model file. Shape is null if the format does not store it.
 type Tensor struct {
 	Name   string  `json:"name"`
 	DType  string  `json:"dtype"`
@@ -70,7 +70,7 @@ type Tensor struct {
 	Size   int64   `json:"size"`
 }
 
-// Describe opens a file or folder and describes it. The error for an unknown format wraps ErrUnknown.
+// Describe describes a file or folder. The error for an unknown format wraps ErrUnknown.
 func Describe(path string) (Description, error) { return describe(path, path) }
 
 // describe opens the file or folder called name and describes it as path.
@@ -253,7 +253,7 @@ func (d *Description) wrapped(r io.ReaderAt) error {
 	return fmt.Errorf("%w: ExecuTorch header without a context binary", ErrUnknown)
 }
 
-// InnerContext is a context binary within another file.
+// InnerContext is a context binary inside another file.
 type InnerContext struct {
 	Name    string      `json:"name,omitempty"`
 	Offset  int64       `json:"offset"`
@@ -329,7 +329,7 @@ type failed struct {
 	Error string `json:"error"`
 }
 
-// Printer prints descriptions. It puts an empty line between texts.
+// Printer prints descriptions, with an empty line between texts.
 type Printer struct {
 	Out, Err io.Writer
 	JSON     bool   // one object a line
@@ -344,7 +344,7 @@ type Printer struct {
 
 // Print describes files. For a folder without an SDK, it describes each file of a known format.
 //
-// It returns the first error, but prefers errors that do not wrap ErrUnsupported.
+// It returns the first error. An error that wraps ErrUnsupported has the lowest precedence.
 func (p *Printer) Print(ctx context.Context, paths ...string) error {
 	for _, path := range paths {
 		if ctx.Err() != nil {

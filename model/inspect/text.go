@@ -41,7 +41,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// String returns a description for a terminal.
+// String returns the description as text for a terminal.
 func (d Description) String() string {
 	l := &lines{}
 	fmt.Fprintf(l, "%s\n  %s\n", clean(d.Path), d.headline())

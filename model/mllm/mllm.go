@@ -15,7 +15,7 @@ import (
 	"math"
 )
 
-// Version is the version of a file's layout.
+// Version is the version of the .mllm file format.
 type Version int
 
 // The two layouts. Only V2 stores shapes.
@@ -37,10 +37,10 @@ const (
 	maxIndex  = 512 << 20 // bytes of index
 )
 
-// ErrFormat means that a file is not a valid .mllm file. Parse returns it wrapped.
+// ErrFormat means that a file is not a valid .mllm file. Errors from Parse wrap it.
 var ErrFormat = errors.New("not a valid .mllm file")
 
-// Param describes one tensor of a file.
+// Param describes one tensor in a file.
 type Param struct {
 	ID     uint32 // V2 only
 	Name   string
@@ -50,7 +50,7 @@ type Param struct {
 	Size   int64   // in bytes
 }
 
-// File is a parsed index over a reader. Its methods may be called from several goroutines.
+// File is the parsed index of a .mllm file. Its methods are safe for concurrent use.
 type File struct {
 	Version   Version
 	ModelName string // V2 only; mllm's converter leaves it empty
@@ -62,7 +62,7 @@ type File struct {
 	byName map[string]int
 }
 
-// Parse reads the index of a file of the given size. Errors wrap ErrFormat unless a read fails.
+// Parse reads the index of a file of the given size. Errors that do not come from r wrap ErrFormat.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	var head [4]byte
 	if size < 12 {
@@ -197,7 +197,7 @@ func (d DType) name() string {
 	return names[d]
 }
 
-// String returns the type's name, or the number of an unknown type.
+// String returns the type's name. For an unknown type, it returns the number.
 func (d DType) String() string {
 	if n := d.name(); n != "" {
 		return n
@@ -209,7 +209,7 @@ func (d DType) String() string {
 func (d DType) Known() bool { return d.name() != "" }
 
 // Size returns the number of bytes of an element, or 0 if an element is not whole bytes. GGUF's types store blocks of
-// values. The package copies these blocks and does not check their sizes.
+// values, so their size is 0.
 func (d DType) Size() int64 {
 	switch d {
 	case Int8, Uint8, V1Uint8, Byte, Bool:

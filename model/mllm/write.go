@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Source is a tensor to write. Size is known before the bytes, so Write can write the index first.
+// Source is a tensor to write. Write needs Size before the data.
 type Source struct {
 	Name  string
 	DType DType
@@ -19,8 +19,8 @@ type Source struct {
 	Write func(w io.Writer) error
 }
 
-// Write writes a file in the given version: header, index, then the data in the order of sources, without gaps. Only
-// version 2 stores modelName. Write holds only the index in memory.
+// Write writes a file in the given version: header, index, and data in the order of sources, without gaps. Only version
+// 2 stores modelName. Write keeps only the index in memory.
 func Write(w io.Writer, v Version, modelName string, sources []Source) error {
 	if len(sources) > maxParams {
 		return fmt.Errorf("%d tensors (limit %d)", len(sources), maxParams)
@@ -168,7 +168,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom lets the kernel copy from file to file, although the counter is between the files.
+// ReadFrom lets the kernel copy directly from file to file.
 func (c *counter) ReadFrom(r io.Reader) (int64, error) {
 	n, err := io.Copy(c.w, r)
 	c.n += n

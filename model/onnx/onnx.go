@@ -16,10 +16,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ErrFormat means that an ONNX model is invalid. Parse returns it wrapped.
+// ErrFormat means that an ONNX model is invalid. Errors from Parse wrap it.
 var ErrFormat = errors.New("not a valid ONNX model")
 
-// Model is the outline of a model.
+// Model is the outline of an ONNX model.
 type Model struct {
 	IRVersion    int64          `json:"ir_version"`
 	Producer     string         `json:"producer,omitempty"`
@@ -35,14 +35,14 @@ type Model struct {
 	Warnings     []string       `json:"warnings,omitempty"`
 }
 
-// Value is an input or output.
+// Value is an input or output of a model.
 type Value struct {
 	Name  string   `json:"name"`
 	DType string   `json:"dtype"`
 	Dims  []string `json:"dims"` // a number, a name, or "?"
 }
 
-// EPContext describes an EPContext node: a compiled context in place of a part of the graph.
+// EPContext describes an EPContext node, which contains a compiled context in place of a part of the graph.
 type EPContext struct {
 	Source    string `json:"source,omitempty"`    // execution provider that compiled it
 	Partition string `json:"partition,omitempty"` // name of its graph in the context
@@ -66,8 +66,7 @@ const (
 	window      = 64 << 10
 )
 
-// Is reports whether a file that starts with head may be an ONNX model: the head has an IR version and another model
-// field.
+// Is reports whether a file that starts with head may be an ONNX model.
 func Is(head []byte) bool {
 	if len(head) < 12 || head[0] != 0x08 || head[1] == 0 || head[1] > 0x7f {
 		return false
@@ -79,7 +78,7 @@ func Is(head []byte) bool {
 	return false
 }
 
-// Parse reads the outline of a model of the given size. Errors wrap ErrFormat unless a read fails.
+// Parse reads the outline of a model of the given size. Errors that do not come from r wrap ErrFormat.
 func Parse(r io.ReaderAt, size int64) (*Model, error) {
 	p := &parser{r: r, size: size}
 	m := &Model{Ops: map[string]int{}}
@@ -238,7 +237,7 @@ func dtype(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// SortedOps returns the types of nodes, most frequent first.
+// SortedOps returns the types of nodes, the most frequent type first.
 func (m *Model) SortedOps() []string {
 	ops := slices.Sorted(maps.Keys(m.Ops))
 	slices.SortStableFunc(ops, func(a, b string) int { return m.Ops[b] - m.Ops[a] })

@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Graph is a compiled graph.
+// Graph is a compiled graph and the placement of its nodes.
 type Graph struct {
 	Name    string            `json:"name"`
 	Inputs  []string          `json:"inputs"`
@@ -32,14 +32,14 @@ type Tensor struct {
 	Constant bool    `json:"constant,omitempty"`
 }
 
-// Part is a partition that the NPU runs as a whole.
+// Part is a part of the graph that the NPU runs as a whole.
 type Part struct {
 	Nodes   int      `json:"nodes"` // number of nodes in the original graph
 	Inputs  []string `json:"inputs"`
 	Outputs []string `json:"outputs"`
 }
 
-// Node is a node on the CPU.
+// Node is a node that runs on the CPU.
 type Node struct {
 	Name    string   `json:"name"`
 	Op      string   `json:"op"`
@@ -48,7 +48,7 @@ type Node struct {
 	Why     string   `json:"why,omitempty"` // the provider's reason
 }
 
-// Report holds the numbers of all graphs and their nodes on the CPU.
+// Report summarizes all graphs and lists their nodes on the CPU.
 type Report struct {
 	NPUNodes           int                  `json:"npu_nodes"`
 	CPUNodes           int                  `json:"cpu_nodes"`
@@ -74,7 +74,7 @@ type CPUNode struct {
 	Why   string   `json:"why,omitempty"`
 }
 
-// Of returns the report on graphs that were compiled for an arch, such as v79.
+// Of returns the report on graphs that were compiled for an arch, such as "v79".
 func Of(graphs []Graph, known *qnn.Facts, arch string) Report {
 	r := Report{Nodes: []CPUNode{}, Replacements: []*qnn.UnsupportedOp{}, SupportedTypes: []*qnn.Precision{}, UnknownReplacement: []string{}}
 	for i := range graphs {

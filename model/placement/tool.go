@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "placement/2"
 
 // Spec holds the arguments of the tool.
@@ -34,7 +34,7 @@ const (
 	maxWhy      = 100 // runes of a reason in the table
 )
 
-// Run runs the tool.
+// Run writes the report on graphs.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	raw, err := boundedfile.Read(filepath.Join(s.Dir, "placed.json"), maxDocument)
 	if err != nil {

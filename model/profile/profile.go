@@ -19,10 +19,10 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Emulated is the note in each profile from Qualcomm's emulator.
+// Emulated is the note in a profile from Qualcomm's emulator.
 const Emulated = "From Qualcomm's x86 emulator: cycles and times are those of this machine, not of a device."
 
-// Profile holds a graph's times and cycles. Each number is the median of all runs.
+// Profile holds a graph's times and cycles. Each number is the median of the runs.
 type Profile struct {
 	Emulator bool    `json:"emulator"`
 	Note     string  `json:"note,omitempty"`
@@ -32,7 +32,7 @@ type Profile struct {
 	Nodes    []Node  `json:"nodes"`  // most cycles first
 }
 
-// Total is a number for the whole graph, such as its load time.
+// Total is one number for the whole graph, such as its load time.
 type Total struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"` // us, cycles, count, bytes
@@ -71,8 +71,8 @@ type event struct {
 	root       bool
 }
 
-// Parse reads a profile. Names in the CSV are not quoted and may contain commas. The map made gives the nodes of the
-// compiled graph by name, or is nil if they are unknown. An error names the line.
+// Parse reads a profile as CSV, in which names are not quoted and may contain commas. The map made contains the
+// compiled graph's nodes by name, or is nil. An error names the line.
 func Parse(r io.Reader, made map[string]Node) (Profile, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxBytes)

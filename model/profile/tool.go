@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "npu-profile/3"
 
 // maxTrace bounds a trace, in bytes.
@@ -32,7 +32,7 @@ type Spec struct {
 	Out      string `json:"out"`                // output file for the Profile
 }
 
-// Run runs the tool.
+// Run writes the profile and a table of nodes.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	name := filepath.Base(s.Profile)
 	var made map[string]Node
@@ -64,8 +64,7 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	return tool.WriteJSON(s.Table, p.table(s.Title, s.Top))
 }
 
-// ParseTrace reads the qnn_op_trace.json of ONNX Runtime's QNN provider. It returns the nodes of the compiled graph by
-// name.
+// ParseTrace reads the qnn_op_trace.json of ONNX Runtime's QNN provider. It returns the compiled graph's nodes by name.
 func ParseTrace(raw []byte) (map[string]Node, error) {
 	var t struct {
 		Graphs []struct {

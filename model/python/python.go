@@ -18,13 +18,13 @@ import (
 //go:embed programs/*.py
 var programs embed.FS
 
-// File is a file of a program.
+// File is a source file of a Python program.
 type File struct {
 	Name string // "onnx_llm.py"
 	Data []byte
 }
 
-// Program returns the files of the named programs, such as onnx_llm, and of the modules in this package that they
+// Program returns the files of Python programs, such as onnx_llm, including all modules of this package that they
 // import. The files are sorted by name.
 func Program(names ...string) ([]File, error) {
 	var files []File

@@ -17,17 +17,17 @@ import (
 // MaxIndex is the maximum size of an index.json in bytes.
 const MaxIndex = 64 << 20
 
-// Model is the set of tensors in one file, or in the files of an index.json.
+// Model is the set of tensors in one file, or in all files of an index.json.
 type Model struct {
 	tensors []ModelTensor // sorted by name
 	closers []io.Closer
 	said    map[string]string // metadata of all files
 }
 
-// Metadata returns the metadata of all files. If files have different values for a key, it keeps one of them.
+// Metadata returns the merged metadata of all files. If values of a key differ, it contains one of them.
 func (m *Model) Metadata() map[string]string { return m.said }
 
-// ModelTensor is a tensor with its open file.
+// ModelTensor is a tensor and its open file.
 type ModelTensor struct {
 	Tensor
 	File *os.File
@@ -36,8 +36,8 @@ type ModelTensor struct {
 // Data returns a reader of the tensor's bytes.
 func (t ModelTensor) Data() *io.SectionReader { return io.NewSectionReader(t.File, t.Offset, t.Size) }
 
-// Open opens a .safetensors file or a "….index.json" with its shards, which must be in the index's folder. The
-// caller must Close the Model.
+// Open opens a .safetensors file, or an index ("….index.json") with all shards in the same folder. The caller must
+// Close the Model.
 func Open(path string) (*Model, error) {
 	m := &Model{said: map[string]string{}}
 	var err error
@@ -53,7 +53,7 @@ func Open(path string) (*Model, error) {
 	return m, nil
 }
 
-// Tensors returns all tensors, sorted by name. The slice belongs to the Model.
+// Tensors returns all tensors, sorted by name. Do not change the slice.
 func (m *Model) Tensors() []ModelTensor { return m.tensors }
 
 // Close closes the files.
@@ -89,7 +89,7 @@ func (m *Model) add(path string) ([]string, error) {
 	return names, nil
 }
 
-// ParseIndex reads an index.json. It returns the shard of each tensor, a file name in the index's folder.
+// ParseIndex reads an index.json. It returns the file name of each tensor's shard, by tensor name.
 func ParseIndex(raw []byte) (map[string]string, error) {
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`

@@ -20,13 +20,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxHeader is the maximum size of a header in bytes, as in the format's reference reader.
+// MaxHeader is the maximum size of a header in bytes. It equals the limit of the format's reference reader.
 const MaxHeader = 100_000_000
 
 // maxRank limits a tensor's number of dimensions. Real models have fewer than 8.
 const maxRank = 64
 
-// ErrFormat means that a safetensors file is invalid. The package returns it wrapped.
+// ErrFormat means that a safetensors file is invalid. Returned errors wrap it.
 var ErrFormat = errors.New("not a valid safetensors file")
 
 // TruncatedError means that a file ends before its tensors end. It wraps ErrFormat.
@@ -95,7 +95,7 @@ func (d DType) Bits() int64 {
 	return 0
 }
 
-// Size returns the number of whole bytes of an element. It is 0 for an unknown type and for types below one byte.
+// Size returns the number of whole bytes of an element. For an unknown type or a type below one byte, it returns 0.
 func (d DType) Size() int64 { return d.Bits() / 8 }
 
 // Tensor describes one tensor of a file.
@@ -107,7 +107,7 @@ type Tensor struct {
 	Size   int64   // in bytes
 }
 
-// File is a parsed header. Its methods may be called from several goroutines.
+// File is a parsed header. Its methods are safe for concurrent use.
 type File struct {
 	// Metadata is the header's "__metadata__", or nil.
 	Metadata map[string]string
@@ -116,7 +116,7 @@ type File struct {
 }
 
 // Parse reads the header of a file of the given size. It checks that types are known, that sizes match the shapes, and
-// that the tensors exactly fill the data. Errors wrap ErrFormat unless a read fails.
+// that the tensors exactly fill the data. Errors that do not come from r wrap ErrFormat.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	if size < 8 {
 		return nil, fmt.Errorf("%w: %d bytes are too few for the header length", ErrFormat, size)

@@ -23,8 +23,8 @@ func Bytes(name string, d DType, shape []int64, data []byte) Source {
 	return Source{name, d, shape, data}
 }
 
-// Write writes a file. It sorts tensors by element size, largest first, and then by name, which keeps each tensor
-// aligned. It pads the header with spaces to a multiple of 8. The order of sources does not affect the bytes.
+// Write writes a file. It sorts tensors by element size, largest first, and then by name, so that each tensor is
+// aligned. The order of sources does not affect the bytes.
 func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 	order := slices.SortedStableFunc(slices.Values(sources), func(a, b Source) int {
 		return cmp.Or(cmp.Compare(b.DType.Size(), a.DType.Size()), cmp.Compare(a.Name, b.Name))

@@ -30,7 +30,7 @@ const (
 	maxToken = 1 << 20  // number of tokens, and bytes of one
 )
 
-// Token is an entry of a vocabulary.
+// Token is one entry of a vocabulary.
 type Token struct {
 	ID   int
 	Text string // as in the tokenizer; byte-level tokenizers use a letter for each byte
@@ -121,8 +121,8 @@ func (t *Tokenizer) check() error {
 	return nil
 }
 
-// Vocabulary returns the .mllm file, in little-endian order: magic number, count, and the tokens. A token has its id,
-// its length in bytes, the bytes, and its id again as a float. Other tokenizers have a score in place of that float.
+// Vocabulary returns mllm's vocabulary file in little-endian order: magic number, count, and the tokens. A token has
+// its id, its length in bytes, the bytes, and a float. The float is a score for some tokenizers, but here it is the id.
 func (t *Tokenizer) Vocabulary() []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
@@ -136,11 +136,11 @@ func (t *Tokenizer) Vocabulary() []byte {
 	return b
 }
 
-// Lines returns the merge file. The first line has the highest priority.
+// Lines returns mllm's merge file. The first line has the highest priority.
 func (t *Tokenizer) Lines() []byte { return []byte(strings.Join(t.Merges, "\n") + "\n") }
 
-// Passed returns the number of merges that begin with #. mllm's reader skips such merges as comments, so text with
-// several # in a row gets other tokens on the phone.
+// Passed returns the number of merges that begin with #. mllm skips such merges as comments, so it tokenizes several #
+// in a row differently.
 func (t *Tokenizer) Passed() (n int) {
 	for _, m := range t.Merges {
 		if strings.HasPrefix(m, "#") {
@@ -150,7 +150,7 @@ func (t *Tokenizer) Passed() (n int) {
 	return n
 }
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "vocab/1"
 
 // Spec holds the arguments of the tool.
@@ -160,7 +160,7 @@ type Spec struct {
 	Merges    string `json:"merges"`
 }
 
-// Run runs the tool.
+// Run writes the vocabulary and the merges.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	raw, err := boundedfile.Read(s.Tokenizer, maxFile)
 	if err != nil {

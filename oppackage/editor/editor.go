@@ -16,11 +16,11 @@ import (
 	"github.com/hexmage/hexmage/oppackage"
 )
 
-// Folder is the folder of the compilation database, inside the package's folder.
+// Folder is the folder of the compilation database in the package's folder.
 const Folder = ".hexmage"
 
-// Order sorts archs for editors, which use a file's first entry. Hexagon archs come first, newest first, so that
-// editors show the HVX branch of an op.
+// Order sorts archs for editors, which use the first entry of a file. The newest Hexagon arch is first, so that editors
+// show the HVX branch of an op.
 func Order(arches []oppackage.Arch) []oppackage.Arch {
 	out := slices.Clone(arches)
 	rank := map[string]int{"hexagon": 0, "android": 1, "host": 2}
@@ -33,9 +33,8 @@ func Order(arches []oppackage.Arch) []oppackage.Arch {
 	return out
 }
 
-// Commands returns the compilation database of a package. Source names are relative to dir, the package's folder, and
-// the roots are absolute. The command lines include the built-in settings of the SDKs' compilers, because clangd lacks
-// these settings.
+// Commands returns the compilation database of a package. Source names are relative to dir, the package's folder. The
+// roots are absolute. The command lines include settings that are built into the SDKs' compilers, but not into clangd.
 func Commands(dir string, arches []oppackage.Arch, p oppackage.Package, r oppackage.Roots) ([]byte, error) {
 	p.Dir = ""
 	var all []oppackage.Compile
@@ -78,8 +77,8 @@ CompileFlags:
   CompilationDatabase: ` + Folder + `
 ` + end + "\n"
 
-// Clangd returns a .clangd file with a fragment that points to the compilation database. The user's fragments stay
-// unchanged.
+// Clangd returns a .clangd file that points to the compilation database. It keeps the user's settings in the parameter
+// old.
 func Clangd(old []byte) ([]byte, error) {
 	b, e := bytes.Index(old, []byte(begin)), bytes.Index(old, []byte(end))
 	switch {
@@ -94,8 +93,8 @@ func Clangd(old []byte) ([]byte, error) {
 	return slices.Concat(bytes.TrimRight(old, "\n"), []byte("\n---\n"), []byte(fragment)), nil
 }
 
-// Settings returns a settings.json that points VS Code to the compilation database. The path folder leads from VS
-// Code's workspace folder to the op package.
+// Settings returns a settings.json that points VS Code to the compilation database. The parameter folder is the op
+// package's path, relative to VS Code's workspace folder.
 func Settings(folder string) ([]byte, error) {
 	at := "${workspaceFolder}/" + path.Join(folder, Folder)
 	text, err := json.MarshalIndent(map[string]any{"C_Cpp.default.compileCommands": at + "/compile_commands.json",

@@ -52,7 +52,7 @@ func (k known) explains(target string, d Difference) bool {
 	return err == nil && ok
 }
 
-// Difference is a word that appears in the lines of one side only.
+// Difference is a word that only one side's command lines contain.
 type Difference struct {
 	Side   string   `json:"side"` // "ours" or "theirs"
 	Word   string   `json:"word"`
@@ -60,7 +60,7 @@ type Difference struct {
 	Reason string   `json:"reason,omitempty"` // reason of a known difference
 }
 
-// Target is the comparison of one target.
+// Target is the result of the comparison for one target.
 type Target struct {
 	Target      string       `json:"target"`
 	Missing     bool         `json:"missing,omitempty"` // the makefile lacks the target
@@ -69,7 +69,7 @@ type Target struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Unexplained counts the differences without a reason.
+// Unexplained returns the number of differences without a reason.
 func (t Target) Unexplained() (n int) {
 	for _, d := range t.Differences {
 		if d.Reason == "" {
@@ -79,14 +79,15 @@ func (t Target) Unexplained() (n int) {
 	return n
 }
 
-// Make is a make program.
+// Make is a make program and its environment.
 type Make struct {
 	Program string   // path of the program
 	Env     []string // NAME=VALUE, such as PATH
 	Dir     string   // the package's folder
 }
 
-// Compare compares the lines that a makefile runs with the lines that hexmage runs for the package, target by target.
+// Compare compares a makefile's command lines with hexmage's command lines for the package. It returns one result per
+// target.
 func Compare(ctx context.Context, m Make, makefile string, p oppackage.Package,
 	arches []oppackage.Arch) ([]Target, error) {
 	text, err := boundedfile.Read(makefile, maxMakefile)

@@ -14,8 +14,8 @@ var (
 	escaped   = lazyregexp.New("\\\\([\"\\\\$`])")
 )
 
-// Words splits a line of a recipe at blanks, quotes and backslashes, as a shell does. It does not expand variables or
-// commands. The result ok is false if a quote is not closed.
+// Words splits a command line at blanks, quotes and backslashes, as a shell does. It expands nothing. The result ok is
+// false if a quote is not closed.
 func Words(line string) (words []string, ok bool) {
 	for _, w := range shellWord.Get().FindAllString(line, -1) {
 		words = append(words, quoted.Get().ReplaceAllStringFunc(w, func(part string) string {

@@ -13,11 +13,11 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// HVX returns the HVX version that code of an arch must be compiled for, so that a release of qemu runs the code. The
-// release is "" if it is unknown.
+// HVX returns the HVX version to compile code for, so that a release of qemu can run the code. An unknown release is
+// "".
 //
 // Before version 10, qemu supports HVX v66 and executes some newer instructions wrongly, so the compiler must reject
-// them. Later releases support the integer instructions of v68 and v69, and Unsafe finds the others.
+// them. Later releases support the integer instructions of v68 and v69. Unsafe finds all other instructions.
 func HVX(qemu, arch string) string {
 	if version.Compare(qemu, "10") < 0 {
 		return "v66"
@@ -25,7 +25,7 @@ func HVX(qemu, arch string) string {
 	return arch
 }
 
-// Source is a source file of the package, with the assembly text that the compiler made from it.
+// Source is a source file of the package, with the compiler's assembly text for it.
 type Source struct {
 	Path     string `json:"path"`
 	Assembly string `json:"assembly"`
@@ -37,9 +37,8 @@ var (
 	register  = lazyregexp.New(`(?i)\b([vrpqm])\d+(?::\d+)?\b`)
 )
 
-// Unsafe lists the instructions in an assembly text that qemu lacks or executes wrongly: vector instructions on floats,
-// and integer instructions newer than v69. The most frequent instructions come first, such as "2 × V.qf32 =
-// vmpy(V.hf,V.hf)".
+// Unsafe lists instructions in an assembly text that qemu does not support: vector instructions on floats, and integer
+// instructions newer than v69. The most frequent instruction is first, such as "2 × V.qf32 = vmpy(V.hf,V.hf)".
 func Unsafe(assembly string) []string {
 	integers := []string{"b", "ub", "h", "uh", "w", "uw", "cur", "tmp", "new"}
 	letter := func(r string) string { return strings.ToUpper(r[:1]) }

@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// DSP is a simulated DSP with a library. Its paths are absolute.
+// DSP is a simulated DSP with a library. All paths are absolute.
 type DSP struct {
 	Qemu    string // qemu-hexagon-static
 	Shell   string // first program of the DSP
@@ -119,8 +119,8 @@ func frame(kind uint32, payload []byte) []byte {
 
 // Execute loads the library and executes one of its ops.
 //
-// The request is the op's name, the numbers of outputs and inputs, their descriptions and the inputs' data. For status
-// 0, the answer has the description and data of each output. For another status, the answer is the reason.
+// The request contains the op's name, the numbers of outputs and inputs, their descriptions, and the inputs' data. For
+// status 0, the answer contains each output's description and data. For any other status, the answer is the reason.
 func (d DSP) Execute(ctx context.Context, request []byte) (status uint32, answer []byte, err error) {
 	var log bytes.Buffer
 	cmd := exec.CommandContext(ctx, d.Qemu, "-cpu", cpu(d.Arch, d.HVX), d.Shell, d.Arch)

@@ -19,7 +19,7 @@ const (
 	maxCases   = 1000
 )
 
-// Case describes calls of an op, one call for each seed.
+// Case describes calls of an op: one call per seed.
 type Case struct {
 	Op      string   `arg:"op,label" json:"op"`
 	Name    string   `arg:"name" json:"name,omitempty"`   // shown after the op
@@ -32,7 +32,7 @@ type Case struct {
 	MaxULP uint64  `arg:"max_ulp" json:"max_ulp"`
 }
 
-// Tensor is an operand. An output has only a type, dims and quantization.
+// Tensor is an input or output of an op. Outputs set only the type, dims and quantization.
 type Tensor struct {
 	Type  string  `arg:"dtype,required" json:"dtype"`
 	Dims  []int   `arg:"dims,required" json:"dims"` // up to four, the last of b, h, w, d
@@ -87,7 +87,7 @@ func (t Tensor) size() int { return t.count() * t.dtype().bytes }
 
 func (t Tensor) scale() float32 { return cmp.Or(t.Scale, 1) }
 
-// Validate checks cases.
+// Validate rejects invalid cases.
 func Validate(cases []Case) error {
 	if len(cases) == 0 || len(cases) > maxCases {
 		return fmt.Errorf("%d cases: expected 1 to %d", len(cases), maxCases)

@@ -125,7 +125,7 @@ func fromHalf(b uint16) float32 {
 	return float32(v)
 }
 
-// Result is the comparison of one call.
+// Result is the comparison of one call with the reference.
 type Result struct {
 	Case     string
 	Arch     string
@@ -139,7 +139,7 @@ type Result struct {
 	Failed   string
 }
 
-// OK reports whether the call succeeded and all elements are within the case's limits.
+// OK reports whether the call succeeded and each element is within the case's limits.
 func (r Result) OK() bool { return r.Failed == "" && r.Wrong == 0 }
 
 // compare adds one output to the result.

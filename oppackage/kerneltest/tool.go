@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its report changes.
+// Tool is this tool's name and version. Raise the version whenever the report changes.
 const Tool tool.Name[Spec] = "kernel-test/3"
 
 // Spec is the input of Tool.

@@ -22,7 +22,7 @@ import (
 // maxLibrary limits the size of a library. Libraries contain code, not weights.
 const maxLibrary = 1 << 30
 
-// PageSize is the required alignment of segments in a library for the phone's CPU.
+// PageSize is the required alignment of segments in a library for a phone's CPU.
 const PageSize = 16 << 10
 
 // Want describes the expected library.
@@ -34,7 +34,7 @@ type Want struct {
 	Ops      []string // names of the required ops
 }
 
-// Symbol is a function or object of a library.
+// Symbol is a function or object in a library.
 type Symbol struct {
 	Name  string `json:"name"`
 	Bytes uint64 `json:"bytes"`
@@ -72,8 +72,7 @@ func machine(a oppackage.Arch) (elf.Machine, uint32) {
 	return qnn.MachineHexagon, qnn.HexagonFlags(a.Compiled)
 }
 
-// Check reads the library. An error means that the library is unreadable. All other problems are in the report's
-// Problems.
+// Check examines a library. If it can read the library, it returns all problems in the report, not as an error.
 func Check(file string, w Want) (Report, error) {
 	r := Report{Target: w.Arch.Target, Library: oppackage.Library(w.Package), Provider: w.Provider}
 	if r.Provider == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/buildid"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its findings change.
+// Tool is this tool's name and version. Raise the version whenever the findings change.
 const Tool tool.Name[Spec] = "oppackage-check/1"
 
 // Spec names the library to check.
@@ -28,7 +28,7 @@ type Spec struct {
 	Out      string         `json:"out"`                // report file, without the suffixes .json and .txt
 }
 
-// Run checks a library and reports on it.
+// Run checks a library and writes the report.
 func Run(_ context.Context, s Spec, env tool.Env) error {
 	w := Want{Arch: s.Arch, Package: s.Package, Provider: s.Provider}
 	if s.Header != "" {
@@ -76,7 +76,7 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 // largest is the number of symbols in Text.
 const largest = 15
 
-// Text returns the report for a terminal.
+// Text returns the report as text for a terminal.
 func (r Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s for %s: %d bytes, %s, e_flags %#x, segments aligned to %d\n", r.Library, r.Target, r.Bytes, r.Machine, r.Flags, r.Page)

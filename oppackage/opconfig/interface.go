@@ -11,8 +11,8 @@ import (
 //go:embed interface.cpp.tmpl
 var interfaceText string
 
-// Interface writes the interface source that the HTP backend calls to load a package's library. It registers ops in
-// the order of c.Ops.
+// Interface writes the source of a package's interface, which the HTP backend calls to load the library. The interface
+// registers the ops in the order of c.Ops.
 func Interface(w io.Writer, c Config) error {
 	if !name.MatchString(c.Package) {
 		return fmt.Errorf("op package name %q: invalid C++ identifier: use letters, digits and _", c.Package)

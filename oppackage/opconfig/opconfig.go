@@ -27,7 +27,7 @@ type Config struct {
 	Ops     []Op
 }
 
-// Op is an op of a package. A negative Max means no upper limit.
+// Op is an op of a package. A negative Count.Max means no upper limit.
 type Op struct {
 	Name         string
 	Registration string // argument of BEGIN_PKG_OP_DEFINITION; by default PKG_ and the name
@@ -36,7 +36,7 @@ type Op struct {
 	Outputs      Count
 }
 
-// Count is a range of numbers, both ends included.
+// Count is a range of numbers that includes both ends.
 type Count struct{ Min, Max int }
 
 type opDefCollection struct {
@@ -57,7 +57,7 @@ type opPart struct {
 
 var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Read reads a config.
+// Read parses an op config.
 func Read(r io.Reader) (Config, error) {
 	limited := &io.LimitedReader{R: r, N: maxConfig + 1}
 	var c opDefCollection
@@ -115,8 +115,8 @@ var (
 	registered = lazyregexp.New(`\bDEF_PACKAGE_OP(?:_AND_COST(?:_F)?_AND_FLAGS)?\s*\((?:[^();"]|\((?:[^();"]|\([^();"]*\))*\))*?,\s*"([A-Za-z_][A-Za-z0-9_.]*)"`)
 )
 
-// Registered returns the ops that a source registers, by the names in its macros. Ops of one source share a
-// registration. A source without a registration, such as one with helper functions, has no ops.
+// Registered returns the ops that the macros in a source register. All ops of a source share a registration. A source
+// without a registration, for example with helper functions only, has no ops.
 func Registered(source []byte) []Op {
 	text := comments.Get().ReplaceAll(source, []byte(" "))
 	begin := begins.Get().FindSubmatch(text)

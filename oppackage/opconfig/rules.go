@@ -65,8 +65,8 @@ func arguments(text string) (args []string) {
 	return nil
 }
 
-// Named returns the ops in a source whose names a graph may use. Registered ops come first, then the ops that the
-// source's optimizations replace. A registration without ops gives one op without a name.
+// Named returns the ops in a source that a graph may name. Registered ops are first, then ops that the source's
+// optimizations replace. A registration without ops counts as one op without a name.
 func Named(source []byte) []Op {
 	registered := Registered(source)
 	if len(registered) == 0 {

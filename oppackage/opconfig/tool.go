@@ -11,10 +11,10 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever its output changes.
+// Tool is this tool's name and version. Raise the version whenever the output changes.
 const Tool tool.Name[Spec] = "op-interface/2"
 
-// Spec describes the interface to write, from a config or from the ops that sources register.
+// Spec describes the interface to write. The ops come from a config or from sources that register them.
 type Spec struct {
 	Package string   `json:"package"`
 	Config  string   `json:"config,omitempty"` // the op config, an XML file
@@ -22,7 +22,7 @@ type Spec struct {
 	Out     string   `json:"out"` // output file
 }
 
-// Run runs the tool.
+// Run writes the interface source.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if s.Package == "" || s.Out == "" || (s.Config == "") == (len(s.Sources) == 0) {
 		return errors.New("package, out, and config or sources: missing value")
@@ -52,7 +52,7 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	return os.WriteFile(s.Out, text.Bytes(), 0o644)
 }
 
-// ReadFile reads a config file.
+// ReadFile reads an op config file.
 func ReadFile(file string) (Config, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -66,8 +66,8 @@ func ReadFile(file string) (Config, error) {
 	return c, nil
 }
 
-// File finds the op config for HTP among a package's files. It prefers a file in config/ to a file with HTP in its
-// name. It returns "" if the package has no config, and an error if several files match.
+// File finds the op config for HTP among a package's files. A file in config/ has precedence over a file with HTP in
+// its name. Without a config, File returns "". For several configs, it returns an error.
 func File(files []string) (string, error) {
 	var all, htp []string
 	for _, f := range files {

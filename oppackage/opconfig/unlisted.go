@@ -31,11 +31,11 @@ var (
 	ifs      = lazyregexp.New(`(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b.*$`)
 )
 
-// Unlisted returns one text for each source: the edits that the interface needs, or "" if it needs none.
+// Unlisted returns one text for each source: the edits that the interface needs, or "".
 //
-// HTP lacks an op if the interface does not list the op's registration. Backends ignore a source if the interface names
-// none of its ops. The linker accepts both errors. The interface need not name an op that only the package's own
-// optimizations create.
+// If the interface does not list an op's registration, HTP cannot run the op. If the interface names none of a source's
+// ops, backends ignore the source. The linker reports neither error. The interface may omit ops that only the package's
+// own optimizations create.
 //
 // Unlisted ignores lists and names that come from elsewhere, such as a header or a macro.
 func Unlisted(iface []byte, sources [][]byte) []string {
@@ -81,7 +81,7 @@ func registrations(iface []byte) (listed []string, whole bool) {
 	return listed, len(bytes.TrimSpace(rest)) == 0
 }
 
-// RunListed rejects a package for another backend, and an interface that omits an op.
+// RunListed rejects packages for other backends, and interfaces that omit an op.
 func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
 	sources := make([][]byte, len(s.Ops))
 	var iface []byte

@@ -30,7 +30,7 @@ type Token struct {
 	Directive  int    // number of the token's preprocessor line, from 1; 0 in other code
 }
 
-// Position returns the line and column of an offset. Both count from 1, columns in bytes.
+// Position returns the line and column of an offset, both counted from 1. Columns are in bytes.
 func Position(src []byte, offset int) (line, col int) {
 	before := src[:offset]
 	return bytes.Count(before, []byte("\n")) + 1, offset - bytes.LastIndexByte(before, '\n')
@@ -53,7 +53,7 @@ type scanner struct {
 }
 
 // Scan returns the tokens of src. An unclosed comment or raw string is an error. An unclosed string or character
-// literal ends with its line, as in text under #error.
+// literal ends at its line's end, as in text after #error.
 func Scan(src []byte) ([]Token, error) {
 	s := scanner{text: string(src), splices: splice.Get().FindAllIndex(src, -1)}
 	if len(s.splices) > 0 {

@@ -190,14 +190,14 @@ func (m *matcher) bounded() error {
 	return fmt.Errorf("brackets are unclosed or nested too deeply to search for %s", m.rule.From)
 }
 
-// Rewritten is the result of a rule for one file.
+// Rewritten is the result of applying a rule to one file.
 type Rewritten struct {
 	Out     []byte  // the changed source, or the source itself without changes
 	Changed []Place // changed places in the original source
 	Already []Place // places that already have the new code
 }
 
-// Rewrite applies the rule to a file.
+// Rewrite applies the rule to the content of a file.
 func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 	none := Rewritten{Out: src}
 	s, err := r.shapes()

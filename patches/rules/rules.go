@@ -40,35 +40,33 @@ type Rule struct {
 	Expect   Expect   `hcl:"expect,block"`
 }
 
-// When lists declarations that a header must have or lack for the rule to apply. It searches the header's tokens,
-// without comments.
+// When is a rule's condition: declarations that a header must or must not contain. Comments in the header do not count.
 type When struct {
 	Header   string `hcl:"header"` // slash path under the SDK's include folder, or a doublestar pattern
 	Lacks    string `hcl:"lacks,optional"`
 	Declares string `hcl:"declares,optional"`
 }
 
-// Expect limits the number of places that a rule matches in a source tree, including places that need no change.
+// Expect limits the number of places in a source tree that a rule matches. Places that need no change count too.
 type Expect struct {
 	Min   int          `hcl:"min,optional"`
 	Max   int          `hcl:"max"`
 	Files []FileExpect `hcl:"file,block"`
 }
 
-// FileExpect limits the number of places in each file that matches a pattern. A pattern that matches no file is not an
-// error.
+// FileExpect limits the number of places in each file that matches a pattern. The pattern need not match any file.
 type FileExpect struct {
 	Pattern string `hcl:"pattern,label"`
 	Min     int    `hcl:"min,optional"`
 	Max     int    `hcl:"max"`
 }
 
-// String returns the rule's kind and name as in a rules file.
+// String returns the rule's kind and name, as in a rules file.
 func (r Rule) String() string { return fmt.Sprintf("%s %q", r.Kind, r.Name) }
 
 var name = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Validate checks a rule by itself.
+// Validate rejects an invalid rule. It reads no sources.
 func (r Rule) Validate() error {
 	errs := []error{r.When.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -107,7 +105,7 @@ func (r Rule) Validate() error {
 	return nil
 }
 
-// Validate checks a condition. A nil condition is valid.
+// Validate rejects an invalid condition. A nil condition is valid.
 func (w *When) Validate() error {
 	switch {
 	case w == nil:
@@ -120,12 +118,12 @@ func (w *When) Validate() error {
 	return nil
 }
 
-// Matches reports whether the valid rule applies to the file with this slash path under the source root.
+// Matches reports whether the rule applies to a file. The path is a slash path under the source root.
 func (r Rule) Matches(path string) bool {
 	return slices.ContainsFunc(r.Files, func(f string) bool { return doublestar.MatchUnvalidated(f, path) })
 }
 
-// Holds reports whether the condition holds for a header with these names. It also returns the reason.
+// Holds reports whether the condition holds, and why. The parameter names contains the names in the header.
 func (w When) Holds(names map[string]bool) (bool, string) {
 	switch {
 	case w.Lacks != "" && names[w.Lacks]:
@@ -140,7 +138,7 @@ func (w When) Holds(names map[string]bool) (bool, string) {
 	return true, fmt.Sprintf("%s lacks %s and declares %s", w.Header, w.Lacks, w.Declares)
 }
 
-// AddNames adds the names of a header's tokens to a set.
+// AddNames adds the names in a header to the set names.
 func AddNames(names map[string]bool, header []byte) error {
 	tokens, err := cpptoken.Scan(header)
 	for _, k := range tokens {
@@ -151,7 +149,7 @@ func AddNames(names map[string]bool, header []byte) error {
 	return err
 }
 
-// Place is a position in a source. Lines and columns count from 1, columns in bytes.
+// Place is a position in a source file. Lines and columns count from 1. Columns are in bytes.
 type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -163,7 +161,7 @@ func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, 
 // shownPlaces is the largest number of places in an error.
 const shownPlaces = 50
 
-// Count checks the number of places in a whole tree and in each searched file. With few, it accepts fewer places.
+// Count returns an error for too many places, or too few. If few is true, it allows too few.
 func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 	check := func(changed, already []Place, least, most int, in string) error {
 		found := len(changed) + len(already)

@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// DiffTree returns the tree's changes as one unified diff in git's format. The diff is empty if nothing changes. It
-// returns an error for a file with a zero byte.
+// DiffTree returns the tree's changes as one diff in git's format. Without changes, the diff is empty. A file with a
+// zero byte is an error.
 func DiffTree(t *srctree.Tree) ([]byte, error) {
 	names, changed := t.Changes()
 	var out bytes.Buffer

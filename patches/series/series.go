@@ -23,13 +23,13 @@ import (
 
 const MaxPatch = 16 << 20
 
-// Patch is one file of a series.
+// Patch is one patch file of a series.
 type Patch struct {
 	Name  string // such as "0001-op-names.patch"
 	files []*gitdiff.File
 }
 
-// Parse reads a unified diff that git or diff -u wrote. The names in the diff begin with a/ and b/.
+// Parse parses a unified diff from git or diff -u. File names in the diff begin with a/ and b/.
 func Parse(name string, data []byte) (*Patch, error) {
 	files, _, err := gitdiff.Parse(bytes.NewReader(data))
 	if bytes.HasSuffix(headerLine.Get().Find(data), []byte("\r")) {
@@ -142,7 +142,7 @@ func (p *Patch) Reverse() *Patch {
 	return r
 }
 
-// Apply applies p to the tree. If a hunk does not fit, the tree is unchanged and the error shows each such hunk.
+// Apply applies p to the tree. If hunks do not fit, the tree is unchanged, and the error shows all such hunks.
 func (p *Patch) Apply(t *srctree.Tree) error {
 	next := t.Clone()
 	var errs []error

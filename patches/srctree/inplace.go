@@ -11,8 +11,8 @@ import (
 // staged is the suffix of a new file that has not yet replaced the old one.
 const staged = ".hexmage-new"
 
-// WriteBack writes the tree's changes into the folder of its base. It writes all new files before it replaces old
-// ones, so that a full disk or a failed write leaves the folder unchanged.
+// WriteBack writes the tree's changes into its base folder. If it cannot write all new files, for example on a full
+// disk, the folder stays unchanged.
 func (t *Tree) WriteBack(dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

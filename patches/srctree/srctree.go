@@ -30,12 +30,12 @@ type File struct {
 	Deleted bool
 }
 
-// Equal reports whether the files are equal.
+// Equal reports whether both files have the same content and mode.
 func (f File) Equal(g File) bool {
 	return f.Mode == g.Mode && f.Deleted == g.Deleted && bytes.Equal(f.Data, g.Data)
 }
 
-// Mode returns the mode of a File with these permissions.
+// Mode returns the File mode for the permissions.
 func Mode(perm fs.FileMode) fs.FileMode {
 	if perm&0o100 != 0 {
 		return 0o755
@@ -43,7 +43,7 @@ func Mode(perm fs.FileMode) fs.FileMode {
 	return 0o644
 }
 
-// Safe reports whether a name is inside a tree and outside its version control folders.
+// Safe reports whether a name stays inside a tree, and outside the tree's version control folders.
 func Safe(name string) bool {
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
 		return false
@@ -56,30 +56,30 @@ func Safe(name string) bool {
 	return true
 }
 
-// Tree is a source tree with changes in memory over an unchanged base.
+// Tree is a source tree. It keeps changes in memory, and its base stays unchanged.
 type Tree struct {
 	base    fs.FS
 	changes map[string]File
 }
 
-// New returns the tree without changes.
+// New returns a tree without changes.
 func New(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
 
-// Clone returns a tree with its own set of changes.
+// Clone returns a tree with a separate set of changes.
 func (t *Tree) Clone() *Tree { return &Tree{base: t.base, changes: maps.Clone(t.changes)} }
 
-// Changes returns the slash paths of the changed files, sorted, and their new contents.
+// Changes returns the sorted slash paths of the changed files, and the files by path.
 func (t *Tree) Changes() ([]string, map[string]File) {
 	return slices.Sorted(maps.Keys(t.changes)), t.changes
 }
 
-// Read returns a file's bytes with the changes so far.
+// Read returns a file's content, including changes.
 func (t *Tree) Read(name string) ([]byte, error) {
 	f, err := t.File(name)
 	return f.Data, err
 }
 
-// Write replaces the bytes of an existing file.
+// Write replaces the content of an existing file.
 func (t *Tree) Write(name string, data []byte) error {
 	f, err := t.File(name)
 	if err != nil {
@@ -90,10 +90,10 @@ func (t *Tree) Write(name string, data []byte) error {
 	return nil
 }
 
-// Set replaces the file. Safe must accept the name.
+// Set replaces or adds a file. Safe must accept the name.
 func (t *Tree) Set(name string, f File) { t.changes[name] = f }
 
-// Walk calls fn for each regular file of the changed tree, in order of path.
+// Walk calls fn for each regular file of the changed tree, sorted by path.
 func (t *Tree) Walk(fn func(name string) error) error {
 	var names []string
 	err := fs.WalkDir(t.base, ".", func(name string, d fs.DirEntry, err error) error {
@@ -125,7 +125,7 @@ func (t *Tree) Walk(fn func(name string) error) error {
 	return nil
 }
 
-// File returns a file with the changes so far.
+// File returns a file, including changes.
 func (t *Tree) File(name string) (File, error) {
 	if f, ok := t.changes[name]; ok {
 		if f.Deleted {
@@ -144,7 +144,7 @@ func (t *Tree) File(name string) (File, error) {
 	return File{Data: data, Mode: Mode(info.Mode())}, plain(err)
 }
 
-// Original returns the file in the base, with Deleted set if the base lacks it.
+// Original returns a file of the base, or a File with Deleted set if the base does not contain the file.
 func (t *Tree) Original(name string) (File, error) {
 	f, err := New(t.base).File(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,10 +205,10 @@ func plain(err error) error {
 	return err
 }
 
-// CopyTo writes the changed tree, without version control folders, to the folder out, which must be empty or missing.
+// CopyTo writes the changed tree to the folder out, which must be empty or missing. It omits version control folders.
 //
-// It copies symbolic links that stay inside the tree. Other links and other kinds of files are errors. A failed copy
-// keeps the files written so far.
+// It copies symbolic links that stay inside the tree. Other links and special files are errors. If the copy fails, the
+// files written so far remain.
 func (t *Tree) CopyTo(ctx context.Context, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err

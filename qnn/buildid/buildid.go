@@ -25,7 +25,7 @@ const (
 	maxTexts = 64
 )
 
-// ErrNone means that a file has no build id.
+// ErrNone means that a file contains no build id.
 var ErrNone = errors.New("no QNN build id")
 
 // Texts holds the strings found in a file, sorted and without duplicates.
@@ -48,14 +48,14 @@ var (
 	provider = lazyregexp.New(`[A-Z_]{1,32}$`)
 )
 
-// Find returns the build ids in r, sorted and without duplicates. It reads all of r, but holds only a small window in
+// Find returns the build ids in r, sorted and without duplicates. It reads all of r, but keeps only a small window in
 // memory.
 func Find(r io.Reader) ([]string, error) {
 	t, err := Scan(r)
 	return t.IDs, err
 }
 
-// First returns the first build id in r, or "". It reads no further than that id.
+// First returns the first build id in r, or "". It stops reading after the id.
 func First(r io.Reader) (first string, err error) {
 	err = windows(r, func(buf []byte, end int) bool {
 		each(buf, end, "v", func(at int) bool {
@@ -67,7 +67,7 @@ func First(r io.Reader) (first string, err error) {
 	return first, err
 }
 
-// Scan finds all kinds of strings in r. It reads all of r, but holds only a small window in memory.
+// Scan finds all kinds of strings in r. It reads all of r, but keeps only a small window in memory.
 func Scan(r io.Reader) (Texts, error) {
 	ids, providers, versions := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	err := windows(r, func(buf []byte, end int) bool {
@@ -115,8 +115,8 @@ func windows(r io.Reader, look func(buf []byte, end int) bool) error {
 	}
 }
 
-// Version returns the version in a complete or shortened build id: "2.41.0" for "v2.41.0.251128". It returns "" for
-// another string.
+// Version returns the version in a complete or shortened build id: "2.41.0" for "v2.41.0.251128". For other strings, it
+// returns "".
 func Version(id string) string {
 	if m := cutID.FindStringSubmatch(id); m != nil {
 		return m[1]
@@ -124,8 +124,8 @@ func Version(id string) string {
 	return ""
 }
 
-// Same reports whether two build ids can belong to one SDK. Either id may be shortened. The id in an archive's name has
-// only the build date, and newer names lack the build number.
+// Same reports whether two build ids can belong to one SDK. Either id may be shortened: it may omit the time and the
+// build number.
 func Same(a, b string) bool {
 	a, numberA, _ := strings.Cut(strings.TrimPrefix(a, "v"), "_")
 	b, numberB, _ := strings.Cut(strings.TrimPrefix(b, "v"), "_")
@@ -154,7 +154,8 @@ func add(to map[string]bool, text string) bool {
 	return len(to) < maxTexts
 }
 
-// Only returns the only build id in r. If r has none, it returns ErrNone. If r has several, the error lists them.
+// Only returns the only build id in r. If r contains none, the error is ErrNone. If r contains several, the error lists
+// them.
 func Only(r io.Reader) (string, error) {
 	ids, err := Find(r)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 	"strings"
 )
 
-// ErrNotELF means that a file has another format. The package returns it wrapped.
+// ErrNotELF means that a file has another format. Returned errors wrap it.
 var ErrNotELF = errors.New("not an ELF file")
 
-// ErrCutOff means that a file is shorter than its headers say. The package returns it wrapped.
+// ErrCutOff means that a file is shorter than its headers say. Returned errors wrap it.
 var ErrCutOff = errors.New("truncated or damaged file")
 
 // Limits of reads, in bytes unless noted.
@@ -39,8 +39,7 @@ type File struct {
 	Flags uint32 // e_flags; the meaning depends on the machine
 }
 
-// Open reads the headers of an ELF file of the given size. The file must contain everything that the headers refer
-// to.
+// Open reads the headers of an ELF file of the given size. It fails if the headers refer to anything outside the file.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	h := make([]byte, 64)
 	if n, err := r.ReadAt(h, 0); n < 52 || !bytes.HasPrefix(h, []byte(elf.ELFMAG)) {
@@ -146,13 +145,13 @@ func (f *File) segments(kind elf.ProgType, limit uint64, each func(content []byt
 	return nil
 }
 
-// Interpreter returns the path of the file's loader, or "".
+// Interpreter returns the path of the file's dynamic loader, or "".
 func (f *File) Interpreter() (name string, err error) {
 	err = f.segments(elf.PT_INTERP, maxText, func(b []byte) { name = nameAt(string(b), 0) })
 	return name, err
 }
 
-// Notes calls the function each for every note, such as the linker's build id.
+// Notes calls the function each for every ELF note, such as the linker's build id.
 func (f *File) Notes(each func(name string, kind uint32, desc []byte)) error {
 	return f.segments(elf.PT_NOTE, maxNotes, func(b []byte) {
 		for len(b) >= 12 {
@@ -198,14 +197,14 @@ func (f *File) table(kind elf.SectionType, limit uint64) (content []byte, names 
 	return content, string(b), err
 }
 
-// Dynamic holds the dynamic section's names.
+// Dynamic holds the names in the dynamic section.
 type Dynamic struct {
 	Soname  string
 	Needed  []string
 	RunPath []string // library search folders
 }
 
-// Dynamic returns the dynamic section's names, or nothing for a static file.
+// Dynamic returns the names in the dynamic section. A static file has no names.
 func (f *File) Dynamic() (d Dynamic, err error) {
 	b, names, err := f.table(elf.SHT_DYNAMIC, maxDynamic)
 	for half := f.size(4, 8); len(b) >= 2*half; b = b[2*half:] {
@@ -235,10 +234,11 @@ func (f *File) size(narrow, wide int) int {
 	return narrow
 }
 
-// DynamicSymbols calls each for every symbol that the loader reads, except the null symbol.
+// DynamicSymbols calls the function each for every dynamic symbol, except the null symbol.
 func (f *File) DynamicSymbols(each func(elf.Symbol)) error { return f.symbols(elf.SHT_DYNSYM, each) }
 
-// Symbols calls each for every symbol that debuggers read, except the null symbol. Stripped files have none.
+// Symbols calls the function each for every debugging symbol, except the null symbol. Stripped files have no such
+// symbols.
 func (f *File) Symbols(each func(elf.Symbol)) error { return f.symbols(elf.SHT_SYMTAB, each) }
 
 func (f *File) symbols(kind elf.SectionType, each func(elf.Symbol)) error {

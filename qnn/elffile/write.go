@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Library describes a shared library to write. It contains strings and equal functions.
+// Library describes a shared library to write. Its content is strings, and functions with equal code.
 type Library struct {
 	Class     elf.Class
 	Machine   elf.Machine
@@ -39,8 +39,8 @@ type image struct {
 // segments is the number of program headers.
 const segments = 5
 
-// Bytes returns the content of the library's file: a read-and-execute segment, a segment with the dynamic section, and
-// section headers for linkers, loaders and readelf. Equal libraries give equal bytes.
+// Bytes returns the library's file, with section headers for linkers, loaders and readelf. Equal libraries have equal
+// bytes.
 func (l Library) Bytes() []byte {
 	b := &image{Library: l}
 	strs := &stringTable{data: []byte{0}}

@@ -41,7 +41,7 @@ type Set struct {
 	files  map[string][]byte // contents of the files read, by name
 }
 
-// Refill resets the evaluation budget of a workspace's rules, before another plan.
+// Refill resets the evaluation budget for a workspace's rules. Call it before another plan.
 func (s *Set) Refill() { s.budget.Refill() }
 
 // File is a catalog file.
@@ -51,8 +51,7 @@ type File struct {
 	Shipped bool // whether the file is part of hexmage, not of a workspace
 }
 
-// Toolchain is the part of a toolchain block that describes how to get the releases. Body may contain any name, so its
-// reader must decode it strictly.
+// Toolchain is a toolchain block without its facts. Its reader decodes Body, and must reject unknown names in it.
 type Toolchain struct {
 	File     string
 	SDK      *qnn.SDK // merged from all blocks with this name so far
@@ -60,7 +59,7 @@ type Toolchain struct {
 	Releases []Release
 }
 
-// Release is the part of a release block that describes how to get the release.
+// Release is a release block without its facts. Body describes the sources of the release.
 type Release struct {
 	*qnn.Release
 	Body hcl.Body
@@ -99,13 +98,13 @@ type releaseBlock struct {
 	Rest  hcl.Body    `hcl:",remain"`
 }
 
-// Builtin returns hexmage's own SoCs, archs and rules, without releases.
+// Builtin returns the SoCs, archs and rules that hexmage ships, without releases.
 func Builtin() (*Set, hcl.Diagnostics) {
 	s, _, diags := Load(nil)
 	return s, diags
 }
 
-// Load returns the built-in catalog extended by the files, in their order. It also returns the undecoded parts of each
+// Load returns the built-in catalog, extended by the files in their order. It also returns the undecoded parts of each
 // toolchain block.
 //
 // A later SoC, arch or release replaces an earlier one of the same name. A later rule replaces only the attributes that
@@ -232,7 +231,7 @@ func replace[T any](all []*T, x *T, is func(*T) bool) []*T {
 	return append(all, x)
 }
 
-// Inherit fills the empty fields of the struct to with the fields of the struct from.
+// Inherit fills the empty fields of the first struct with the fields of the second.
 func Inherit[T any](to, from *T) {
 	a, b := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range a.NumField() {

@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Verdict is the rules' answer about a SoC with one release, or with several together.
+// Verdict tells whether a SoC works with a release, or with several releases together.
 type Verdict struct {
 	Works    bool          `json:"works"`              // whether no rule reports an error
 	Doubtful bool          `json:"doubtful,omitempty"` // whether a finding is inferred or a fact is unknown
@@ -22,14 +22,14 @@ type ReleaseVerdict struct {
 	Verdict
 }
 
-// PairVerdict is the verdict on a QAIRT release together with a Hexagon SDK release.
+// PairVerdict is the verdict on a QAIRT release and a Hexagon SDK release together.
 type PairVerdict struct {
 	QAIRT   string `json:"qairt"`
 	Hexagon string `json:"hexagon"`
 	Verdict
 }
 
-// Matrix lists the verdicts on all releases for a SoC, newest releases first.
+// Matrix lists the verdicts on all releases for a SoC, the newest releases first.
 type Matrix struct {
 	SoC     *qnn.SoC         `json:"-"`
 	Target  []qnn.Finding    `json:"target,omitempty"` // findings about the SoC itself
@@ -50,8 +50,8 @@ func verdict(found []qnn.Finding) Verdict {
 	return v
 }
 
-// Matrix evaluates the rules for the SoC with all releases of the toolchains that rules mention. It also pairs each
-// QAIRT release with each Hexagon SDK.
+// Matrix evaluates the rules for the SoC with all releases of toolchains that rules mention. It also evaluates pairs of
+// a QAIRT and a Hexagon SDK release.
 func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 	m := &Matrix{SoC: soc, Others: map[string][]ReleaseVerdict{}}
 	var diags hcl.Diagnostics
@@ -110,7 +110,7 @@ func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 	return m, diags
 }
 
-// Needs holds the oldest releases that support a SoC, according to the catalog.
+// Needs holds the oldest releases that support a SoC.
 type Needs struct {
 	SoC     string `json:"soc"`
 	QAIRT   string `json:"qairt,omitempty"`   // first release without errors, warnings and doubts
@@ -118,7 +118,7 @@ type Needs struct {
 	Tools   string `json:"tools,omitempty"`   // first Hexagon tools series that builds for the SoC's arch
 }
 
-// Needs returns the oldest releases that support the SoC without doubt.
+// Needs returns the oldest releases that certainly support the SoC.
 func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 	n := Needs{SoC: soc.Name}
 	found, diags := s.Ask(Subject{Target: soc.Target()}, AtTarget)
@@ -150,10 +150,10 @@ func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 	return n, diags
 }
 
-// Best returns the release of an SDK with the mildest findings for a target. The function among selects releases. If it
-// accepts none, Best returns "".
+// Best returns the release of an SDK with the mildest findings for a target. It considers releases that the function
+// among accepts. Without such releases, Best returns "".
 //
-// Among equally good releases, Best returns preferred, or the oldest newer release, or else the newest older release.
+// Among equally good releases, Best returns preferred, else the oldest newer release, else the newest older release.
 func (s *Set) Best(sdk string, target *qnn.Target, preferred string, among func(*qnn.Release) bool) (string, hcl.Diagnostics) {
 	record := s.SDK(sdk)
 	if record == nil {

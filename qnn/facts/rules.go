@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Rule is a compatibility rule. Its expressions use the objects that Subject lists. A rule applies when all objects
-// that it mentions are known.
+// Rule is a compatibility rule. Its expressions use the objects that Subject lists. The rule applies when all objects
+// in its expressions are known.
 type Rule struct {
 	ID         string         `hcl:"id,label"`
 	Severity   string         `hcl:"severity,optional"`   // error (default), warning, note, off
@@ -133,7 +133,7 @@ const (
 	AtStep   = "step"
 )
 
-// Ask evaluates the rules that apply at a block. The block at is AtTarget, AtStep, a toolchain's name, or "" for all
+// Ask evaluates the rules that apply at a block: AtTarget, AtStep or a toolchain's name. With "", it evaluates all
 // rules whose facts are known. Diagnostics report errors in the rules.
 func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
 	var out []qnn.Finding
@@ -223,7 +223,7 @@ func textOf(a *hcl.Attribute, ctx *hcl.EvalContext) (string, hcl.Diagnostics) {
 	return "", diags
 }
 
-// KnownFrom returns the rule's source and confidence. If both depend on a record, it returns "the record".
+// KnownFrom returns the rule's source and confidence. It returns "the record" for a value that depends on a record.
 func (r *Rule) KnownFrom() (source, confidence string) {
 	for _, i := range qnn.Coded() {
 		if i.ID == r.ID {
@@ -240,8 +240,7 @@ func (r *Rule) KnownFrom() (source, confidence string) {
 	return static(r.Source), static(r.Confidence)
 }
 
-// Text returns the HCL source of a rule's attribute, without the quotes of a string. It returns "" for an absent
-// attribute.
+// Text returns the HCL source of a rule's attribute, or "" if a is nil. It removes the quotes of a string.
 func (s *Set) Text(a *hcl.Attribute) string {
 	if a == nil {
 		return ""
@@ -253,7 +252,8 @@ func (s *Set) Text(a *hcl.Attribute) string {
 	return text
 }
 
-// Judge applies the catalog's severities to the findings of rules in Go code, and drops findings with severity off.
+// Judge handles findings of rules in Go code: it sets the severity from the catalog, and drops findings with severity
+// off.
 func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
 	var out []qnn.Finding
 	for _, f := range found {
@@ -269,8 +269,8 @@ func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
 	return out
 }
 
-// Diagnostics converts all findings except notes to diagnostics. The Extra field holds the finding. The function at
-// returns an argument's range.
+// Diagnostics converts findings to diagnostics, except notes. The field Extra contains the finding. The function at
+// returns the source range of an argument.
 func (s *Set) Diagnostics(found []qnn.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, f := range found {

@@ -58,7 +58,7 @@ func (s *Set) variables(f Subject) map[string]cty.Value {
 	return vars
 }
 
-// List converts strings to an HCL list. The list may be empty.
+// List converts strings to an HCL list, which may be empty.
 func List(texts []string) cty.Value {
 	if len(texts) == 0 {
 		return cty.ListValEmpty(cty.String)

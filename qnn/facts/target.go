@@ -98,7 +98,7 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 	})...)
 }
 
-// TargetOf converts a value of `target`. It returns nil if the value is unknown.
+// TargetOf converts a value of `target`. For an unknown value, it returns nil.
 func TargetOf(v cty.Value) *qnn.Target {
 	if v == cty.NilVal || v.IsNull() || !v.IsWhollyKnown() || !v.Type().IsObjectType() {
 		return nil

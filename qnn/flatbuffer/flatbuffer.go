@@ -13,7 +13,7 @@ import (
 	"fmt"
 )
 
-// ErrMalformed means that a buffer is malformed. Table.Err returns it wrapped.
+// ErrMalformed means that a buffer is malformed. Errors from Table.Err wrap it.
 var ErrMalformed = errors.New("malformed FlatBuffer")
 
 // Limits in bytes of a string, and of all strings together. Many tables can share a string, but each gets a copy.
@@ -29,7 +29,7 @@ type buffer struct {
 	err     error
 }
 
-// Table is a table in a buffer.
+// Table is a table in a FlatBuffer.
 type Table struct {
 	*buffer
 	at, vtable, fields int
@@ -44,7 +44,7 @@ func Root(data []byte) Table {
 	return b.table(0)
 }
 
-// Err returns the first error of the buffer's reads.
+// Err returns the first error of all reads from the buffer.
 func (b *buffer) Err() error { return b.err }
 
 func (b *buffer) fail(format string, args ...any) {
@@ -93,7 +93,7 @@ func (t Table) field(i, size int) int {
 	return t.at + off
 }
 
-// Uint8 returns a number of one byte.
+// Uint8 returns the one-byte number in field i, or 0.
 func (t Table) Uint8(i int) uint8 {
 	if at := t.field(i, 1); at > 0 {
 		return t.data[at]
@@ -101,13 +101,13 @@ func (t Table) Uint8(i int) uint8 {
 	return 0
 }
 
-// Uint32 returns a number of four bytes.
+// Uint32 returns the four-byte number in field i, or 0.
 func (t Table) Uint32(i int) (n uint32) {
 	t.Struct(i, &n)
 	return n
 }
 
-// Struct reads a struct of four-byte numbers.
+// Struct reads field i, a struct of four-byte numbers.
 func (t Table) Struct(i int, numbers ...*uint32) {
 	if at := t.field(i, 4*len(numbers)); at > 0 {
 		for k, n := range numbers {
@@ -116,7 +116,7 @@ func (t Table) Struct(i int, numbers ...*uint32) {
 	}
 }
 
-// Table returns the table in a field. An absent field is an error.
+// Table returns the table in field i. An absent field is an error.
 func (t Table) Table(i int) Table {
 	at := t.field(i, 4)
 	if at == 0 {
@@ -126,8 +126,8 @@ func (t Table) Table(i int) Table {
 	return t.table(at)
 }
 
-// Vector returns the position (0 if absent) and number of a vector's elements, without checking whether the buffer
-// contains them.
+// Vector returns the position of a vector's elements (0 if absent) and their number. The elements may exceed the
+// buffer.
 func (t Table) Vector(i int) (at, n int) {
 	ref := t.field(i, 4)
 	if ref == 0 {
@@ -153,13 +153,13 @@ func (t Table) elements(i, size, limit int) (at, n int) {
 	return at, n
 }
 
-// Bytes returns a vector of at most limit bytes, without a copy.
+// Bytes returns the bytes in field i, without a copy. More than limit bytes are an error.
 func (t Table) Bytes(i, limit int) []byte {
 	at, n := t.elements(i, 1, limit)
 	return t.data[at : at+n]
 }
 
-// String returns a string.
+// String returns the string in field i.
 func (t Table) String(i int) string {
 	b := t.Bytes(i, maxString)
 	if t.strings += len(b); t.strings > maxStrings {
@@ -169,7 +169,7 @@ func (t Table) String(i int) string {
 	return string(b)
 }
 
-// Tables returns a vector of at most limit tables.
+// Tables returns the tables in field i. More than limit tables are an error.
 func (t Table) Tables(i, limit int) []Table {
 	at, n := t.elements(i, 4, limit)
 	all := make([]Table, n)
@@ -179,7 +179,7 @@ func (t Table) Tables(i, limit int) []Table {
 	return all
 }
 
-// Uint32s returns a vector of at most limit numbers.
+// Uint32s returns the numbers in field i. More than limit numbers are an error.
 func (t Table) Uint32s(i, limit int) []uint32 {
 	at, n := t.elements(i, 4, limit)
 	all := make([]uint32, n)

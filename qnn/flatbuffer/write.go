@@ -7,15 +7,14 @@ import (
 	"slices"
 )
 
-// Fields is a table to write, by field number. A value is a uint8, uint32, uint64, Struct, string, []byte, []uint32,
-// Fields or a list of Fields.
+// Fields maps field numbers to the values of a table. A value is a uint8, uint32, uint64, Struct, string, []byte,
+// []uint32, Fields or a list of Fields.
 type Fields map[int]any
 
 // Struct is a struct of four-byte numbers.
 type Struct []uint32
 
-// Write returns the buffer of a table. Referenced values follow the table in the order of its fields. Equal tables
-// give equal bytes.
+// Write returns the buffer of a table. Equal tables have equal buffers.
 func Write(root Fields) []byte {
 	w := &writer{b: make([]byte, 4)}
 	w.point(0, w.table(root))

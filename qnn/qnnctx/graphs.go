@@ -86,8 +86,8 @@ func quant(e flatbuffer.Table) *Quant {
 	return &Quant{Encoding: "scale_offset", Scale: math.Float32frombits(t.Uint32(0)), Offset: int32(t.Uint32(1))}
 }
 
-// DTypeName returns the name of an element type. The number's higher byte is the type's class, and its lower byte is
-// the width in decimal digits.
+// DTypeName returns the name of an element type. The number's high byte is the type's class. The low byte is the width
+// in decimal digits.
 func DTypeName(v uint32) string {
 	class, ok := map[uint32]string{0: "int", 1: "uint", 2: "float", 3: "sfixed", 4: "ufixed", 5: "bool", 6: "string"}[v>>8]
 	if !ok {

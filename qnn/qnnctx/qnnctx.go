@@ -29,7 +29,7 @@ const (
 	maxScan    = 8 << 20 // searched bytes of a blob, which begins with the options of its first graph
 )
 
-// ErrFormat means that a context binary is invalid. Parse returns it wrapped.
+// ErrFormat means that a context binary is invalid. Errors from Parse wrap it.
 var ErrFormat = errors.New("not a valid QNN context binary")
 
 // Version is a three-part API version.
@@ -67,7 +67,7 @@ type Info struct {
 	Warnings    []string    `json:"warnings,omitempty"` // parts that the package could not read
 }
 
-// Binary returns the values that the compatibility rules compare.
+// Binary returns the values that compatibility rules compare.
 func (i Info) Binary(name string) qnn.ContextBinary {
 	version := func(v Version) string {
 		if v == (Version{}) {
@@ -100,20 +100,20 @@ type TensorInfo struct {
 	Quant *Quant   `json:"quantization,omitempty"`
 }
 
-// Quant gives the real value of a tensor's integers: Scale * (n + Offset).
+// Quant converts a tensor's integer n to its real value: Scale * (n + Offset).
 type Quant struct {
 	Encoding string  `json:"encoding"` // scale_offset; for another encoding its number, without further fields
 	Scale    float32 `json:"scale,omitempty"`
 	Offset   int32   `json:"offset,omitempty"`
 }
 
-// Is reports whether a file may be a context binary. The parameter head is the file's first 8 bytes or more.
+// Is reports whether a file may be a context binary. The parameter head is the start of the file, at least 8 bytes.
 func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 2}) || bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3})
 }
 
-// Parse reads the header, the metadata and the blob's text from a file of the given size. Errors wrap ErrFormat
-// unless a read fails.
+// Parse reads the header, the metadata and the blob's text from a file of the given size. Errors that do not come from
+// r wrap ErrFormat.
 func Parse(r io.ReaderAt, size int64) (Info, error) {
 	if size < headerSize {
 		return Info{}, fmt.Errorf("%w: the file has only %d bytes", ErrFormat, size)

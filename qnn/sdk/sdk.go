@@ -28,14 +28,14 @@ type SDK struct {
 	Simulated    bool   // it has the mark qnn.Simulated
 }
 
-// ErrUnknown means that a folder has no known SDK. Identify and In return it wrapped.
+// ErrUnknown means that a folder contains no known SDK. Errors from Identify and In wrap it.
 var ErrUnknown = errors.New("not a known SDK: sdk.yaml, hexagon_sdk.json and source.properties are missing")
 
-// ErrNoVersion means that neither the file nor the folder name of a Hexagon SDK gives a version. Identify and In return
-// it wrapped, together with the other values of the SDK.
+// ErrNoVersion means that the version of a Hexagon SDK is unknown. Identify and In wrap it, and still return the SDK's
+// other values.
 var ErrNoVersion = errors.New("unknown version, because neither hexagon_sdk.json nor the folder's name has a version")
 
-// Arches returns the Hexagon archs ("v79") with folders in the SDK at root.
+// Arches returns the Hexagon archs, such as "v79", that have folders in the SDK at root.
 func (s SDK) Arches(root string) []string {
 	dir, prefix := "", ""
 	switch s.Name {
@@ -68,18 +68,18 @@ var (
 	sdkVersion  = lazyregexp.New(`^\d+\.\d+\.\d+(\.\d+)?$`)
 )
 
-// ToolsFolder is the folder of an SDK's Hexagon tools.
+// ToolsFolder is the folder of the Hexagon tools in an SDK.
 const ToolsFolder = "tools/HEXAGON_Tools"
 
 // maxFile limits a version file in bytes.
 const maxFile = 1 << 20
 
-// FileNames returns the paths of all version files, below an SDK's root.
+// FileNames returns the paths of all version files, relative to an SDK's root.
 func FileNames() []string {
 	return []string{"sdk.yaml", "hexagon_sdk.json", "source.properties", ToolsFolder}
 }
 
-// Files reads an SDK's files by slash paths below its root.
+// Files reads the files of an SDK. Names are slash paths below its root.
 type Files interface {
 	// Read returns a regular file of at most limit bytes.
 	Read(name string, limit int64) ([]byte, error)
@@ -87,7 +87,7 @@ type Files interface {
 	List(name string) ([]string, error)
 }
 
-// Identify reads the version files of the SDK in the folder root.
+// Identify identifies the SDK in the folder root by its version files.
 func Identify(root string) (SDK, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -112,8 +112,8 @@ const (
 	nearSDKs    = 4   // largest number of SDKs named
 )
 
-// Near returns the SDKs up to two levels below or above a folder, as "qairt 2.41.0.251128 in PATH". It covers archives
-// with extra folder levels, and root variables that name an inner folder.
+// Near returns texts such as "qairt 2.41.0.251128 in PATH" for the SDKs near a folder, at most two levels above or
+// below.
 func Near(root string) (near []string) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f folder) at(name string) string {
 	return filepath.Join(string(f), filepath.FromSlash(name))
 }
 
-// Read implements Files. It opens only regular files, because a pipe would never end.
+// Read implements Files. It reads only regular files, because a pipe would block forever.
 func (f folder) Read(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(f.at(name))
 	if err == nil && !info.Mode().IsRegular() {
@@ -194,7 +194,7 @@ func (f folder) List(name string) ([]string, error) {
 	return names, err
 }
 
-// In identifies the SDK in f. The name is the name of the SDK's folder.
+// In identifies the SDK in f. The parameter name is the name of the SDK's folder.
 func In(f Files, name string) (SDK, error) {
 	if b, err := f.Read("sdk.yaml", maxFile); err == nil {
 		v, id := yamlVersion.Get().FindSubmatch(b), yamlBuild.Get().FindSubmatch(b)

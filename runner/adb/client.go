@@ -24,8 +24,8 @@ func NewClient(network, address string) *Client {
 	return &Client{network: network, address: address}
 }
 
-// NewClientOver returns a client that connects with the function over, for example through ssh. Errors name the server
-// by address. The client returns errors of over unchanged; syscall.ECONNREFUSED means that no server listens.
+// NewClientOver returns a client that calls the parameter over to connect, for example through ssh. Errors name the
+// server by address. The function over must return syscall.ECONNREFUSED if no server listens.
 func NewClientOver(address string, over func(context.Context) (net.Conn, error)) *Client {
 	return &Client{address: address, over: over}
 }
@@ -71,9 +71,9 @@ func (c *Client) Devices(ctx context.Context) ([]Info, error) {
 	return parseDevices(s), nil
 }
 
-// Connect makes the server open a TCP link to the device at address ("host:port"), which becomes the device's serial.
-// An existing link is not an error. After a restart of the device, the existing link may be stale, so call Disconnect
-// first.
+// Connect makes the server open a TCP link to the device at address ("host:port"). The address becomes the device's
+// serial. An existing link is not an error. After a restart of the device, the existing link may be stale, so call
+// Disconnect first.
 func (c *Client) Connect(ctx context.Context, address string) error {
 	_, err := c.connect(ctx, address)
 	return err
@@ -101,8 +101,8 @@ func (c *Client) Disconnect(ctx context.Context, address string) error {
 	return err
 }
 
-// Pair makes the server exchange keys with a device. The device shows a pairing address and a code. After Pair, Connect
-// works, but it needs the device's other address.
+// Pair makes the server exchange keys with a device, using the pairing address and the code that the device shows.
+// Connect then works, but with a different address of the device.
 func (c *Client) Pair(ctx context.Context, address, code string) error {
 	if code == "" || strings.ContainsAny(code, ": ") {
 		return fmt.Errorf("adb: invalid pairing code %q; enter the number that the device shows", code)
@@ -117,7 +117,7 @@ func (c *Client) Pair(ctx context.Context, address, code string) error {
 	return fmt.Errorf("adb: %w", &ServerError{Request: "host:pair:" + address, Message: "pairing failed: " + s})
 }
 
-// Device returns a handle on the device with the given serial. It sends nothing.
+// Device returns a handle on the device with the given serial. It does not contact the device.
 func (c *Client) Device(serial string) *Device {
 	return &Device{client: c, serial: serial}
 }
@@ -153,7 +153,7 @@ type Device struct {
 	serial string
 }
 
-// Place implements transport.Device. The serial is the USB device's own, or "host:port" for TCP.
+// Place implements transport.Device. The serial of a TCP device is "host:port".
 func (d *Device) Place() transport.Place {
 	return transport.Place{Serial: d.serial, Folder: layout.Android}
 }

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Forward makes the server listen at local and connect its clients to remote on the device. With port 0, the server
-// chooses a port. Forward returns the actual local address. Forwarding ends with KillForward, the server or the
-// device's link. An existing listener at local is an error.
+// Forward makes the server listen at the socket local and forward connections to the socket remote on the device. It
+// returns the local address, in which the server replaces port 0. An existing listener is an error. Forwarding ends
+// when you call KillForward, the server ends or the device disconnects.
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
 	if d.client.over != nil {
 		return "", fmt.Errorf("adb: %w: the adb server %s runs on another computer and would open the port there; "+
@@ -27,7 +27,7 @@ func (d *Device) Forward(ctx context.Context, local, remote string) (string, err
 	return at, nil
 }
 
-// KillForward ends the forwarding from a local socket.
+// KillForward stops the forwarding that listens at the socket local.
 func (d *Device) KillForward(ctx context.Context, local string) error {
 	_, err := d.host(ctx, "killforward:"+local)
 	return err

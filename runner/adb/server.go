@@ -23,8 +23,8 @@ type Options struct {
 	USB         bool   // use USB devices, which other servers then lose
 }
 
-// Server is a private adb server: a child process that ends with Close or with this process. adb servers sometimes
-// crash after a link breaks. A Server then restarts, and Reconnect connects its devices again.
+// Server is a private adb server. Its process ends when you call Close or when this process ends. If the server
+// crashes, it restarts, and Reconnect connects its devices again.
 type Server struct {
 	*Client
 	options Options
@@ -45,7 +45,7 @@ const (
 	restartPause  = 10 * time.Millisecond // doubled each time
 )
 
-// Start starts a private server on a socket in o.Dir and returns when it answers.
+// Start starts a private server on a socket in o.Dir, and returns when the server answers.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	socket, err := filepath.Abs(filepath.Join(o.Dir, socketName))
 	if err != nil {

@@ -22,10 +22,10 @@ const (
 // maxShellPacket bounds one packet of output, in bytes. Daemons send at most their payload size of 1 MiB.
 const maxShellPacket = 16 << 20
 
-// Shell runs a command line with the device's shell and returns its exit code (128 + number for a signal). It returns
-// an error if the command did not run to its end. When ctx ends, Shell closes the connection, which ends the command on
-// most devices. To be sure, call Shell again to kill the command. When Shell returns, a Read call on Stdin may still be
-// waiting.
+// Shell runs a command line with the device's shell and returns its exit code (128 + number for a signal). An error
+// means that the command did not finish. When ctx ends, Shell closes the connection, which kills the command on most
+// devices. On other devices, the command continues until the caller kills it. After Shell returns, a call of Stdin.Read
+// may still be pending.
 func (d *Device) Shell(ctx context.Context, command string, s transport.Streams) (int, error) {
 	cn, err := d.open(ctx, "shell,v2,raw:"+command)
 	if err != nil {

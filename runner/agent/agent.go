@@ -15,10 +15,10 @@ import (
 //go:embed hexmage-agent-aarch64
 var program string
 
-// Name is the program's file name on a device.
+// Name is the agent's file name on a device.
 const Name = "hexmage-agent"
 
-// Program returns the compiled program, and its SHA-256 in hexadecimal.
+// Program returns the agent's executable file, and the file's SHA-256 in hexadecimal.
 func Program() (content, sum string) {
 	b := sha256.Sum256([]byte(program))
 	return program, hex.EncodeToString(b[:])

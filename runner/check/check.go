@@ -29,8 +29,8 @@ import (
 	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Files returns an error for each problem with the files of a run: another machine or arch, different QNN SDKs, or
-// missing libraries. If dev is nil, Files does not look for libraries on the device.
+// Files checks the files of a run. The error lists files for another machine or arch, mixed QNN SDKs, and missing
+// libraries. If dev is nil, Files does not look for libraries on the device.
 func Files(ctx context.Context, q session.Request, want qnn.Target, dev transport.Device) error {
 	c, err := examine(ctx, q, want, dev)
 	if err != nil {
@@ -43,7 +43,7 @@ func Files(ctx context.Context, q session.Request, want qnn.Target, dev transpor
 	return errors.Join(all...)
 }
 
-// Set describes the files of a run, which are on a device together.
+// Set describes a set of files that a run uses together on a device.
 type Set struct {
 	Builds   map[string][]string `json:"builds"`   // files by the build id of their QNN SDK
 	Systems  []string            `json:"systems"`  // operating systems of the libraries: android, linux
@@ -52,7 +52,7 @@ type Set struct {
 	Warnings []qnn.Finding       `json:"warnings"` // possible problems
 }
 
-// Together checks files like the function Files, and also describes them.
+// Together does the checks of Files that need no device, and describes the files.
 func Together(ctx context.Context, files map[string]push.File, want qnn.Target) (*Set, error) {
 	c, err := examine(ctx, session.Request{Files: files}, want, nil)
 	if err != nil {

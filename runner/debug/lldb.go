@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Mapping is the name of a folder or file in debug information, and its path on this machine.
+// Mapping maps a folder or file, as named in debug information, to its path on this machine.
 type Mapping struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
 // Sources maps the source paths in a program to paths on this machine. The folders come from Program.Folders. The map
-// inputs gives the host path for each path in the compiler's working folder. Deeper paths come first.
+// inputs contains the host path of each path in the compiler's working folder. Deeper paths come first.
 func Sources(folders []string, inputs map[string]string) []Mapping {
 	var all []Mapping
 	for _, folder := range folders {
@@ -58,7 +58,7 @@ func (t Target) Commands(address string) []string {
 	return append(all, "gdb-remote "+address)
 }
 
-// Argv returns LLDB's command line, which runs the commands and then becomes interactive.
+// Argv returns a command line for LLDB that runs the commands and then becomes interactive.
 func Argv(lldb string, commands []string) []string {
 	argv := []string{lldb, "--script-language", "none"} // LLDB's Python needs a whole installation
 	for _, c := range commands {

@@ -21,11 +21,11 @@ type Program struct {
 	code    [sha256.Size]byte
 }
 
-// SameCode reports whether both programs have the same code at the same addresses, so that one may be the stripped form
-// of the other.
+// SameCode reports whether both programs have the same code at the same addresses, like a program and its stripped
+// form.
 func (p *Program) SameCode(other *Program) bool { return p.code == other.code }
 
-// Read reads a program for AArch64. For any other file it returns nil and no error.
+// Read reads a program for AArch64. For any other file, Read returns nil and no error.
 func Read(path string) (*Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -102,8 +102,7 @@ func (p *Program) readInfo(f *elf.File) error {
 	return nil
 }
 
-// InNDK returns the paths, in an NDK, of LLDB for this machine and of lldb-server for phones. A path is "" if the file
-// is missing.
+// InNDK finds LLDB for this machine and lldb-server for phones in an NDK. It returns "" for a missing file.
 func InNDK(root string) (lldb, server string) {
 	llvm := filepath.Join(root, "toolchains", "llvm", "prebuilt", "linux-x86_64")
 	for _, name := range []string{"lldb.sh", "lldb"} { // the script sets the path of LLDB's libraries

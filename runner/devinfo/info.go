@@ -114,8 +114,8 @@ func FitsSoC(have, want string) bool {
 // ErrNoDevice means that hexmage found no usable device.
 var ErrNoDevice = errors.New("no device")
 
-// Pick returns the only usable device of an adb server that has the given SoC or a variant of it. An empty soc accepts
-// any SoC. If several devices match, Pick fails and lists them.
+// Pick returns the usable device of an adb server. With a soc, it ignores devices with another SoC, but accepts
+// variants of the SoC. If several devices match, Pick fails and lists them.
 func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Mismatch is a problem with a device or file that hexmage finds before the push.
+// Mismatch is a problem with a device or file. hexmage finds it before the push.
 type Mismatch struct {
 	File   string `json:"file,omitempty"` // path in the run's folder; empty: the device itself
 	What   string `json:"what"`           // the problem
@@ -22,7 +22,7 @@ func (m *Mismatch) Error() string {
 	return what + "; " + m.Remedy
 }
 
-// CheckDevice compares a device with the target of the files. Empty fields of want match any device.
+// CheckDevice checks that a device fits the target of the files. Empty fields of want match any device.
 func CheckDevice(have Info, want qnn.Target) error {
 	var all []error
 	if !FitsSoC(have.SoC, want.SoC) {

@@ -24,11 +24,11 @@ const (
 
 func ranks() []Rank { return []Rank{Cause, Symptom, Consequence} }
 
-// Places are the kinds of text in which a failure can appear.
+// Places returns the kinds of text in which a failure can appear.
 func Places() []string { return []string{"compile", "tool", "device", "logcat", "fetch"} }
 
-// Entry is a known failure, or a known benign line that looks like a failure. Its tags are the attributes of block
-// failure in a catalog.
+// Entry is a known failure, or a harmless line that looks like a failure. The tags name the attributes of a failure
+// block in a catalog.
 type Entry struct {
 	ID       string   `hcl:",label"`
 	File     string   // file of the block, for messages
@@ -74,7 +74,7 @@ const (
 	maxEntries = 2000
 )
 
-// New compiles a catalog. An entry replaces an earlier one with the same ID. The error lists all problems.
+// New compiles a catalog. An entry replaces an earlier entry with the same ID. The error lists all problems.
 func New(entries []*Entry, codes Codes) (*Catalog, error) {
 	c := &Catalog{Codes: codes, words: finder{}, byID: map[string]*Entry{}}
 	var errs []error

@@ -17,7 +17,7 @@ type Code struct {
 	Meaning string `json:"meaning,omitempty"`
 }
 
-// String returns "0x80000406 is FastRPC AEE_EUNABLETOLOAD: …".
+// String returns a text such as "0x80000406 is FastRPC AEE_EUNABLETOLOAD: …".
 func (c Code) String() string {
 	s := fmt.Sprintf("%s is %s %s", c.Text, c.Family, c.Name)
 	if c.Meaning != "" {
@@ -26,7 +26,7 @@ func (c Code) String() string {
 	return s
 }
 
-// Family is a set of error numbers with names.
+// Family is a set of named error numbers.
 type Family struct {
 	Name  string
 	Base  uint32            // offset of printed numbers, such as 0x80000400
@@ -36,7 +36,7 @@ type Family struct {
 	Names map[uint32]string // "NAME" or "NAME: meaning"
 }
 
-// Codes are families of numbers. The first family that knows a number wins.
+// Codes lists families of error numbers. If several families know a number, In uses the first.
 type Codes []Family
 
 const maxCodes = 4 // in one line

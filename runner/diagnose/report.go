@@ -110,10 +110,10 @@ func fill(text string, groups map[string]string) string {
 	})
 }
 
-// Clean reports whether the text has only benign lines.
+// Clean reports whether all lines of the text are harmless.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 && len(r.Unknown) == 0 }
 
-// Distinct returns the findings, without most of the other findings in the first finding's line.
+// Distinct returns the findings. It omits less important failures that appear only in the line of the first finding.
 func (r *Report) Distinct() []Finding {
 	var kept []Finding
 	for i, f := range r.Findings {
@@ -128,8 +128,8 @@ func (r *Report) Distinct() []Finding {
 // maxHints is the number of findings shown as hints. The first one is usually enough.
 const maxHints = 3
 
-// Hints returns the report as lines for the message of a failed step: the first finding with cause, remedy and line,
-// others of its rank, and the names of the rest.
+// Hints returns the report as lines for the message of a failed step. The first findings have cause, remedy and line. A
+// last line lists the other findings by name.
 func (r *Report) Hints() []string {
 	var hints []string
 	var rest []string
@@ -150,7 +150,7 @@ func (r *Report) Hints() []string {
 	return hints
 }
 
-// Hint returns cause, remedy and line of the finding, and the meaning of its codes.
+// Hint returns the finding's cause, remedy and line, and the meaning of its error codes.
 func (f Finding) Hint() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nremedy: %s", f.Cause, f.Remedy)
@@ -222,13 +222,14 @@ func (c *Catalog) WithCode(codes []Code) []*Entry {
 	return slices.DeleteFunc(slices.Clone(c.Entries), func(e *Entry) bool { return !shows[e] })
 }
 
-// Text diagnoses b.
+// Text diagnoses the text b.
 func (c *Catalog) Text(b []byte) *Report {
 	r, _ := c.Read(bytes.NewReader(b)) // reading memory does not fail
 	return r
 }
 
-// Read diagnoses r. If a read fails, Read returns the error and the report on the text before the error.
+// Read diagnoses the text from r. If reading fails, Read returns the error, and the report on the text before the
+// error.
 func (c *Catalog) Read(r io.Reader) (*Report, error) { return c.read(r, maxWork) }
 
 func (c *Catalog) read(r io.Reader, work int) (*Report, error) {

@@ -10,15 +10,15 @@ import (
 // Folder is hexmage's folder on a device: an absolute path of letters, digits and "._+-/".
 type Folder string
 
-// Android is hexmage's folder on phones. Its parent is a folder in which adb's user may execute programs.
+// Android is hexmage's folder on phones. The adb user may run programs in its parent folder.
 const Android Folder = "/data/local/tmp/hexmage"
 
-// Script puts a header before a script. The header sets Root to this folder.
+// Script returns the script with a header that sets the shell variable of Root.
 func (f Folder) Script(script string) string {
 	return "export LC_ALL=C\nhexmage=" + string(f) + "\n" + script // hexmage parses the output of tools
 }
 
-// CAS returns the folder of blobs. A blob's name is its SHA-256, which every device can compute.
+// CAS returns the folder that stores file contents. Each file is named by its SHA-256.
 func (f Folder) CAS() string { return string(f) + "/cas" }
 
 func (f Folder) Runs() string { return string(f) + "/run" }
@@ -33,11 +33,10 @@ const (
 	Lease = Root + "/lease" // the device's lease
 )
 
-// PID is the name of a file in a run's folder. The file contains the process group of the run's command.
+// PID is the name of a file in a run's folder. It contains the id of the command's process group.
 const PID = ".hexmage.pid"
 
-// Guard is the start of a script that removes files. It ends the script if a folder is a link, to protect files
-// elsewhere.
+// Guard is the start of a script that removes files. It ends the script if one of hexmage's folders is a symbolic link.
 const Guard = `for d in ` + Root + ` ` + CAS + ` ` + Parts + ` ` + Used + ` ` + Runs + ` ` + Lease + `; do
 	[ -L $d ] && { echo "$d is a link: remove it" >&2; exit 1; }
 done

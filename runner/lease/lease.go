@@ -44,9 +44,9 @@ type Lease struct {
 	lost   error
 }
 
-// OnDevice makes this process the only user of a device, among goroutines, processes and hosts, until Release or the
-// end of the link. If another process has the device, OnDevice calls waiting once, and waits until ctx ends. If waiting
-// is nil, it returns an InUse error.
+// OnDevice makes the caller the only user of a device, among goroutines, processes and hosts. The lease ends with
+// Release or when the link breaks. If another process has the device, OnDevice calls waiting once, and waits for the
+// device or the end of ctx. If waiting is nil, it returns an InUse error instead.
 func OnDevice(ctx context.Context, dev transport.Device, waiting func(owner string)) (*Lease, error) {
 	l := &Lease{dev: dev, token: layout.NewID()}
 	fail := func(err error) (*Lease, error) {
@@ -119,8 +119,8 @@ func (l *Lease) Release() {
 	l.holder = nil
 }
 
-// Fence returns the first lines of a script. These lines end the script if another process took the lease, even if
-// Check has not noticed that yet.
+// Fence returns the first lines of a script. They end the script if another process took the lease, even before Check
+// notices it.
 func (l *Lease) Fence() string {
 	if l == nil {
 		return ""
@@ -132,7 +132,7 @@ func (l *Lease) Fence() string {
 // fenced is the output of a script that its fence ended.
 const fenced = "hexmage-lease-lost"
 
-// Noticed returns an ErrLost if the fence ended a script. Otherwise, it returns err.
+// Noticed returns an ErrLost if err comes from a script that its fence ended, and otherwise err.
 func (l *Lease) Noticed(err error) error {
 	var exit *transport.ExitError // the message also has the script with its fence
 	if l == nil || !errors.As(err, &exit) || !strings.Contains(exit.Said, fenced) {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Of returns lower-case texts. Every line that matches the pattern contains at least one of them. Of returns nil if it
-// finds no such texts. Searching for the texts first makes it cheap to match thousands of lines against a hundred
-// patterns.
+// Of returns lower-case substrings: every line that matches the pattern contains at least one of them. It returns nil
+// if it finds none. A search for the substrings is a cheap first test before the pattern.
 func Of(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

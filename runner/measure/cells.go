@@ -18,8 +18,8 @@ type Cell struct {
 	Name       string            // name of the action
 }
 
-// Cells returns all runs in the order of a plan, in which a build starts them: the first run of every variant, then the
-// second, and so on.
+// Cells returns all runs in the order in which a build starts them: the first run of every variant, then the second,
+// and so on.
 func Cells(matrix map[string][]string, repeat int) []Cell {
 	variants := combine(matrix)
 	var out []Cell
@@ -83,7 +83,7 @@ func word(s string) string {
 // placeholder returns the placeholder of an axis in texts.
 func placeholder(axis string) string { return "${matrix." + axis + "}" }
 
-// Fill replaces the placeholders of a text.
+// Fill replaces the placeholders in a text with the cell's values.
 func (c Cell) Fill(text string) string {
 	var pairs []string
 	for a, x := range c.Values {

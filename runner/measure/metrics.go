@@ -33,7 +33,7 @@ func direction(unit string) int {
 	return 0
 }
 
-// Pattern finds a metric in a program's lines. It is a block metric of a step, a workspace or a shipped file.
+// Pattern finds a metric in a program's output. It is a metric block of a step, a workspace or a shipped file.
 type Pattern struct {
 	Name string `arg:"name,label" json:"name"` // a time may omit "_us"
 	// Pattern is an RE2 expression. The first group is the number. A group `unit` may contain a unit of time, which
@@ -43,7 +43,8 @@ type Pattern struct {
 	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither"; "": depends on the unit
 }
 
-// MaxPatterns is the maximum number of metrics of a step with its workspace, and of shipped metrics.
+// MaxPatterns is the maximum number of patterns of a step and its workspace together. Shipped metrics have the same
+// limit.
 const MaxPatterns = 100
 
 // Bounds in bytes.
@@ -53,13 +54,14 @@ const (
 	maxUnit       = 20
 )
 
-// Check validates the block.
+// Check validates the pattern.
 func (p Pattern) Check() error {
 	_, err := p.compile()
 	return err
 }
 
-// KnowsUnit reports whether hexmage knows the unit, and so whether a higher value is better, worse or neither.
+// KnowsUnit reports whether hexmage knows the unit. A known unit tells whether a higher value is better, worse or
+// neither.
 func (p Pattern) KnowsUnit() bool {
 	counts := []string{"count", "tokens", "percent", "°C", "dB", "cores"}
 	return direction(p.Unit) != 0 || isTime(p.Unit) || slices.Contains(counts, p.Unit)
@@ -168,8 +170,8 @@ func put(found []Metric, m Metric) []Metric {
 // Parser finds metrics in the output of programs.
 type Parser struct{ own, known []*line }
 
-// NewParser returns a Parser for the patterns. If an own pattern matches a line, the Parser does not try the known
-// patterns.
+// NewParser returns a Parser for the patterns. The Parser tries the known patterns only on lines that match no pattern
+// in own.
 func NewParser(own, known []Pattern) (*Parser, error) {
 	if len(own) > MaxPatterns {
 		return nil, fmt.Errorf("the metrics have %d patterns, more than the limit of %d", len(own), MaxPatterns)
@@ -189,8 +191,8 @@ func NewParser(own, known []Pattern) (*Parser, error) {
 	return p, nil
 }
 
-// Parse returns the metrics of one run. If the output has several values of a metric, the last one counts. Times are in
-// microseconds.
+// Parse returns the metrics in a program's output. If a metric appears several times, the last value counts. Times are
+// in microseconds.
 func (p *Parser) Parse(stdout []byte) []Metric {
 	var found []Metric
 	var low []byte
@@ -228,7 +230,7 @@ func unitOf(name string) string {
 	return "count"
 }
 
-// Value returns the metric's value.
+// Value returns a metric's value, and whether ms contains the metric.
 func Value(ms []Metric, name string) (float64, bool) {
 	i := slices.IndexFunc(ms, func(m Metric) bool { return m.Name == name })
 	if i < 0 {
@@ -260,7 +262,8 @@ func derive(found []Metric) []Metric {
 	return append(rows, found...)
 }
 
-// WithFacts adds facts that the program did not print, such as prefill_tokens, and speeds computed from them.
+// WithFacts adds facts that the program did not print, such as prefill_tokens. It also adds speeds computed from the
+// facts.
 func WithFacts(ms []Metric, facts map[string]float64) []Metric {
 	ms = slices.Clone(ms)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 )
 
-// Spec is the input of the tool: runs to read, patterns to find, and values for comparison.
+// Spec is the input of the metrics tool: runs to read, patterns to find, and values for comparison.
 type Spec struct {
 	Title     string     `json:"title,omitempty"` // title of the table
 	Profile   string     `json:"profile,omitempty"`
@@ -40,7 +40,7 @@ func (s Spec) better(metric string) string {
 	return ""
 }
 
-// Run is a run with the files to read.
+// Run describes a run and the files with its measurements.
 type Run struct {
 	Variant    map[string]string  `json:"variant,omitempty"` // value of each axis
 	Name       string             `json:"name,omitempty"`    // name of the variant, for people
@@ -54,7 +54,7 @@ type Run struct {
 	Expect     string             `json:"expect,omitempty"`
 }
 
-// String returns a name for messages: "seq=64 #2".
+// String returns a name for messages, such as "seq=64 #2".
 func (r Run) String() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
 }
@@ -123,7 +123,7 @@ func label(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// Previous is the name of the baseline with the values of an earlier run.
+// Previous is the name of the baseline that contains an earlier run's values.
 const Previous = "previous"
 
 // previous makes a baseline of the table of an earlier run, for runs of the same profile.
@@ -201,7 +201,7 @@ func (t *table) measure(spec Spec) error {
 	return nil
 }
 
-// Number is a metric for pipelines.
+// Number is a metric's value that a pipeline can use.
 type Number struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`

@@ -35,7 +35,7 @@ func (s Stat) way() int {
 // madScale turns the median distance from the median into a standard deviation, for normally distributed values.
 const madScale = 1.4826
 
-// Summarize merges the repetitions of one run into statistics.
+// Summarize computes statistics over the repetitions of one run.
 func Summarize(runs [][]Metric) []Stat {
 	values := map[string][]float64{}
 	var stats []Stat
@@ -81,7 +81,7 @@ type Baseline struct {
 	Rows      []BaselineRow `block:"row" json:"rows"`
 }
 
-// BaselineRow is one value for runs whose metrics have the values in When.
+// BaselineRow is a baseline's value of a metric, for runs with the other metrics in When.
 type BaselineRow struct {
 	Metric string             `arg:"metric,label" json:"metric"`
 	Value  float64            `arg:"value,required" json:"value"`
@@ -100,7 +100,7 @@ const (
 	Differs     Verdict = "differs" // a count differs
 )
 
-// Comparison is the comparison of a measured value with a baseline's value.
+// Comparison compares a measured value with a baseline's value.
 type Comparison struct {
 	Baseline string  `json:"baseline"`
 	Metric   string  `json:"metric"`
@@ -172,8 +172,8 @@ type Limit struct {
 	When map[string]float64 `arg:"when" json:"when,omitempty"` // selects runs by the values of metrics
 }
 
-// Check lists breaches of limits, one per line. It also lists limits that check nothing: no run has the values in When,
-// a metric was not measured, or the baseline has no value.
+// Check lists breaches of limits, one per line. It also lists limits that it cannot check, because no run matches When
+// or a value is missing.
 func Check(variants []*Variant, limits []Limit) []string {
 	var bad []string
 	for _, l := range limits {

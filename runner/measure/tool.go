@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/runner/sample"
 )
 
-// Tool is the tool's name and behavior version.
+// Tool is the name and version of the metrics tool.
 const Tool tool.Name[Spec] = "metrics/14"
 
 // maxFile is the largest file of a run that is read, in bytes.

@@ -39,7 +39,7 @@ func (s Server) Local() bool {
 	return s.Host == "" && (s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Silent returns the error for a server that does not answer.
+// Silent wraps err for a server that does not answer.
 func (s Server) Silent(err error) error {
 	start := "adb start-server"
 	if s.Host == "" && s.Network == "tcp" { // other machines reach the server only if it listens at all addresses
@@ -80,8 +80,8 @@ const (
 	connectPoll = 50 * time.Millisecond
 )
 
-// Open returns a reachable device. Without a serial, it returns the only connected phone, or the only one with the SoC.
-// If the serial is a TCP address, Open connects to the phone.
+// Open connects to a device. Without a serial, it chooses the only connected phone, or the only phone with the SoC. If
+// the serial is a TCP address, Open also connects the adb server to the phone.
 func (r Transports) Open(ctx context.Context, d Device) (transport.Device, error) {
 	if ssh.Is(d.Serial) {
 		return ssh.Dial(ctx, d.Serial, r.SSH)

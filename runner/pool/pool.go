@@ -69,7 +69,7 @@ func (p *Pool) Names() string {
 	return strings.Join(all, ", ")
 }
 
-// Find returns the device with a name or serial.
+// Find returns the device with the given name or serial.
 func (p *Pool) Find(serial string) (Device, bool) {
 	for _, d := range p.devices {
 		if d.Name == serial || d.Serial == serial {
@@ -79,7 +79,7 @@ func (p *Pool) Find(serial string) (Device, bool) {
 	return Device{}, false
 }
 
-// Lease is a device that one user has until Return or Lost.
+// Lease is a device that one user has until Return or Lost is called.
 type Lease struct {
 	Device transport.Device
 	Info   devinfo.Info
@@ -99,8 +99,8 @@ func (l *Lease) give(why string) {
 	l.pool.free(l.Info.Name, why)
 }
 
-// Take lends a matching device that works. It waits while all such devices are in use, and skips devices that do not
-// work. If none works, the error lists them.
+// Take lends a matching device that works. It waits while all such devices are in use. If no matching device works, the
+// error lists them all.
 func (p *Pool) Take(ctx context.Context, w Selector) (*Lease, error) {
 	failed := map[string]error{} // by name
 	for told := false; ; told = true {
@@ -222,7 +222,7 @@ type State struct {
 	Err  error        // reason why the device is not usable
 }
 
-// States checks all devices at the same time. It lends no device.
+// States checks all devices at the same time, but does not lend them.
 func States(ctx context.Context, devices []Device, r Transports) []State {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("no answer within %v", checkWait))
 	defer cancel()

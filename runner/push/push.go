@@ -26,9 +26,9 @@ type File struct {
 	Executable bool
 }
 
-// New returns the store of a device for one session. The lease held is nil if other processes do not know the device. A
-// push waits at most wait for a disconnected device (0: 30 seconds). The function progress, if not nil, receives the
-// bytes sent.
+// New returns the store of a device for one session. The parameter held may be nil if other processes do not know the
+// device. The parameter wait limits how long a push waits for a disconnected device (0: 30 seconds). The function
+// progress, if not nil, receives the number of bytes sent.
 func New(dev transport.Device, held *lease.Lease, sums Sums, wait time.Duration, progress func(done, total int64)) *Store {
 	return &Store{dev: dev, held: held, sums: sums, wait: wait, progress: progress}
 }
@@ -49,9 +49,9 @@ func (s *Store) Ensure(ctx context.Context, files map[string]File) (sums map[str
 	return sums, nil
 }
 
-// Folder puts files into a folder of the device. The path of the folder is absolute. Folder replaces files with the
-// same names. The files are hard links to the store if both are on one file system. If a program changes such a file,
-// the next push sends its content again.
+// Folder puts files into the folder dir, an absolute path on the device. It replaces files with the same names. The
+// files are hard links to the store if both are on one file system. If a program changes such a file, the next push
+// sends its content again.
 func (s *Store) Folder(ctx context.Context, dir string, files map[string]File) (Pushed, error) {
 	if !path.IsAbs(dir) || strings.ContainsAny(dir, "\n\r\\") || strings.TrimSpace(dir) != dir {
 		return Pushed{}, fmt.Errorf("invalid device folder %q; give an absolute path", dir)
@@ -84,13 +84,13 @@ func CheckPaths(paths ...string) error {
 	return nil
 }
 
-// Placement lists files for a folder, in the format of placeScript. The zero value is an empty list.
+// Placement lists files to put into a folder of a device. The zero value is an empty list.
 type Placement struct{ strings.Builder }
 
 // Folder adds a folder to the list.
 func (p *Placement) Folder(of string) { fmt.Fprintf(p, "d - %s\n", of) }
 
-// File adds a file with a stored content at the path.
+// File adds a file at a path. The parameter sum is its content's digest.
 func (p *Placement) File(at, sum string, program bool) {
 	kind := "f"
 	if program {
@@ -99,5 +99,5 @@ func (p *Placement) File(at, sum string, program bool) {
 	fmt.Fprintf(p, "%s %s %s\n", kind, sum, at)
 }
 
-// Link adds a symbolic link at the path.
+// Link adds a symbolic link to target at a path.
 func (p *Placement) Link(at, target string) { fmt.Fprintf(p, "l - %s\n%s\n", at, target) }

@@ -162,7 +162,7 @@ func (s *Store) reconnect(ctx context.Context) error {
 	}
 }
 
-// Place puts the listed files into a folder.
+// Place puts the files in p into the folder dir.
 func (s *Store) Place(ctx context.Context, dir string, p *Placement) error {
 	out, err := s.output(ctx, placeScript, dir+"\n"+p.String())
 	if err != nil {

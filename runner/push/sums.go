@@ -27,9 +27,8 @@ type blob struct {
 	open  func() (io.ReadCloser, error)
 }
 
-// Sums caches digests of contents in a folder, so that a push does not read unchanged gigabytes. The folder has a small
-// file for each content, and may be removed at any time. The zero value caches nothing. Several processes may use Sums
-// at the same time.
+// Sums caches the digests of files in a folder, so that a push does not read unchanged files again. The folder may be
+// removed at any time. The zero value caches nothing. Several processes may use Sums at the same time.
 type Sums struct {
 	Dir string
 }

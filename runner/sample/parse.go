@@ -21,8 +21,8 @@ const (
 // none marks a missing value.
 const none = math.MinInt64
 
-// Parser parses the output of Command into a Series. Its Write never fails: the note of the Series reports invalid
-// output. It is not safe for concurrent use.
+// Parser parses the output of Command into a Series. Write accepts invalid output, which the note of the Series then
+// reports. A Parser is not safe for concurrent use.
 type Parser struct {
 	line    []byte
 	tooLong bool
@@ -66,7 +66,7 @@ func (p *Parser) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Begun reports whether the header, which precedes all rows, is complete.
+// Begun reports whether the header is complete. The header precedes all rows.
 func (p *Parser) Begun() bool { return p.begun }
 
 // read parses one line.
@@ -342,7 +342,7 @@ func round(v, digits float64) float64 {
 	return math.Round(v*digits) / digits
 }
 
-// Column returns the values of a column, or nil if it is missing.
+// Column returns the values of a column, or nil if the column is missing.
 func (s Series) Column(name string) []float64 {
 	for i, c := range s.Columns {
 		if c.Name == name {

@@ -227,7 +227,7 @@ type File struct {
 
 const fileVersion = 2
 
-// WriteJSON writes a File. It contains everything except the samples.
+// WriteJSON writes the series as a File, which omits the samples.
 func (s Series) WriteJSON(w io.Writer) error {
 	f := File{
 		Version: fileVersion, IntervalMS: s.Interval.Milliseconds(), Note: s.Note, Ended: s.Ended,

@@ -24,25 +24,24 @@ const (
 	serverPoll  = 50 * time.Millisecond
 )
 
-// Server starts a program and stops it before its first instruction until a debugger connects to DebugSocket by GDB's
-// protocol.
+// Server is a debug server. It stops a program before the first instruction, and waits at DebugSocket for a debugger
+// with GDB's protocol.
 type Server struct {
 	Files map[string]push.File // files added to the request's files
 	Args  []string             // arguments before the command, as in Request.Args
 	Env   map[string]string    // variables added to the request's environment
 }
 
-// LLDBServer returns lldb-server with the arguments of AOSP's scripts.
+// LLDBServer returns a Server for lldb-server, with the arguments of AOSP's scripts.
 func LLDBServer(program push.File) Server {
 	const name = ".hexmage.lldb-server"
 	program.Executable = true
 	return Server{Files: map[string]push.File{name: program}, Args: []string{"./" + name, "gdbserver", "unix://$HEXMAGE_ROOT/" + DebugSocket, "--"}}
 }
 
-// Debug pushes files and starts the command like Run, but under the debug server. When the server listens, Debug calls
-// the function with. Its argument socket is a name for the adb server, and ended closes when the command ends. When the
-// function returns, Debug kills the command, removes its folder, and returns the function's error. Debug pulls no
-// files.
+// Debug pushes files and starts the command like Run, but under a debug server. When the server listens, Debug calls
+// the parameter with. Its argument socket is the server's name for adb. The channel ended closes when the command ends.
+// After the call, Debug kills the command, removes its folder, and returns the call's error. Debug pulls no files.
 func (s *Session) Debug(ctx context.Context, q Request, server Server, with func(ctx context.Context, socket string, ended <-chan struct{}) error) error {
 	if err := q.check(); err != nil {
 		return err

@@ -32,7 +32,7 @@ const (
 	samplerEnd   = 2 * time.Second
 )
 
-// SampleEvery returns the interval in PropertySampleMS.
+// SampleEvery returns the interval in the properties p, or 0.
 func SampleEvery(p map[string]string) (time.Duration, error) {
 	v, ok := p[PropertySampleMS]
 	if !ok {

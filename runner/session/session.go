@@ -329,8 +329,8 @@ func (s *Session) after(ctx context.Context, script, dir string) error {
 
 const afterWait = 20 * time.Second
 
-// Push puts files into a folder of the device: see push.Store.Folder. The function report receives the number of bytes
-// sent, and may be nil.
+// Push puts files into a folder of the device: see push.Store.Folder. The function report, if not nil, receives the
+// number of bytes sent.
 func (s *Session) Push(ctx context.Context, dir string, files map[string]push.File, report func(done, total int64)) (push.Pushed, error) {
 	return push.New(s.Device, s.Lease, s.Sums, s.Wait, report).Folder(ctx, dir, files)
 }
@@ -382,11 +382,11 @@ func (r Record) Write(dir, name string) error {
 	return WriteBelow(dir, name, append(b, '\n'))
 }
 
-// PhoneJSON is the path of the output for a Phone.
+// PhoneJSON is the path of the output that contains a Phone.
 const PhoneJSON = ".hexmage/phone.json"
 
-// Phone holds the properties of a phone that affect measurements. A Phone is equal for all runs, unlike a Record, so
-// actions that read a Phone stay cached.
+// Phone holds the properties of a phone that affect measurements. Unlike a Record, it is the same for all runs, so
+// actions that read it stay cached.
 type Phone struct {
 	SoC       string `json:"soc"`
 	Simulated bool   `json:"simulated"`
@@ -413,8 +413,8 @@ func WriteBelow(dir, name string, content []byte) error {
 	return os.WriteFile(to, content, 0o644)
 }
 
-// LogWords is a regular expression for grep -iE and for Go. It matches the lines of a device's log about the NPU or
-// about crashed programs.
+// LogWords is a regular expression for grep -iE and for Go. It matches a log line of a device that mentions the NPU or
+// a crashed program.
 const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
 
 // Maximum number of lines of the log and of a tombstone for a failure.

@@ -25,7 +25,7 @@ type Board struct {
 	folder  layout.Folder
 }
 
-// Dial returns the board at an address "ssh://USER@HOST:PORT". The end of ctx does not affect later commands.
+// Dial returns the board at an address "ssh://USER@HOST:PORT". Later commands do not depend on ctx.
 func Dial(ctx context.Context, serial string, o Options) (*Board, error) {
 	if err := Check(serial); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Dial(ctx context.Context, serial string, o Options) (*Board, error) {
 // Place implements transport.Device.
 func (b *Board) Place() transport.Place { return transport.Place{Serial: b.serial, Folder: b.folder} }
 
-// Reconnect implements transport.Device. Each command opens a connection if necessary.
+// Reconnect implements transport.Device. It checks that the board runs a command.
 func (b *Board) Reconnect(ctx context.Context) error {
 	_, err := transport.Output(ctx, b, "true", nil)
 	return err

@@ -26,7 +26,7 @@ type Reading struct {
 // maxListed is the largest number of sensors of a device.
 const maxListed = 500
 
-// Cooldown is the temperature that a measurement waits for.
+// Cooldown is the temperature that a device must reach before a measurement.
 type Cooldown struct {
 	Celsius  float64  `arg:"celsius" default:"40" json:"celsius"`  // maximum temperature of the hottest chosen sensor
 	Timeout  Duration `arg:"timeout" default:"10m" json:"timeout"` // 0: read the temperature once
@@ -59,7 +59,7 @@ func (c Cooldown) String() string {
 	return string(b)
 }
 
-// ParseCooldown reads a platform property.
+// ParseCooldown parses the value that String returned.
 func ParseCooldown(s string) (Cooldown, error) {
 	var c Cooldown
 	if err := json.Unmarshal([]byte(s), &c); err != nil {
@@ -84,8 +84,8 @@ func (c Cooldown) Check() error {
 	return nil
 }
 
-// Sensible reports whether a thermal zone belongs to the processors, their memory or the skin. Batteries, chargers,
-// modems and cameras become hot for other reasons.
+// Sensible reports whether a thermal zone belongs to the processors, their memory or the skin. Other zones become hot
+// for other reasons.
 func Sensible(zone string) bool {
 	for _, p := range []string{"cpu", "gpu", "nsp", "npu", "cdsp", "hvx", "ddr", "aoss", "soc", "skin"} {
 		if strings.HasPrefix(strings.ToLower(zone), p) {
@@ -109,7 +109,7 @@ func (c Cooldown) chosen(all []Reading) []Reading {
 	return out
 }
 
-// Hottest returns the highest reading of the chip's sensors, or of all sensors if it has none.
+// Hottest returns the highest reading of the sensors that Sensible accepts, or of all sensors if Sensible accepts none.
 func Hottest(all []Reading) (Reading, bool) {
 	if counted := (Cooldown{}).chosen(all); len(counted) > 0 {
 		return hottest(counted), true
@@ -144,7 +144,7 @@ func (e *CooldownError) Error() string { return e.Text }
 const coolPoll = 2 * time.Second
 
 // CoolDown waits until the device is cool, and reports progress. If the device stays hot or hides its temperature, the
-// result has a warning. If c requires cooling, CoolDown returns a CooldownError instead.
+// result contains a warning. If c.Required is set, CoolDown returns a CooldownError instead.
 func CoolDown(ctx context.Context, dev transport.Device, c Cooldown, report func(string)) (Cooled, error) {
 	start := time.Now()
 	out := Cooled{Below: c.Celsius}

@@ -55,8 +55,8 @@ func Stat(ctx context.Context, d Device, at string) (File, error) {
 	return parseFile(strings.TrimSuffix(out, "\n"))
 }
 
-// Find lists a file of a device, or a folder with everything below it. The parameter name and the names in the result
-// are relative to the folder dir. Find does not follow links. The error for a missing file wraps fs.ErrNotExist.
+// Find lists a file of a device, or a folder with everything below it. The parameter name and the result's names are
+// relative to the folder dir. Find does not follow links. The error for a missing file wraps fs.ErrNotExist.
 func Find(ctx context.Context, d Device, dir, name string) ([]File, error) {
 	out, err := Output(ctx, d, english+exists(dir)+"cd "+Quote(dir)+" || exit\n"+exists(name)+
 		"exec find "+Quote("./"+name)+" -exec stat -c "+format+" {} +", nil)
@@ -66,7 +66,7 @@ func Find(ctx context.Context, d Device, dir, name string) ([]File, error) {
 	return parseFiles(out)
 }
 
-// Pull copies a file of a device to w. The function progress, if not nil, receives the bytes copied so far. After an
+// Pull copies a file of a device to w. The function progress, if not nil, receives the number of bytes copied. After an
 // error, w contains a part of the file.
 func Pull(ctx context.Context, d Device, at string, w io.Writer, progress func(received int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)

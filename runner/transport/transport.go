@@ -74,7 +74,7 @@ func Output(ctx context.Context, d Device, command string, stdin io.Reader) (str
 	return out.String(), nil
 }
 
-// Script runs a script, which may use the folder names of package layout, and returns its standard output.
+// Script runs a script and returns its standard output. The script may use the shell variables of package layout.
 func Script(ctx context.Context, d Device, script string, stdin io.Reader) (string, error) {
 	return Output(ctx, d, d.Place().Folder.Script(script), stdin)
 }
@@ -109,8 +109,8 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// ErrDropped means that the link to the device did not open, or broke before the operation ended. A retry may help when
-// the device is available again.
+// ErrDropped means that the link to the device did not open, or that it broke during the operation. A retry may help
+// when the device is available again.
 var ErrDropped = errors.New("the connection to the device was lost")
 
 // Retryable reports whether err may disappear when the device is connected again.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options configure a device.
+// Options configure a simulated phone.
 type Options struct {
 	// Self is the command line of a program that calls Init: this binary with a hidden command.
 	Self  []string
@@ -30,7 +30,7 @@ type UnsupportedError struct {
 	Remedy string // the next step
 }
 
-// Lacks returns the problem and the next step.
+// Lacks returns what this machine lacks, and the next step.
 func (e *UnsupportedError) Lacks() (what, remedy string) { return e.What, e.Remedy }
 
 func (e *UnsupportedError) Error() string {
@@ -46,8 +46,8 @@ type setup struct {
 	Faults   Faults `json:"faults"`
 }
 
-// DebugStub returns environment variables for qemu. With them, an AArch64 program waits at its start until a debugger
-// connects to socket, a path in the working directory. qemu hides the variables from the program's children.
+// DebugStub returns environment variables for qemu. They make an AArch64 program wait until a debugger connects to
+// socket, a path in the working directory. The program's children do not inherit them.
 func DebugStub(socket string) map[string]string {
 	return map[string]string{"QEMU_GDB": socket, "QEMU_UNSET_ENV": "QEMU_GDB,QEMU_UNSET_ENV"}
 }
@@ -64,7 +64,7 @@ type answer struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Device is a running phone.
+// Device is a running simulated phone.
 type Device struct {
 	addr     string
 	serialno string
@@ -75,21 +75,22 @@ type Device struct {
 	closing  sync.Once
 }
 
-// Addr returns the address of the device's adb daemon, "127.0.0.1:PORT". It is the device's serial in an adb server.
+// Addr returns the address of the device's adb daemon, "127.0.0.1:PORT". In an adb server, the address is the device's
+// serial.
 func (e *Device) Addr() string { return e.addr }
 
 // Serialno returns the device's property ro.serialno.
 func (e *Device) Serialno() string { return e.serialno }
 
-// Done returns a channel that is closed when the device ends, by Close or by itself.
+// Done returns a channel that is closed when the device ends for any reason.
 func (e *Device) Done() <-chan struct{} { return e.done }
 
-// Unplug cuts the device's links, like an unplugged cable, and refuses connections for d.
+// Unplug cuts the device's links, like an unplugged cable, and refuses new links for the time d.
 func (e *Device) Unplug(d time.Duration) error {
 	return e.order(order{Unplug: d})
 }
 
-// Reboot starts a reboot, as `adb reboot` does. It does not wait until the reboot ends.
+// Reboot starts a reboot, like `adb reboot`. It does not wait until the reboot ends.
 func (e *Device) Reboot() error { return e.order(order{Reboot: true}) }
 
 func (e *Device) order(o order) error {

@@ -25,7 +25,7 @@ type Faults struct {
 	Celsius   float64       `json:"celsius,omitempty"`     // temperature at the start; the device then cools down
 }
 
-// Fault is a row in the table of faults: name and value on the command line, and effect.
+// Fault is a row in the table of faults: name, value and effect.
 type Fault struct {
 	Name, Value string // "drop-every", "SIZE"
 	Doc         string

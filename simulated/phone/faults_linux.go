@@ -40,7 +40,7 @@ func newLink(l net.Listener, f Faults) *link {
 	return k
 }
 
-// Accept takes the next connection.
+// Accept returns the next connection.
 func (k *link) Accept() (net.Conn, error) {
 	for {
 		nc, err := k.Listener.Accept()
@@ -138,7 +138,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// Read cuts the link when the bytes are used up.
+// Read cuts the link when its limit of bytes is reached.
 func (c *conn) Read(p []byte) (int, error) {
 	p = c.portion(p)
 	n, err := c.Conn.Read(p)

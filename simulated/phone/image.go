@@ -19,10 +19,10 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/linux"
 )
 
-// Tool is the name and behavior version of the tool that writes the image of a simulated phone.
+// Tool is the name and version of the tool that writes a simulated phone's image.
 const Tool tool.Name[Image] = "phone-image/6"
 
-// Image describes a device. Paths are on the host.
+// Image describes a simulated phone. Paths are on the host.
 type Image struct {
 	SoC          SoCProps `json:"soc"`
 	Busybox      string   `json:"busybox"`         // static busybox for the host's machine: the phone's shell and tools
@@ -39,7 +39,7 @@ type Linux struct {
 	Load    string `json:"load"`    // path of qnn-load
 }
 
-// SoCProps are the SoC properties of the device.
+// SoCProps are the properties of the device's SoC.
 type SoCProps struct {
 	Model    string `arg:"soc" json:"model"`           // "SM8750"
 	SoCModel int    `arg:"soc_model" json:"soc_model"` // QNN's number: 69
@@ -112,7 +112,7 @@ func (m Image) build(ctx context.Context) error {
 	return b.err
 }
 
-// ReadSoC returns the SoC properties of an image folder.
+// ReadSoC returns the SoC properties in an image folder.
 func ReadSoC(dir string) (SoCProps, error) {
 	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(imageFile)))
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/adbd"
 )
 
-// Init is the device's first process. Options.Self must call Init with standard input, standard output and file
-// descriptor 3. Init replaces the root file system of its mount namespace by the device's. It serves adb until stdin
-// ends, and then ends the process. Init returns only with an error.
+// Init is the device's first process. Options.Self must call it with standard input, standard output and file
+// descriptor 3. Init replaces the root file system and serves adb until stdin ends. It then ends the process, so it
+// returns only with an error.
 func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 	in := bufio.NewReader(stdin)
 	d, err := boot(in, listener)

@@ -29,7 +29,7 @@ func newProcesses() *processes {
 	return p
 }
 
-// Start starts cmd. The caller must call Wait.
+// Start starts cmd. The caller must then call Wait.
 func (p *processes) Start(cmd *exec.Cmd) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *processes) idle() bool {
 	return len(p.own) == 0
 }
 
-// Wait waits for a process of Start.
+// Wait waits until a process from Start ends.
 func (p *processes) Wait(cmd *exec.Cmd) error {
 	err := cmd.Wait()
 	p.mu.Lock()

@@ -18,7 +18,7 @@ import (
 
 const startWait = 20 * time.Second
 
-// Start starts a device and returns when its adb daemon listens.
+// Start starts a device, and returns when the device's adb daemon listens.
 func Start(ctx context.Context, o Options) (*Device, error) {
 	s, err := o.setup()
 	if err != nil {

@@ -28,10 +28,10 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/blob"
 )
 
-// Tool is the tool's name and behavior version.
+// Tool is this tool's name and version.
 const Tool tool.Name[Spec] = "simulated-qairt/1"
 
-// Spec describes one file: a context binary if SoC is set, or else a DLC.
+// Spec describes a file to write: a context binary if SoC is set, or else a DLC.
 type Spec struct {
 	Out     string  `json:"out"`
 	Tool    string  `json:"tool"`     // the program that writes a DLC
@@ -45,7 +45,7 @@ type Spec struct {
 	Level    int    `json:"optimization_level,omitempty"`
 }
 
-// Graph is a graph in a file.
+// Graph is a graph in the file.
 type Graph struct {
 	qnnctx.GraphInfo
 	Tensors []qnnctx.TensorInfo `json:"tensors,omitempty"` // tensors that are neither inputs nor outputs

@@ -10,13 +10,13 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Embedded implements toolchains.Embedded. It provides the simulated releases to a catalog of toolchains.
+// Embedded implements toolchains.Embedded with the simulated SDKs.
 type Embedded struct {
 	// World returns the facts about Qualcomm's releases. These must be the shipped facts, because archives are pinned.
 	World func() (*qnn.Facts, error)
 }
 
-// Versions returns the versions of the named SDK's releases, the default version first.
+// Versions returns the versions of a simulated SDK, the default version first.
 func (Embedded) Versions(name string) []string {
 	var all []string
 	for _, r := range Releases() {
@@ -27,7 +27,7 @@ func (Embedded) Versions(name string) []string {
 	return all
 }
 
-// Root returns the Prefix and BuildID of a release.
+// Root returns the fields Prefix and BuildID of a release.
 func (Embedded) Root(name, version string) (prefix, buildID string, err error) {
 	r, err := Find(name, version)
 	return r.Prefix, r.BuildID, err
@@ -40,8 +40,8 @@ type entry struct {
 	mode fs.FileMode
 }
 
-// Archive writes the archive of a release to w: a zip file without compression. The bytes depend on this package's
-// sources and on the facts about Qualcomm's release. The version "" is the default.
+// Archive writes the archive of a release to w: a zip file without compression. The bytes depend only on this package's
+// sources and on the facts about Qualcomm's release. The version "" means the default.
 func (e Embedded) Archive(w io.Writer, name, version string) error {
 	world, err := e.World()
 	if err != nil {

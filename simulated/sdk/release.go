@@ -14,10 +14,10 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// ErrUnknown means that Releases has no release with a name or version.
+// ErrUnknown means that a name or version is not one of Releases.
 var ErrUnknown = errors.New("not a release of the simulation")
 
-// Release is one archive of the simulation.
+// Release is one release of a simulated SDK.
 type Release struct {
 	Name    string // "qairt", "hexagon", "ndk", "mllm"
 	Version string // Qualcomm's version, so that pipelines work with the simulation unchanged
@@ -30,10 +30,10 @@ type Release struct {
 	revision string // Pkg.Revision; only of ndk
 }
 
-// Releases returns all releases, the default one of each name first.
+// Releases returns all releases. For each name, the default release is first.
 //
-// If the QNN API numbers of a release are not published, Releases interpolates them between published pairs. Time and
-// number in the build ids are zero, which distinguishes them from Qualcomm's build ids.
+// If QNN API numbers of a release are not published, Releases interpolates them. In the build ids, time and number are
+// zero, unlike in Qualcomm's build ids.
 func Releases() []Release {
 	return []Release{
 		qairt("2.41.0.251128", "2.31.0", "5.41.0"),
@@ -54,7 +54,7 @@ func qairt(version, core, htp string) Release {
 	}
 }
 
-// Find returns the release with that name and version ("" for the default).
+// Find returns the release with the name and version. The version "" means the default.
 func Find(name, version string) (Release, error) {
 	var have []string
 	for _, r := range Releases() {

@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/runner/ssh"
 )
 
-// File is the content of a devices.hcl.
+// File is the content of a devices.hcl file.
 type File struct {
 	Devices   []pool.Device // in the file's order, with distinct names and phones
 	Simulated int           // maximum number of simulated phones that run at the same time; 0: the default
@@ -44,7 +44,7 @@ type content struct {
 	} `hcl:"simulated,block"`
 }
 
-// Parse reads a file. Diagnostics contain name. If there are errors, the File is incomplete.
+// Parse parses a devices.hcl file. Diagnostics refer to the file by name. After an error, the File is incomplete.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 	var f File
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
@@ -111,8 +111,8 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 // adbPort is the default port of adb servers.
 const adbPort = "5037"
 
-// ParseServer reads the address of an adb server: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" for a server on
-// another computer. "/PORT" or "/PATH" follows if the server does not listen at the default port.
+// ParseServer parses the address of an adb server: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" for a server on
+// another computer. A server at another port or socket needs "/PORT" or "/PATH" after the ssh address.
 func ParseServer(s string) (pool.Server, error) {
 	if rest, ok := strings.CutPrefix(s, ssh.Scheme); ok {
 		host, at, _ := strings.Cut(rest, "/")

@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
-// Dir is the workspace folder whose *.hcl files extend the shipped catalog.
+// Dir is a workspace folder. Its *.hcl files extend the shipped catalog of failures.
 const Dir = "diagnosis"
 
 // content is the HCL schema of a file.
@@ -47,7 +47,7 @@ type codes struct {
 	Names  map[string]string `hcl:"names"`
 }
 
-// Load returns the shipped catalog merged with the given files (name → content), in the order of their names. A file
+// Load returns the shipped catalog merged with workspace files (name → content), in the order of their names. A file
 // may replace failures.
 func Load(files map[string][]byte) (*diagnose.Catalog, hcl.Diagnostics) {
 	var entries []*diagnose.Entry

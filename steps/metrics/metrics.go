@@ -19,17 +19,18 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 )
 
-// Dir is the workspace folder whose *.hcl files contain metrics and baselines.
+// Dir is a workspace folder. Its *.hcl files contain metrics and baselines.
 const Dir = "metrics"
 
-// Set holds the content of the files.
+// Set holds metrics and baselines.
 type Set struct {
 	Known     []measure.Pattern  // shipped metrics
 	Own       []measure.Pattern  // metrics of the workspace
 	Baselines []measure.Baseline // baselines; those of the workspace come first
 }
 
-// Load returns the shipped metrics and baselines, extended by the files (name → content) in the order of their names.
+// Load returns the shipped metrics and baselines, extended by workspace files (name → content) in the order of their
+// names.
 func Load(files map[string][]byte) (Set, hcl.Diagnostics) {
 	var s Set
 	var diags hcl.Diagnostics

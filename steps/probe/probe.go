@@ -33,7 +33,7 @@ const (
 	maxCells = 4 << 20
 )
 
-// Cell is the result of one source, or of all sources together, for one target.
+// Cell is the result of compiling one source, or all sources together, for one target.
 type Cell struct {
 	Compiled int    `json:"compiled"`
 	Of       int    `json:"of"`
@@ -56,7 +56,7 @@ func (w *words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// RunCompile runs the compiling tool. It fails if the compiler cannot start, but not if the compilation fails.
+// RunCompile compiles one source. It fails if the compiler cannot start, but not if the compilation fails.
 func RunCompile(ctx context.Context, s CompileSpec, env tool.Env) error {
 	var said words
 	cmd := exec.CommandContext(ctx, s.Args[0], s.Args[1:]...)
@@ -97,13 +97,13 @@ func rule(said string) string {
 	return ""
 }
 
-// GatherSpec lists results to collect.
+// GatherSpec lists the results to collect.
 type GatherSpec struct {
 	Results map[string][]string `json:"results"` // files with one Cell each, by target
 	Out     string              `json:"out"`     // output file for the Cells, by target
 }
 
-// RunGather runs the tool that collects results.
+// RunGather collects results into one file.
 func RunGather(_ context.Context, s GatherSpec, _ tool.Env) error {
 	cells := map[string]Cell{}
 	for target, results := range s.Results {

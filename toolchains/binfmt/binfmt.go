@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Header is the number of bytes that an entry of binfmt_misc compares. The machine number ends them.
+// Header is the number of bytes that binfmt_misc compares. It includes the machine number.
 const Header = 20
 
-// Program selects the little-endian ELF programs of a machine.
+// Program selects little-endian ELF programs by their machine.
 type Program struct {
 	Class   byte // 1: 32 bits, 2: 64 bits
 	Machine byte // low byte of the machine number; the high byte is 0
 }
 
-// Line returns a line for binfmt_misc's file register. Flag F opens the interpreter at registration, so that programs
-// need not see it.
+// Line returns a line for binfmt_misc's file register. Flag F opens the interpreter at registration, so it works in a
+// sandbox that hides its path.
 func (p Program) Line(name, interpreter string) string {
 	magic := p.header()
 	mask := make([]byte, Header)
@@ -49,8 +49,8 @@ func escape(b []byte) string {
 	return s.String()
 }
 
-// Interpreter returns the path of the interpreter for these programs, or "". The folder dir is where binfmt_misc is
-// mounted. The kernel opened the interpreter at registration, so another file may have this path now.
+// Interpreter returns the path of the interpreter for these programs, or "". The parameter dir is the mount point of
+// binfmt_misc. The kernel opened the interpreter at registration, so the path may now contain another file.
 func (p Program) Interpreter(dir string) string {
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); err != nil || strings.TrimSpace(string(status)) != "enabled" {
 		return ""

@@ -50,10 +50,10 @@ type Options struct {
 	Pipelines []Pipeline
 }
 
-// NoPhone is the beginning of the message about a run that has no phone.
+// NoPhone is the beginning of the message that a run has no phone.
 const NoPhone = "No phone is attached"
 
-// Pipeline lists the parts that one pipeline lacks in one profile.
+// Pipeline lists the missing parts of a pipeline in one profile.
 type Pipeline struct {
 	Name, Profile string
 	SoC           string    // SoC of its target; "" if unknown
@@ -63,7 +63,7 @@ type Pipeline struct {
 	Download      int64     // remaining bytes to download, except files of unknown size
 }
 
-// Examine runs all checks. The findings are in the order of importance.
+// Examine runs all checks. It returns the findings in order of importance.
 func Examine(ctx context.Context, o Options) []Finding {
 	e := &examination{o: o, p: o.Probes}
 	e.machine()
@@ -75,8 +75,8 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return e.found
 }
 
-// Prevents returns the findings that prevent this machine from running any action. If simulated is set, it adds those
-// that prevent the simulated phone.
+// Prevents returns the findings that prevent all actions on this machine. If simulated is true, it also returns the
+// findings that prevent the simulated phone.
 func Prevents(o Options, simulated bool) []Finding {
 	o.Profile = "" // the simulated phone may be part of any profile
 	e := &examination{o: o, p: o.Probes, section: SectionMachine}
@@ -84,7 +84,7 @@ func Prevents(o Options, simulated bool) []Finding {
 	return slices.DeleteFunc(e.found, func(f Finding) bool { return f.Status != Missing })
 }
 
-// Memory returns the total and the available memory in bytes. An unknown number is 0.
+// Memory returns the total and the available memory in bytes, or 0 if unknown.
 func Memory(o Options) (total, available int64) {
 	e := &examination{o: o, p: o.Probes}
 	return e.meminfo()

@@ -131,7 +131,7 @@ func cutRemedy(text string) (what, do string) {
 	return what, do
 }
 
-// Probes holds functions that read a machine. System returns the probes of this machine.
+// Probes holds functions that examine a machine.
 type Probes struct {
 	OS, Arch   string // Go's names: "linux", "amd64"
 	Root       string // root of its file system: "/"
@@ -146,7 +146,7 @@ type Probes struct {
 	Devices func(ctx context.Context) ([]Device, error)
 }
 
-// Sandbox describes the features of a strict sandbox.
+// Sandbox describes this machine's support for a strict sandbox.
 type Sandbox struct {
 	Supervised, Mounts error // errors; nil: the sandbox has a supervisor, or mounts of its own
 	Signals, Sockets   bool  // whether the kernel separates the signals and sockets of actions
@@ -161,5 +161,5 @@ type Device struct {
 	Remedy string // next step, if the device is not usable
 }
 
-// Usable reports whether a run can use the device. A device in use is usable, because a run waits for it.
+// Usable reports whether a run can use the device. A device in use counts as usable, because the run waits for it.
 func (d Device) Usable() bool { return d.State == "device" || d.State == "in use" }

@@ -16,7 +16,7 @@ type TextOptions struct {
 
 const nameWidth = 20
 
-// Text writes findings as text: sections with one or more lines per finding, and then the next commands.
+// Text writes findings as text: sections with one or more lines per finding, then the commands to run next.
 func Text(w io.Writer, found []Finding, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 100

@@ -42,12 +42,12 @@ type Change struct {
 	Ranges   bool   `json:"ranges"`    // parts were not compared with the whole zip
 }
 
-// Update pins the releases in l, and changes l. If the catalog has a release's digest, Update pins this digest without
-// a download. Otherwise, Update downloads, unpacks and verifies the release once. It keeps the archive in o.Downloads
-// for the next fetch.
+// Update pins the releases in the lock l. If the catalog contains a release's digest, Update pins this digest without a
+// download. Otherwise, Update downloads, unpacks and verifies the release once. It keeps the archive in o.Downloads for
+// the next fetch.
 //
-// Update pins Python environments last, because it needs uv and interpreters to resolve their packages, and may have to
-// pin these tools first. After an error, l has the changes so far.
+// Update pins Python environments last. It needs uv and interpreters to resolve their packages, and may have to pin
+// these tools first. After an error, l contains the changes so far.
 func Update(ctx context.Context, c *toolchains.Catalog, l *toolchains.Lock, reqs []toolchains.Request, o Options) ([]Change, error) {
 	var changes []Change
 	last := func(q toolchains.Request) int {
@@ -104,7 +104,7 @@ func Update(ctx context.Context, c *toolchains.Catalog, l *toolchains.Lock, reqs
 	return changes, nil
 }
 
-// Problem describes a release that a request chooses but the lock does not pin.
+// Problem describes a requested release that the lock does not pin.
 type Problem struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -117,7 +117,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s %s: %s", p.What, p.Name, p.Version, p.Why)
 }
 
-// Check returns a Problem for each release that l does not pin, without asking sources.
+// Check returns a Problem for each requested release that l does not pin. It uses no network.
 func Check(c *toolchains.Catalog, l *toolchains.Lock, reqs []toolchains.Request) []Problem {
 	var out []Problem
 	for _, q := range reqs {

@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// Tool is the tool's name and behavior version.
+// Tool is this tool's name and version.
 const Tool tool.Name[Spec] = "python-install/2"
 
 // Spec describes an installation. Paths are relative to the working directory.
@@ -36,7 +36,7 @@ type Spec struct {
 	Out    string       `json:"out"` // output folder: bin, lib/python3.11/site-packages, …
 }
 
-// Run runs the tool.
+// Run installs wheels into an environment.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if err := s.install(ctx, env.Stderr); err != nil {
 		fmt.Fprintf(env.Stderr, "%v\n", err)

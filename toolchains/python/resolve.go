@@ -28,7 +28,7 @@ func recordLine(path string, b []byte) string {
 	return fmt.Sprintf("%s,sha256=%s,%d\n", path, base64.RawURLEncoding.EncodeToString(sum[:]), len(b))
 }
 
-// Asked is a request for an environment.
+// Asked is a request for a Python environment.
 type Asked struct {
 	Python       string   // "3.11"
 	Requirements []string // in pip's syntax
@@ -48,13 +48,13 @@ var (
 	requirementRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._, -]*\])?\s*([(=<>!~;].*)?$`)
 )
 
-// Minor returns the language version of an interpreter's version: 3.11 for 3.11.7.
+// Minor returns the first two numbers of an interpreter's version: "3.11" for "3.11.7".
 func Minor(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(len(parts), 2)], ".")
 }
 
-// Clean removes comments and empty lines, so that users can copy lines from a requirements file.
+// Clean removes comments and empty lines, which users may copy from a requirements file.
 func (a Asked) Clean() Asked {
 	clean := func(lines []string) (out []string) {
 		for _, l := range lines {
@@ -89,15 +89,15 @@ func (a Asked) Check() error {
 	return nil
 }
 
-// Digest identifies the request. Different digests mean different environments.
+// Digest identifies the request. Requests for different environments have different digests.
 func (a Asked) Digest() string {
 	a = a.Clean()
 	all := []any{a.Python, glibc + "_" + processor, a.Requirements, a.Overrides, a.ExcludeNewer, a.Index}
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
 
-// Resolve chooses the wheels with uv. The folder dir is for uv's files, the path python is an interpreter, and env
-// holds more variables for uv.
+// Resolve chooses the wheels with uv. The folder dir is for uv's files. The parameter python is an interpreter's path.
+// The parameter env adds variables for uv.
 func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) (
 	[]pypi.Wheel, error,
 ) {

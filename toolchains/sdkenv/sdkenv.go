@@ -17,21 +17,21 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Environment holds environment variables. Add and Set change them.
+// Environment collects environment variables.
 type Environment struct {
 	lookup func(name string) string
 	vars   map[string]string
 	lists  map[string]bool
 }
 
-// New returns an environment with the existing values from lookup, "" for an unset variable.
+// New returns an environment without variables. The function lookup returns a variable's existing value, or "".
 func New(lookup func(name string) string) *Environment {
 	return &Environment{lookup: lookup, vars: map[string]string{}, lists: map[string]bool{}}
 }
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Add applies the variables of a toolchain at root.
+// Add adds the variables of the toolchain at root.
 func (e *Environment) Add(toolchain, root string, values []toolchains.EnvValue) error {
 	olds := e.roots(values)
 	for _, v := range values {
@@ -55,7 +55,7 @@ func (e *Environment) Add(toolchain, root string, values []toolchains.EnvValue) 
 	return nil
 }
 
-// Set sets a variable that SDKs' scripts do not set.
+// Set sets a variable that is not part of an SDK.
 func (e *Environment) Set(name, value string) { e.vars[name] = value }
 
 // roots returns the roots in the present values of the variables: those of the same toolchain, perhaps of another
@@ -105,7 +105,7 @@ func replaced(part string, tails, olds []string) bool {
 	})
 }
 
-// Var is a variable in the result.
+// Var is a variable with its value.
 type Var struct {
 	Name, Value string
 	List        bool // whether ":" separates parts
@@ -121,10 +121,10 @@ func (e *Environment) Vars() []Var {
 	return out
 }
 
-// Shells returns the shells that Write supports. Any POSIX shell can read the lines for bash.
+// Shells returns the shells that Write supports. Other POSIX shells can read the lines for bash.
 func Shells() []string { return []string{"bash", "zsh", "sh", "fish"} }
 
-// Write writes one line per variable. The line sets the variable in the shell, with any value quoted.
+// Write writes one line per variable, in the syntax of the shell. The lines quote all values.
 func Write(w io.Writer, shell string, vars []Var) error {
 	line, ok := map[string]func(Var) string{
 		"bash": posix, "zsh": posix, "sh": posix, "fish": fish,

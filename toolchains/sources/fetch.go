@@ -36,7 +36,7 @@ type Options struct {
 	Backoff time.Duration                             // first delay before a retry; 0: one second
 }
 
-// Learned holds facts about a fetched result, such as its digest, for pinning it.
+// Learned holds facts about a fetched result, such as its digest, that can pin it.
 type Learned struct {
 	URL    string // address of the download; "" for a local file or an address from the machine's configuration
 	Size   int64  // bytes of the archive or file; 0 if only parts were fetched
@@ -48,8 +48,8 @@ type Learned struct {
 	Ranges bool   // whether the server sent only the parts
 }
 
-// Fetch writes the result of the spec to the path out, which is a missing or empty folder, or a file for KindFile. If
-// Fetch fails, out is unchanged, and the downloads stay for the next try.
+// Fetch writes the result of the spec to the path out: a file for KindFile, else a missing or empty folder. If Fetch
+// fails, out is unchanged, and the next try reuses the downloads.
 func Fetch(ctx context.Context, s Spec, out string, o Options) error {
 	if err := s.pins(); err != nil {
 		return err

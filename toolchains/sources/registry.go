@@ -23,7 +23,7 @@ type found struct {
 // registry reports whether the spec names a package of a registry in place of an address.
 func (s Spec) registry() bool { return s.Wheel != nil || s.Maven != nil }
 
-// Variables returns the names of the user's variables that configure package registries.
+// Variables returns the names of the environment variables that configure package registries.
 func Variables(home string) []string {
 	return append(pypi.Variables(), maven.Variables(home)...)
 }

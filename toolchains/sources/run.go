@@ -21,8 +21,8 @@ const (
 	SecretPrefix = "HEXMAGE_VAR_"      // prefix of the variables with the user's secrets
 )
 
-// Run runs the tool. It writes the spec's result to Spec.Out. On stderr, it writes progress as lines "progress DONE
-// TOTAL TEXT" and warnings as "warning: TEXT".
+// Run writes the spec's result to Spec.Out. On stderr, it writes progress as lines "progress DONE TOTAL TEXT" and
+// warnings as "warning: TEXT".
 func Run(ctx context.Context, spec Spec, env tool.Env) error {
 	if spec.Out == "" {
 		return fmt.Errorf("%s: the request has no output path (out)", spec.Name)
@@ -69,7 +69,7 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 	return nil
 }
 
-// Proxies returns the proxy variables of an environment. Qualcomm's clients get only these variables.
+// Proxies returns the proxy variables in environ. Qualcomm's clients receive no other variables.
 func Proxies(environ []string) []string {
 	var ps []string
 	for _, kv := range environ {

@@ -29,7 +29,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever a spec's result changes.
+// Tool is the name and version of the fetch tool. Raise the version whenever a spec's result changes.
 const Tool tool.Name[Spec] = "fetch/1"
 
 // Kinds of a Spec.
@@ -80,14 +80,14 @@ type Spec struct {
 	Out string `json:"out,omitempty"` // output path; the tool's caller sets it
 }
 
-// Parts identifies the members that Only selects in a zip.
+// Parts identifies the members of a zip that the layout's Only selects.
 type Parts struct {
 	Directory string `json:"directory,omitempty"` // digest of the names, sizes, checksums and offsets of all members; "": unknown
 	Size      int64  `json:"size,omitempty"`      // compressed bytes
 }
 
-// Header is a request header with a secret. The spec names only the variable of the secret, so files, keys and logs do
-// not contain the value.
+// Header is a request header with a secret. It contains the secret's variable, not its value, so files, keys and logs
+// do not contain the value.
 type Header struct {
 	Name     string   `arg:"name,label" hcl:"name,label" json:"name"` // "Authorization"
 	Variable string   `arg:"variable,required" hcl:"variable" json:"variable"`
@@ -95,13 +95,13 @@ type Header struct {
 	Hosts    []string `arg:"hosts" hcl:"hosts,optional" json:"hosts,omitempty"`    // hosts that receive the header; none: the host of the first address in URLs
 }
 
-// Vendor identifies a product from one of Qualcomm's clients.
+// Vendor identifies a product in one of Qualcomm's package managers.
 type Vendor struct {
 	Client string `json:"client"` // "qpm" or "qsc"
 	qpm.Product
 }
 
-// Program is a program of this machine. Identity identifies it at plan time, so another program gives another spec.
+// Program is a program of this machine. Identity changes with the program, so that the spec changes too.
 type Program struct {
 	Path     string `json:"path"`   // path in the tree
 	Target   string `json:"target"` // absolute path on this machine
@@ -142,7 +142,7 @@ func (s Spec) Download(downloads string) int64 {
 	return left(filepath.Join(downloads, keptName(s)), s.Size)
 }
 
-// Origin returns the origin of the download.
+// Origin names the server or client of the download.
 func (s Spec) Origin() string {
 	switch {
 	case s.Kind == KindDeb:
@@ -169,7 +169,7 @@ func keeps(name string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && (size == 0 || info.Size() == size)
 }
 
-// Pinned reports whether digests determine the result.
+// Pinned reports whether the spec's digests determine the result.
 func (s Spec) Pinned() bool {
 	switch s.Kind {
 	case KindDeb:

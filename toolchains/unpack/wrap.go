@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Wrap describes a script that starts a program with LD_LIBRARY_PATH set to folders of the tree. It is for machines
-// without the program's libraries.
+// Wrap describes a script that starts a program with LD_LIBRARY_PATH. The variable lists folders of the tree, for
+// machines without the program's libraries.
 type Wrap struct {
 	Path      string   `hcl:"path,label" json:"path"`     // path of the script, which replaces the file there
 	Program   string   `hcl:"program" json:"program"`     // program to start

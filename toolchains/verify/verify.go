@@ -40,7 +40,7 @@ type Checks struct {
 	ToolsVersion string `json:"tools_version,omitempty"`
 }
 
-// ELF describes the ELF files that match Pattern. Each must be complete.
+// ELF describes checks of files that match Pattern. Truncated files always fail.
 type ELF struct {
 	Pattern   string   `hcl:"pattern,label" json:"pattern"`
 	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64; 0 any
@@ -49,13 +49,13 @@ type ELF struct {
 	NotNeeded []string `hcl:"not_needed,optional" json:"not_needed,omitempty"` // patterns of libraries that only files for another system need
 }
 
-// BuildID lists files that contain the SDK's build id. Each build id must start with Want, and all must agree.
+// BuildID lists files that contain the SDK's build id. The ids must be equal and start with Want.
 type BuildID struct {
 	Want  string   `json:"want,omitempty"`              // "v2.41.0.251128", or a complete id
 	Files []string `hcl:"files" json:"files,omitempty"` // patterns
 }
 
-// Run is a program that must exit with 0.
+// Run describes a program that must exit with code 0.
 type Run struct {
 	Path  string            `hcl:"path,label" json:"path"`
 	Args  []string          `hcl:"args,optional" json:"args,omitempty"`
@@ -63,7 +63,7 @@ type Run struct {
 	Match string            `hcl:"match,optional" json:"match,omitempty"` // regular expression for its output
 }
 
-// Problem is one difference from the checks.
+// Problem describes one failed check.
 type Problem struct {
 	File   string `json:"file"` // path in the tree
 	Found  string `json:"found"`
@@ -80,14 +80,14 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// Report is the result of an examination.
+// Report is the result of Examine.
 type Report struct {
 	Problems []*Problem `json:"problems"`
 	Warnings []*Problem `json:"warnings"` // harmless on their own
 	Checked  Counts     `json:"checked"`
 }
 
-// Counts are the numbers of checks.
+// Counts holds the number of checks of each kind.
 type Counts struct {
 	Paths    int `json:"paths"`     // patterns of Layout and Absent
 	ELF      int `json:"elf"`       // files
@@ -101,7 +101,7 @@ const (
 	maxELF      = 512 << 20 // bytes of a library that is searched for a build id
 )
 
-// Cut returns the checks for a tree that contains only the files selected by the function keep.
+// Cut returns the checks for a tree with only the files that the function keep accepts.
 func (c Checks) Cut(keep func(path string) bool) Checks {
 	t := tree{checks: c}
 	c.Layout = nil
@@ -118,7 +118,8 @@ func (c Checks) Cut(keep func(path string) bool) Checks {
 	return c
 }
 
-// Tree checks the tree at root. It returns at most 100 problems as one joined error, each a *Problem, without warnings.
+// Tree checks the tree at root. It returns at most 100 problems, joined into one error. Each is a *Problem. Warnings
+// are omitted.
 func Tree(ctx context.Context, root string, c Checks) error {
 	r, err := Examine(ctx, root, c)
 	if err != nil {
@@ -135,7 +136,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 	return errors.Join(errs...)
 }
 
-// Examine checks the tree at root and returns problems, warnings and counts. It returns an error only if ctx has ended.
+// Examine checks the tree at root and returns problems, warnings and counts. It returns an error only if ctx ends.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
 	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
 	for _, check := range []func(){t.layout, t.absent, t.elf, t.identity, t.buildIDs} {

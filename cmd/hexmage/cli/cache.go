@@ -88,7 +88,7 @@ Examples:
     hexmage cache gc --max-size 20GB --max-age 0   limit only the size`
 }
 
-// Run collects garbage.
+// Run removes unused files from the cache.
 func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	o := gc.CollectOptions{DryRun: c.DryRun}
 	var err error
@@ -174,7 +174,7 @@ func (*cachePathCmd) Help() string {
     hexmage cache path --kind tree DIGEST`
 }
 
-// Run prints a path.
+// Run prints the path of the cache.
 func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 	found, err := gc.Find(a.Cache, c.Digest)
 	if errors.Is(err, gc.ErrDigest) {

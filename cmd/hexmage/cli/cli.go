@@ -130,7 +130,7 @@ func (*helpCmd) Help() string {
     hexmage help environment   the environment variables that hexmage reads`
 }
 
-// Run prints the command's help. An unknown command is an error.
+// Run prints a command's help. An unknown command is an error.
 func (c *helpCmd) Run(_ context.Context, a *app) error {
 	if len(c.Command) == 1 && c.Command[0] == environmentTopic {
 		printEnvironment(a.Env.Stdout)
@@ -159,7 +159,7 @@ func (*versionCmd) Run(_ context.Context, a *app) error { return printVersion(a.
 // versionFlag is `hexmage --version`.
 type versionFlag bool
 
-// BeforeReset prints the version before kong requires arguments.
+// BeforeReset prints the version before kong checks for missing arguments.
 func (versionFlag) BeforeReset(kctx *kong.Context) error {
 	if err := printVersion(kctx.Stdout, slices.Contains(kctx.Args, "--json")); err != nil {
 		return err

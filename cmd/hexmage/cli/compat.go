@@ -41,7 +41,7 @@ func (*compatCmd) Help() string {
     hexmage compat --soc SM8750 push/    conflicts between the libraries and contexts in push/, and with this SoC`
 }
 
-// Run prints which parts of the catalog work together, with reasons.
+// Run prints which SoCs, toolchains and releases work together, with reasons.
 func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain()
 	if err != nil {

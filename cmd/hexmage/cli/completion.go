@@ -38,7 +38,7 @@ Examples:
     hexmage completion fish > ~/.config/fish/completions/hexmage.fish   run this command once`
 }
 
-// Run prints the script.
+// Run prints a shell's completion script.
 func (c *completionCmd) Run(_ context.Context, a *app) error {
 	b, err := fs.ReadFile(completions, "completion/hexmage."+c.Shell)
 	if err != nil {
@@ -57,7 +57,7 @@ type completeCmd struct {
 	Words []string `arg:"" optional:""`
 }
 
-// Run prints the candidates.
+// Run prints completions for a command line.
 func (c *completeCmd) Run(ctx context.Context, a *app) error {
 	words, cut := c.Words, 0
 	if c.Shell == "bash" {

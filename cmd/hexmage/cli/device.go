@@ -136,7 +136,7 @@ Examples:
     echo 'ls /data/local/tmp; uptime' | hexmage device shell                  commands from standard input`
 }
 
-// Run runs a command or a shell.
+// Run runs a command or an interactive shell on a device.
 func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {
@@ -377,7 +377,7 @@ func (*deviceLogCmd) Help() string {
     hexmage device log -f adsprpc:V '*:F'           keep printing messages of adsprpc, and fatal messages`
 }
 
-// Run prints the log.
+// Run prints the device's log.
 func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {

@@ -44,7 +44,7 @@ Examples:
     hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent   copy files, print the number of sent bytes`
 }
 
-// Run pushes files.
+// Run copies files to a device.
 func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Paths) < 2 {
 		return usageError("give local files and then a path on the device, such as `hexmage device push FILE " +
@@ -187,7 +187,7 @@ Examples:
     hexmage device pull --serial R5CXC1AAAAA /data/tombstones .     copy a folder from one of several devices`
 }
 
-// Run pulls files.
+// Run copies files from a device.
 func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	dev, err := c.open(ctx, a)
 	if err != nil {

@@ -72,7 +72,7 @@ type simulated struct {
 	Faults   []string `json:"faults,omitempty"`
 }
 
-// Run starts the phone and waits.
+// Run starts a simulated phone and waits until an interrupt.
 func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 	o, err := c.options(a)
 	if err != nil {

@@ -31,8 +31,7 @@ Examples:
     hexmage doctor qwen3-aot-v79 --profile device   check this machine before a run on a phone`
 }
 
-// Run reports what this machine has and lacks. It fails if something is missing for the chosen profile (default:
-// simulated).
+// Run prints what this machine has and lacks. It fails if the chosen profile (default: simulated) lacks something.
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain()
 	if err != nil {

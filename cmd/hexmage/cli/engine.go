@@ -225,7 +225,7 @@ type failureSink struct {
 	seen []event.ActionFinished
 }
 
-// Send passes the event on.
+// Send remembers failures, and passes each event on.
 func (s *failureSink) Send(e event.Event) {
 	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
 		s.seen = append(s.seen, f)

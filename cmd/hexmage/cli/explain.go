@@ -71,7 +71,7 @@ const (
 	insideFew    = 3  // differences shown in a toolchain
 )
 
-// Run explains the status of a step's actions.
+// Run explains why each action of a step runs or is cached.
 func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	base, key := addrs.CutKey(c.Step)
 	var steps []string

@@ -129,5 +129,5 @@ func (stepsMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// IsBool tells kong that the value is optional.
+// IsBool tells kong that the flag's value is optional.
 func (stepsMapper) IsBool() bool { return true }

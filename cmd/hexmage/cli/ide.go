@@ -24,7 +24,7 @@ type ideCmd struct {
 	Workspace string `placeholder:"FOLDER" help:"Write VS Code settings for this folder, which is the folder that you open in VS Code. Default: <dir>."`
 }
 
-// Run fetches missing toolchains, and writes the files.
+// Run fetches missing toolchains and writes files for an editor.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	dir, err := a.place(absolute(a.WorkDir, c.Folder))
 	if err != nil {

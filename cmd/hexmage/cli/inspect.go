@@ -27,7 +27,7 @@ Examples:
     hexmage inspect --json push/ | jq -r '.elf.qnn_build_ids[]?' | sort | uniq -c   count the QNN build ids in a folder`
 }
 
-// Run describes each file. If a file has an error, Run still describes all other files.
+// Run describes each file. After an error in a file, it continues with the next file.
 func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 	p := inspect.Printer{Out: a.Env.Stdout, Err: a.Env.Stderr, JSON: a.JSON, Dir: a.WorkDir}
 	if d, err := a.domain(); err == nil { // files can be described without the domain

@@ -47,8 +47,8 @@ Examples:
     hexmage lock --check                                for CI: exit with 2 if a pin is missing or stale`
 }
 
-// Run looks up downloads and writes their digests into the workspace's hexmage.lock.hcl. No other command downloads
-// files that are not pinned.
+// Run looks up downloads and writes their digests to the workspace's hexmage.lock.hcl. All other commands download only
+// pinned files.
 func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	root := a.here()
 	d, err := a.domain()

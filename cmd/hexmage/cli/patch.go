@@ -179,7 +179,7 @@ Examples:
     hexmage patch check src --series own=patches/own         list the changes of your own series`
 }
 
-// Run reports the changes without making them.
+// Run lists the changes that a series would make.
 func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {
@@ -206,7 +206,7 @@ Examples:
     hexmage patch apply LLaMAPackage --sdk qairt --out patched   write a changed copy of the sources to patched/`
 }
 
-// Run applies a series.
+// Run applies a patch series.
 func (c *patchApplyCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {
@@ -240,7 +240,7 @@ Examples:
     hexmage patch diff LLaMAPackage > qairt.patch               write a patch file`
 }
 
-// Run prints only the diff.
+// Run prints the changes that a series would make, as a diff.
 func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {

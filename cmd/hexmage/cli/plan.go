@@ -51,7 +51,7 @@ func (a *app) runnable(p *planned, what string) error {
 	return nil
 }
 
-// Select restricts the plan, like plan.Plan.Select.
+// Select restricts the plan to the steps, like plan.Plan.Select.
 func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	some, err := p.Plan.Select(steps...)
 	if err != nil {
@@ -243,7 +243,7 @@ Examples:
     hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'    the addresses of the steps`
 }
 
-// Run prints the actions of a run without running them.
+// Run prints the actions of a run, but does not run them.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
 	p, err := a.plan(c.Pipeline, c.Steps)
 	if err != nil {
@@ -328,7 +328,7 @@ type checked struct {
 	Valid    bool   `json:"valid"`
 }
 
-// Run checks pipelines in turn and reports whether each is valid.
+// Run checks pipelines and reports whether each is valid.
 func (c *validateCmd) Run(a *app) error {
 	names := c.Pipelines
 	if len(names) == 0 {
@@ -504,7 +504,7 @@ func (s *planStatus) add(to *actionStatus) {
 	}
 }
 
-// String returns a line: "will run: src/a.c changed".
+// String returns a line such as "will run: src/a.c changed".
 func (s *actionStatus) String() string {
 	if s.Reason == "" {
 		return string(s.Status)

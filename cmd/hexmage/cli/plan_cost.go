@@ -51,7 +51,7 @@ type amount struct {
 	Unknown int `json:"unknown_actions"`
 }
 
-// String returns "~ 1.2 GB", "> 1.2 GB" for an incomplete amount, or "" for an unknown amount.
+// String returns "~ 1.2 GB", or "> 1.2 GB" if parts are unknown, or "" if all is unknown.
 func (m amount) String() string {
 	switch {
 	case m.Bytes == 0:

@@ -92,7 +92,7 @@ func (e *exitError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the message.
+// Unwrap returns the wrapped error.
 func (e *exitError) Unwrap() error { return e.Err }
 
 // usageError returns the error for a user's mistake.

@@ -32,7 +32,7 @@ Examples:
     hexmage report theirs.json -o - | less   an exported run from another machine, on standard output`
 }
 
-// Run writes the page.
+// Run writes the report page.
 func (c *reportCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.document(ctx, c.Which, false)
 	if err != nil {

@@ -55,7 +55,7 @@ type listedRun struct {
 	NotRun   int            `json:"not_run"`
 }
 
-// Run lists runs, or prints one.
+// Run lists past runs, or prints one of them.
 func (c *runsCmd) Run(ctx context.Context, a *app) error {
 	if c.Export != "" {
 		d, err := a.document(ctx, c.Export, true)

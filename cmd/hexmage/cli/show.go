@@ -69,7 +69,7 @@ type shownThing struct {
 // allKinds is the argument that lists all kinds of step.
 const allKinds = "kinds"
 
-// Run shows a pipeline, an address or a record.
+// Run prints details of a pipeline, an address or a catalog record.
 func (c *showCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case c.What == "module" && c.Address != "":

@@ -316,7 +316,7 @@ Examples:
     make -C src SDK="$(hexmage toolchain path qairt@2.41.0.251128)"   use a release in your own build`
 }
 
-// Run prints only the folder.
+// Run prints the folder of a toolchain.
 func (c *toolchainPathCmd) Run(ctx context.Context, a *app) error {
 	l, err := a.find(ctx, c.Name, c.Source)
 	if err != nil {

@@ -44,7 +44,7 @@ type verified struct {
 	Report  verify.Report `json:"report"`
 }
 
-// Run verifies the toolchains, and exits with 1 if it finds a problem.
+// Run verifies toolchains. It exits with 1 if a toolchain has a problem.
 func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain()
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // sinks passes each event on to all sinks in order.
 type sinks []event.Sink
 
-// Send passes the event on.
+// Send passes the event to each sink.
 func (s sinks) Send(e event.Event) {
 	for _, next := range s {
 		next.Send(e)

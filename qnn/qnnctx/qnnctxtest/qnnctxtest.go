@@ -15,7 +15,7 @@ import (
 //go:embed testdata/*.gz
 var files embed.FS
 
-// Real returns a file from the table in the README.
+// Real returns the content of a file that the README lists.
 func Real(t testing.TB, name string) []byte {
 	t.Helper()
 	packed, err := files.ReadFile("testdata/" + name + ".gz")

@@ -222,8 +222,8 @@ func (s *Server) libraries() string {
 	return filepath.Join(s.root, "usr/lib/x86_64-linux-gnu") + ":" + filepath.Join(s.root, "lib/x86_64-linux-gnu")
 }
 
-// Program creates a folder with a program ssh that knows the server's host key and has a valid key. The options own
-// precede the caller's options. The program does not read the test user's configuration.
+// Program creates a folder with an ssh program that knows the server's host key and has a valid key. The parameter own
+// lists options that precede the caller's options. The program ignores the test user's configuration.
 func (s *Server) Program(t testing.TB, own ...string) (dir string) {
 	t.Helper()
 	return s.Client(t, "* "+s.HostKey(t), append(own, "-i", filepath.Join(s.dir, "id"))...)
@@ -239,7 +239,7 @@ func (s *Server) HostKey(t testing.TB) string {
 	return string(key)
 }
 
-// Client is like Program, but the program has the given known hosts and no key.
+// Client is like Program, but its ssh program has no key and trusts the host keys in the parameter known.
 func (s *Server) Client(t testing.TB, known string, own ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -255,13 +255,13 @@ func (s *Server) Client(t testing.TB, known string, own ...string) (dir string) 
 	return dir
 }
 
-// Options returns options for a client that knows the server and has a valid key.
+// Options returns options for a client that knows the server's host key and has a valid key.
 func (s *Server) Options(t testing.TB, own ...string) board.Options {
 	t.Helper()
 	return s.Sharing(t, s.Program(t, own...))
 }
 
-// Sharing returns options that share connections. The folder program is from Program or Client.
+// Sharing returns options that share connections. The parameter program is a folder from Program or Client.
 func (s *Server) Sharing(t testing.TB, program string) board.Options {
 	t.Helper()
 	dir, err := os.MkdirTemp(s.dir, "s") // t.TempDir can be too long for a socket
@@ -306,8 +306,8 @@ func (c *Cable) At() string { return c.listener.Addr().String() }
 // Address returns the board's address through the proxy.
 func (c *Cable) Address() string { return address(c.At()) }
 
-// CutAfter cuts all connections after n more bytes to the board. If every is set, it cuts them again after each further
-// n bytes.
+// CutAfter cuts all connections after n more bytes to the board. If every is true, it repeats the cut after each
+// further n bytes.
 func (c *Cable) CutAfter(n int64, every bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Run tests a device. The name is its type, such as "adb.Device". The function drop breaks the link, and Reconnect must
-// restore it.
+// Run tests a device. The parameter name is the device's type, such as "adb.Device". The function drop must break the
+// link. Run then tests Reconnect.
 func Run(t *testing.T, name string, d transport.Device, drop func()) {
 	t.Run(name, func(t *testing.T) {
 		t.Run("place", func(t *testing.T) { place(t, d) })

@@ -30,7 +30,7 @@ type Graph struct {
 	Tokens uint32
 }
 
-// Blob is the model in a context binary.
+// Blob is the model inside a simulated context binary.
 type Blob struct {
 	Vocab, Hidden, Layers, Context uint32
 	OpPackage                      string
@@ -39,8 +39,8 @@ type Blob struct {
 	Norms                          []toymodel.Norm
 }
 
-// Write writes a context binary that contains a blob. It ignores these fields of info: Format, Backend, BlobOffset,
-// BlobSize, Simulated and Graphs. Equal arguments give equal bytes.
+// Write writes a context binary that contains a blob. It ignores the fields Format, Backend, BlobOffset, BlobSize,
+// Simulated and Graphs of info. Equal arguments give equal bytes.
 func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
 	raw, err := blob.encode(info)
 	if err != nil {
@@ -58,8 +58,8 @@ func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
 	return WriteContext(w, info, raw)
 }
 
-// WriteContext writes a context binary with the bytes in raw as its blob. It ignores these fields of info: Format,
-// Backend, BlobOffset, BlobSize, Simulated, and fields that belong in a blob.
+// WriteContext writes a context binary with the given bytes as its blob. It ignores the fields Format, Backend,
+// BlobOffset, BlobSize and Simulated of info, and all fields that belong in a blob.
 func WriteContext(w io.Writer, info qnnctx.Info, raw []byte) error {
 	const headerSize = 0x28
 	meta := flatbuffer.Write(metadata(info, uint64(len(raw))))
@@ -108,7 +108,7 @@ func metadata(info qnnctx.Info, size uint64) flatbuffer.Fields {
 	}}}
 }
 
-// DType returns QNN's number of an element type, or 0 if qnnctx does not know the name.
+// DType returns QNN's number for the name of an element type, or 0 if the name is unknown.
 func DType(name string) uint32 {
 	for class := range uint32(7) {
 		for _, width := range []uint32{0x04, 0x08, 0x16, 0x32, 0x64} {

@@ -33,7 +33,7 @@ const (
 	Llama tool.Name[[]string] = "mllm-llama-aot-c-sha/4"
 )
 
-// Tools returns all tools.
+// Tools returns the names of all simulated compilers.
 func Tools() []tool.Name[[]string] { return []tool.Name[[]string]{Qwen3, Qwen2, Llama} }
 
 // aborted is the exit code of a program that called abort(), as mllm's compilers do on any error.
@@ -52,7 +52,7 @@ type program struct {
 	stdout                       io.Writer
 }
 
-// New returns a process that runs a tool.
+// New returns the function that runs a simulated compiler.
 func New(name tool.Name[[]string]) tool.Func {
 	return func(_ context.Context, args []string, env tool.Env) int {
 		p := program{architecture: strings.Split(name.String(), "-")[1], out: aotconfig.FixedOutput(name.String()),

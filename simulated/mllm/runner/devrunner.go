@@ -12,10 +12,10 @@ import (
 //go:embed src
 var embedded embed.FS
 
-// Program is the file name of the runner, equal to mllm's program.
+// Program is the file name of the simulated runner, and of mllm's runner.
 const Program = "mllm-qwen3-aot-runner"
 
-// Sources returns the files to compile, all in one folder. Add cdsp.Wire to this folder.
+// Sources returns the source files, all in one folder. Add cdsp.Wire to this folder.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
 	if err != nil {

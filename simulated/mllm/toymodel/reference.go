@@ -17,7 +17,7 @@ import (
 )
 
 // Config holds the fields of config.json that the toy model's programs read. The file is Hugging Face's, or mllm's with
-// max_cache_length.
+// the key max_cache_length.
 type Config struct {
 	Architecture string `json:"model_type"`
 	Vocab        int    `json:"vocab_size"`
@@ -33,7 +33,7 @@ type Norm struct {
 	Weight []uint16
 }
 
-// Model is the toy model with the runner's arithmetic (docs/design/0002).
+// Model is the toy model with the device's arithmetic (docs/design/0002).
 type Model struct {
 	Config
 	Embedding []uint16
@@ -50,7 +50,7 @@ const (
 	maxTokenizer = 64 << 20
 )
 
-// Load reads a config.json and a .mllm file, version 1 or 2, with a toy model's floats.
+// Load reads a toy model: a config.json, and a .mllm file of version 1 or 2.
 func Load(path, config string) (*Model, error) {
 	raw, err := boundedfile.Read(config, maxConfig)
 	if err != nil {
@@ -163,7 +163,7 @@ func (m *Model) next() int {
 	return int(' ' + (hash^hash>>16)%95)
 }
 
-// Result is the result of a model run, and the content of tokens.json.
+// Result is the result of a model run. It is also the content of tokens.json.
 type Result struct {
 	PromptTokens []int  `json:"prompt_tokens"`
 	Tokens       []int  `json:"tokens"`
@@ -183,7 +183,7 @@ func Tokenize(text string, tokenizer []byte, vocab int) []int {
 	return ids
 }
 
-// Generate returns at most maxNew tokens after a prompt. It stops at the last position.
+// Generate returns at most maxNew tokens that follow a prompt. It stops when the context is full.
 func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
 	if len(prompt) < 2 || len(prompt) > m.Positions {
 		return Result{}, fmt.Errorf("the prompt has %d tokens, the context holds %d", len(prompt)-1, m.Positions)
@@ -202,8 +202,8 @@ func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
 	}
 }
 
-// RMSNorm normalizes one row exactly as the op in the op package does (docs/design/0002). The slices x, w and out have
-// the same length.
+// RMSNorm normalizes one row exactly as the op package does (docs/design/0002). The slices x, w and out have the same
+// length.
 func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
 	const magic = 12582912 // 1.5 * 2^23: adding it to a small float32 rounds to an integer, half to even
 	// Each operation has its own float32 conversion, so that the compiler does not fuse it with the next one.
@@ -224,11 +224,10 @@ func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os 
 	}
 }
 
-// Sqrt returns the correctly rounded square root of a float32. float64 is precise enough: it has more than 2p+2 bits
-// for p bits in float32.
+// Sqrt returns the correctly rounded square root of a float32.
 func Sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
-// ReferenceTool is the tool's name and behavior version. Raise the version whenever its output changes.
+// ReferenceTool is this tool's name and version. Raise the version whenever the output changes.
 const ReferenceTool tool.Name[ReferenceSpec] = "reference/3"
 
 // ReferenceSpec is the input of RunReference.
@@ -243,7 +242,7 @@ type ReferenceSpec struct {
 	Dir       string `json:"dir"`                             // output folder for LENGTH.json and a copy of tokens.json
 }
 
-// RunReference writes the tokens that the simulated runner is expected to print.
+// RunReference writes the tokens that the simulated runner must print.
 func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
 	m, err := Load(s.Model, s.Config)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 	headerSize = 24
 )
 
-// Config configures the daemon.
+// Config configures the adb daemon.
 type Config struct {
 	Banner map[string]string              // ro.product.name, ro.product.model, ro.product.device
 	Shell  func(command string) *exec.Cmd // returns the process for a shell command; "" is an interactive shell
@@ -41,7 +41,7 @@ type Config struct {
 	Log    *log.Logger                    // messages of the daemon
 }
 
-// Serve serves links from l until l is closed, and returns the error of l.
+// Serve serves connections from l until l is closed, and returns the error of l.
 func Serve(l net.Listener, c Config) error {
 	for {
 		nc, err := l.Accept()

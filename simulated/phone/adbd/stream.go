@@ -29,8 +29,8 @@ const unacknowledged = 8
 
 func (s *stream) finish() { s.once.Do(func() { close(s.done) }) }
 
-// Read acknowledges a message when Read starts to return the message's bytes, so that the peer cannot send faster than
-// the service reads.
+// Read acknowledges each message when Read starts to return the message's bytes. The peer therefore cannot send faster
+// than the service reads.
 func (s *stream) Read(p []byte) (int, error) {
 	for len(s.rest) == 0 {
 		select {
@@ -56,7 +56,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write sends p in messages of the peer's size. It waits for the acknowledgment of each message before the next one.
+// Write splits p into messages of the peer's size. It waits until each message is acknowledged.
 func (s *stream) Write(p []byte) (int, error) {
 	written := 0
 	for len(p) > 0 {

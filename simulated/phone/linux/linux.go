@@ -18,7 +18,7 @@ const (
 	Program = "qnn-load"
 )
 
-// Folder is the phone's folder for the distribution's libraries.
+// Folder is the folder for Linux libraries on the phone.
 const Folder = "lib/aarch64-linux-gnu"
 
 // Loader is the dynamic loader's path in programs. It is a link to LoaderTo.
@@ -27,7 +27,7 @@ const (
 	LoaderTo = "aarch64-linux-gnu/ld-linux-aarch64.so.1"
 )
 
-// Libraries returns the files of toolchain linux_arm64 that a phone needs, by their names in Folder.
+// Libraries maps the names of libraries in Folder to their paths in toolchain linux_arm64.
 func Libraries() map[string]string {
 	libs := map[string]string{}
 	for _, name := range []string{"ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1"} {
@@ -39,7 +39,7 @@ func Libraries() map[string]string {
 	return libs
 }
 
-// Sources returns the files to compile, all in one folder. Add cdsp.Wire to this folder.
+// Sources returns the source files, all in one folder. Add cdsp.Wire to this folder.
 func Sources() fs.FS {
 	sources, err := fs.Sub(embedded, "src")
 	if err != nil {
@@ -48,13 +48,13 @@ func Sources() fs.FS {
 	return sources
 }
 
-// LibraryArgs returns the command line that compiles libcdsprpc.so in a folder with Sources. The path clang is clang 20
-// or newer, with lld in the same folder. The path root is the tree of toolchain linux_arm64.
+// LibraryArgs returns the command line that compiles libcdsprpc.so in a folder with Sources. The path clang must name
+// clang 20 or newer, with lld in the same folder. The path root is the tree of toolchain linux_arm64.
 func LibraryArgs(clang, root, out string) []string {
 	return args(clang, root, out, "cdsprpc.c", "-shared", "-Wl,-soname,"+Library)
 }
 
-// ProgramArgs is like LibraryArgs, for qnn-load.
+// ProgramArgs is like LibraryArgs, but compiles qnn-load.
 func ProgramArgs(clang, root, out string) []string {
 	return args(clang, root, out, "load.c", "-pie", "-Wl,--dynamic-linker=/"+Loader)
 }

@@ -22,7 +22,7 @@ import (
 // initArg makes a test binary run as the first process of a simulated device.
 const initArg = "phone-init"
 
-// Main runs either the tests or the device, and returns the exit code. Call Main in TestMain if tests start phones.
+// Main runs the tests or the device, and returns the exit code. If tests start phones, call Main in TestMain.
 func Main(m *testing.M) int {
 	if len(os.Args) == 2 && os.Args[1] == initArg {
 		fmt.Fprintln(os.Stderr, phone.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")))
@@ -46,7 +46,8 @@ func SM8750() phone.SoCProps {
 	return phone.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
 }
 
-// Image builds an image of an SM8750 in a temporary folder. The function change, if not nil, may alter it.
+// Image builds an image of an SM8750 in a temporary folder. The function change, if not nil, may change the image's
+// description.
 func Image(t testing.TB, change func(*phone.Image)) string {
 	t.Helper()
 	m := phone.Image{
@@ -64,7 +65,7 @@ func Image(t testing.TB, change func(*phone.Image)) string {
 	return m.Out
 }
 
-// Start starts a device from an image. It logs the device's output if the test fails.
+// Start starts a device from an image. If the test fails, Start logs the device's output.
 func Start(t testing.TB, image string, change func(*phone.Options)) *phone.Device {
 	t.Helper()
 	log := &Log{}
@@ -87,7 +88,7 @@ func Start(t testing.TB, image string, change func(*phone.Options)) *phone.Devic
 	return e
 }
 
-// ServerOptions returns options of a private adb server, with a temporary folder.
+// ServerOptions returns options for a private adb server in a temporary folder.
 func ServerOptions(t testing.TB) adb.Options {
 	t.Helper()
 	root := toolchaintest.Root(t, "adb")
@@ -132,8 +133,8 @@ func Device(t testing.TB, image string, change func(*phone.Options)) *adb.Device
 	return s.Device(e.Addr())
 }
 
-// Calls is the first part of an AArch64 program without a C library. It contains the system call, and a _start that
-// calls run with the address of argc, argv[0], argv[1] and so on.
+// Calls is the start of an AArch64 program without a C library. It defines a system call and _start. The program must
+// define run, which receives the address of argc.
 const Calls = `
 static long call(long n, long a, long b, long c) {
 	register long x8 __asm__("x8") = n, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
@@ -176,15 +177,15 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// String returns the content.
+// String returns the log's content.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// DSPClient is the source of an AArch64 program for Compile. It sends its standard input to the DSP and prints the
-// answer.
+// DSPClient is the source of an AArch64 program for Compile. The program sends its standard input to the DSP and prints
+// the answer.
 const DSPClient = Calls + `
 void run(long *stack) {
 	(void)stack;

@@ -19,10 +19,10 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// ToolsVersion is the version of the Hexagon tools in the SDKs.
+// ToolsVersion is the version of the Hexagon tools in the simulated SDKs.
 const ToolsVersion = "19.0.04"
 
-// Write writes files below dir. The keys are slash paths.
+// Write writes files below dir. The map's keys are slash paths.
 func Write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -37,7 +37,7 @@ func Write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Targets returns the shipped archs.
+// Targets returns the archs that hexmage ships.
 func Targets(t testing.TB) oppackage.Targets {
 	t.Helper()
 	s, diags := facts.Builtin()
@@ -47,7 +47,7 @@ func Targets(t testing.TB) oppackage.Targets {
 	return s.Arches
 }
 
-// World returns the shipped facts.
+// World returns the facts that hexmage ships.
 func World() (*qnn.Facts, error) {
 	s, diags := facts.Builtin()
 	if diags.HasErrors() {
@@ -62,7 +62,7 @@ func Archive(w io.Writer, name, version string) error {
 }
 
 // SDKs unpacks the simulated SDKs into dir/qairt, dir/hexagon and dir/ndk. It returns the variables for make, and the
-// folder of the compiler. The SDKs' wrappers expect that folder in HEXMAGE_LLVM.
+// compiler's folder, which the SDKs' wrappers need as HEXMAGE_LLVM.
 func SDKs(t testing.TB, dir string) (env []string, llvm string) {
 	t.Helper()
 	for name, variable := range map[string]string{"qairt": "QAIRT_SDK_ROOT", "hexagon": "HEXAGON_SDK_ROOT", "ndk": "ANDROID_NDK_ROOT"} {
@@ -117,8 +117,8 @@ func unpackFile(f *zip.File, path string) error {
 	return os.WriteFile(path, data, f.Mode().Perm())
 }
 
-// Package returns the files of TestPackage, which compiles and links. One op contains its __FILE__, so that tests can
-// detect a leaked path.
+// Package returns the files of TestPackage, a package that compiles and links. One op contains its __FILE__, so that
+// tests can detect a leaked path.
 func Package() map[string]string {
 	return map[string]string{
 		"include/scale.h":              "#pragma once\n#define FACTOR 3\n",
@@ -132,7 +132,7 @@ func Package() map[string]string {
 	}
 }
 
-// Config returns the op config of TestPackage with the ops.
+// Config returns an op config of TestPackage that lists the ops.
 func Config(ops ...string) string {
 	text := `<OpDefCollection PackageName="TestPackage" Domain="test" Version="1.0"><OpDefList>`
 	for _, op := range ops {

@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/qnn/sdk"
 )
 
-// AsVendors removes the mark of the simulation from the SDK that is unpacked at root. Tests then use this SDK as an
-// installed SDK from Qualcomm.
+// AsVendors removes the simulation's mark from the unpacked SDK at root. Tests can then use it as an installed SDK from
+// Qualcomm.
 func AsVendors(t testing.TB, root string) {
 	t.Helper()
 	found := false

@@ -23,7 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Package is one package file.
+// Package identifies one Debian package file.
 type Package struct {
 	Name    string `json:"name"`
 	Version string `json:"version"` // in a request, "" means the version in the index

@@ -35,7 +35,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// Tool is the tool's name and behavior version. Raise the version whenever a spec's result changes.
+// Tool is the name and version of the tool. Raise the version whenever a spec's result changes.
 const Tool tool.Name[Spec] = "git-checkout/2"
 
 // Spec describes the checkout.
@@ -58,7 +58,7 @@ type Options struct {
 
 var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
 
-// Run runs the tool.
+// Run checks out the spec's commit.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.URL == "" || s.Out == "" || !commitRE.MatchString(s.Commit) {
 		return errors.New("url, commit (40 hexadecimal digits) and out are required")

@@ -26,7 +26,7 @@ var word = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
 var placeholder = lazyregexp.New(`\$\{[a-z_]+\}`)
 
-// Parse reads GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The default extension is aar.
+// Parse parses GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]. The default extension is aar.
 func Parse(text string) (Coordinates, error) {
 	fail := func(why string) (Coordinates, error) {
 		return Coordinates{}, fmt.Errorf("invalid Maven coordinates %q (%s); write "+
@@ -56,7 +56,7 @@ func Parse(text string) (Coordinates, error) {
 	return c, nil
 }
 
-// URL returns the artifact's address in the repository with root repo.
+// URL returns the artifact's address in the repository with the root address repo.
 func (c Coordinates) URL(repo string) string {
 	return strings.Join([]string{strings.TrimSuffix(repo, "/"), strings.ReplaceAll(c.Group, ".", "/"), c.Artifact, c.Version, c.File()}, "/")
 }
@@ -79,5 +79,5 @@ func (c Coordinates) URLs(repos []string) []string {
 	return urls
 }
 
-// Sidecars returns the suffixes of an artifact's digest files in a repository, the strongest first.
+// Sidecars returns the suffixes of the digest files beside an artifact, the strongest digest first.
 func Sidecars() []string { return []string{".sha512", ".sha256", ".sha1", ".md5"} }

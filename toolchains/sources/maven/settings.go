@@ -61,8 +61,8 @@ func Variables(home string) (names []string) {
 	return names
 }
 
-// Repositories returns the repositories of active profiles in the user's settings.xml, and then Maven's default
-// repository. It includes logins. A mirror replaces the repositories that it mirrors.
+// Repositories returns the repositories of active profiles in the user's settings.xml, with logins. Maven's default
+// repository is last. A mirror replaces the repositories that it mirrors.
 func Repositories(getenv func(string) string, home string) ([]Repository, error) {
 	var s settings
 	b, err := boundedfile.Read(file(home), maxSettings)

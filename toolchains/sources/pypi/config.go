@@ -32,15 +32,15 @@ type Config struct {
 // defaultIndex is pip's default index.
 const defaultIndex = "https://pypi.org/simple"
 
-// Variables returns the names of the variables that ReadConfig reads, besides HOME.
+// Variables returns the names of all variables that ReadConfig reads, except HOME.
 func Variables() []string {
 	return []string{"PIP_CONFIG_FILE", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_CERT", "PIP_PROXY",
 		"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"}
 }
 
-// ReadConfig reads pip's configuration as pip does on Linux. Later sources have precedence over earlier sources: the
-// files of the machine, the user, the virtual environment and PIP_CONFIG_FILE, and then the variables. In a file,
-// [install] has precedence over [global]. If index is set, it replaces the configured index.
+// ReadConfig reads pip's configuration as pip does on Linux. In increasing precedence, it reads the files of machine,
+// user, virtual environment and PIP_CONFIG_FILE, and then the variables. In a file, [install] has precedence over
+// [global]. If index is not empty, it replaces the configured index.
 func ReadConfig(getenv func(string) string, home, index string) (Config, error) {
 	said, err := settings(getenv, home)
 	if err != nil {
@@ -95,7 +95,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 	return c, nil
 }
 
-// Folder returns the path of an index that is a local folder with wheels, or "" for other indexes.
+// Folder returns the path of an index that is a local folder with wheels. For other indexes, it returns "".
 func (i Index) Folder() string {
 	u, err := url.Parse(i.URL)
 	if err != nil || !i.Page || u.Scheme != "file" || strings.HasSuffix(u.Path, ".html") {
@@ -126,7 +126,7 @@ func (i Index) login() []fetch.Login {
 	return []fetch.Login{fetch.AddressLogin(u, i.User.Username(), password)}
 }
 
-// Readable returns an error if a request would send the index's login unencrypted.
+// Readable returns an error if a request to addr would send the index's login unencrypted.
 func (i Index) Readable(addr string) error {
 	if u, err := url.Parse(addr); err == nil && i.User != nil && !fetch.Private(u) {
 		return fmt.Errorf("%w: the address of %s sends a login without encryption; use https", ErrLogin, i.From)

@@ -20,7 +20,7 @@ func parseName(file string) (project, version, tags string, ok bool) {
 	return Normalize(m[1]), m[2], m[3], true
 }
 
-// ParseFile returns the wheel for a file name. The wheel's project name is normalized.
+// ParseFile parses a wheel's file name. It normalizes the project name.
 func ParseFile(name string) (Wheel, error) {
 	project, version, _, ok := parseName(name)
 	if !ok {

@@ -26,7 +26,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Wheel identifies a file of a project in a catalog or lock.
+// Wheel identifies a wheel in a catalog or lock.
 type Wheel struct {
 	Project string `json:"project"`
 	Version string `json:"version"`
@@ -43,7 +43,7 @@ var (
 	ErrLogin    = errors.New("the package index requires a login")
 )
 
-// Client searches indexes.
+// Client searches package indexes.
 type Client struct {
 	Getenv  func(string) string // returns pip's variables
 	Home    string
@@ -53,7 +53,7 @@ type Client struct {
 	SHA256  string        // digest of the file; "" if unknown
 }
 
-// Found is a file with the client for its download.
+// Found is a file, with the client that can download it.
 type Found struct {
 	File
 	From  string       // variable, file or folder that configures its index
@@ -88,8 +88,8 @@ func (w Wheel) Check() error {
 	return nil
 }
 
-// Find returns the file from the first index that has it. If an earlier index does not answer and the file has no pin,
-// Find fails.
+// Find returns the file from the first index that offers it. For a file without a digest, Find fails if an earlier
+// index does not answer.
 func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if err := w.Check(); err != nil {
 		return nil, err

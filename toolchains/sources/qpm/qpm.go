@@ -21,13 +21,13 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Product identifies a product.
+// Product identifies a Qualcomm product.
 type Product struct {
 	Name    string `json:"name"` // product name in the client: "hexagonsdk6.x", "Qualcomm_AI_Runtime_Community"
 	Version string `json:"version"`
 }
 
-// Client calls Qualcomm's clients.
+// Client runs Qualcomm's package managers.
 type Client struct {
 	Search []string // folders to search for the clients
 	Home   string   // the user's home, with the clients' login
@@ -37,8 +37,7 @@ type Client struct {
 	Progress func(text string) // receives each line that a client prints; may be nil
 }
 
-// Install installs the product into the folder dir with qpm-cli. The path dir is absolute, and the folder is empty or
-// missing.
+// Install installs the product with qpm-cli. The absolute path dir names a missing or empty folder.
 func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	said, err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
 	if err != nil && !strings.Contains(strings.ToLower(said), "already") { // "already": the license is active
@@ -48,8 +47,7 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	return err
 }
 
-// Download downloads the product's archive into the folder dir with qsc-cli, and returns the archive's path. The path
-// dir is absolute.
+// Download downloads the product's archive with qsc-cli into dir, an absolute path, and returns the archive's path.
 func (c Client) Download(ctx context.Context, p Product, dir string) (string, error) {
 	args := []string{"sdk", "download", "--name", p.Name, "--required-version", p.Version, "--path", dir, "--force"}
 	if _, err := c.run(ctx, "qsc-cli", dir, args...); err != nil {

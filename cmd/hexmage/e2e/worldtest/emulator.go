@@ -63,7 +63,7 @@ np.savez(out + "/samples/0.npz", x=r.standard_normal((1, 512)).astype(np.float32
 // EnvSmolLM2 names the variable that enables the tests of SmolLM2, which take at least a quarter of an hour.
 const EnvSmolLM2 = "HEXMAGE_SMOLLM2"
 
-// CutWorld creates a workspace with the pipeline.
+// CutWorld creates a workspace with the pipeline Cuts.
 func CutWorld(t *testing.T) *World {
 	t.Helper()
 	return cutsIn(t, NewWorld(t))
@@ -76,8 +76,8 @@ func cutsIn(t *testing.T, w *World) *World {
 	return w
 }
 
-// EmulatorRun runs the pipeline Cuts once, and returns the world of this run. The world has all downloads of profile
-// emulator.
+// EmulatorRun runs the pipeline Cuts once, and returns the world of this run. The world's cache contains all downloads
+// of profile emulator.
 func EmulatorRun(t *testing.T) *World {
 	t.Helper()
 	s := shared()
@@ -100,7 +100,7 @@ func (w *World) WithEmulatorDownloads(t *testing.T) *World {
 	return w.WithDownloadsOf(t, EmulatorRun(t).Cache)
 }
 
-// WithDownloadsOf links the downloads of another cache into the world's cache. The other cache may have none.
+// WithDownloadsOf links the downloads of another cache, if it has any, into the world's cache.
 func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	t.Helper()
 	downloads := filepath.Join(cache, "downloads")
@@ -115,7 +115,7 @@ func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	return w
 }
 
-// EmulatorWarmed returns a world whose cache has the results of EmulatorRun, but no downloads.
+// EmulatorWarmed returns a world whose cache contains the results of EmulatorRun, but no downloads.
 func EmulatorWarmed(t *testing.T) *World {
 	t.Helper()
 	w := CutWorld(t)

@@ -45,10 +45,10 @@ func Hexmage() string { return shared().hexmage }
 
 func Path() string { return shared().path }
 
-// Update reports whether tests rewrite documents and golden files.
+// Update reports whether tests rewrite docs and golden files.
 func Update() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// Main runs the tests of a package, as its TestMain.
+// Main runs the tests of a package. Call it from TestMain.
 func Main(m *testing.M) {
 	for name, start := range map[string]func(args []string) error{Alone: runAlone, without: runWithout,
 		Rooted: runRooted} {

@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// Running returns the world's running processes. These processes run the binary under test, or name a folder of the
-// world as program, working folder, root or environment variable. Running first gives killed processes two seconds to
-// end.
+// Running lists the world's processes: processes that run the binary under test, or use the world's folders. Killed
+// processes get two seconds to end.
 func Running(w *World) []string {
 	base := filepath.Dir(w.Home)
 	var found []string
@@ -46,8 +45,8 @@ func Running(w *World) []string {
 	}
 }
 
-// Kill starts a run of the pipeline, given as a name and flags. After an event with the text after, it waits, and then
-// kills hexmage and its process group. It returns the process ID, or 0 if the run ended earlier.
+// Kill starts a run of a pipeline, given as name and flags. When an event contains the text after, Kill waits for the
+// time wait, and then kills hexmage's process group. It returns the process ID, or 0 if the run ended earlier.
 func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rooted is the first argument that makes the test binary run a command in another root folder. The next arguments are
-// the kind of root, and the folder.
+// Rooted is an argument of the test binary, which then runs a command in another root. The next arguments are the
+// root's kind and folder.
 const Rooted = "-rooted"
 
 // person is the user and group ID of the only user of a machine.

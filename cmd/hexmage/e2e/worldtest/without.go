@@ -38,7 +38,7 @@ func runWithout(args []string) error {
 	}
 }
 
-// RunWithout runs hexmage on a host that lacks the program.
+// RunWithout runs hexmage on a host where the program is missing.
 func (w *World) RunWithout(t *testing.T, program string, args ...string) *Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

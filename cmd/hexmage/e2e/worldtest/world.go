@@ -41,14 +41,14 @@ const AOT = "module.aot."
 // RunLimit is the timeout of a command. On two shared cores the first run takes minutes.
 const RunLimit = 15 * time.Minute
 
-// World is a workspace, a home and a cache of one user.
+// World is one user's workspace, home and cache.
 type World struct {
 	Dir, Home, Cache string
 	Env              []string // in addition to the default
 }
 
-// NewWorld creates a workspace with an empty home and an empty cache. The workspace has the shipped pipelines and
-// modules and the example op package. The test removes it at its end.
+// NewWorld creates a workspace with an empty home and cache. The workspace contains the shipped pipelines and modules,
+// and the example op package. The test's cleanup removes the world.
 func NewWorld(t *testing.T) *World {
 	t.Helper()
 	w := LastingWorld(t)
@@ -78,7 +78,7 @@ func LastingWorld(t *testing.T) *World {
 	return w
 }
 
-// WithDownloads links toolchaintest's packages into the cache, to avoid downloads.
+// WithDownloads links toolchaintest's Debian packages into the cache, to avoid downloads.
 func (w *World) WithDownloads(t *testing.T) *World {
 	t.Helper()
 	from := toolchaintest.Downloads(t)
@@ -89,7 +89,7 @@ func (w *World) WithDownloads(t *testing.T) *World {
 	return w
 }
 
-// Warmed returns a world whose cache has the results of the first run, which runs once.
+// Warmed returns a world whose cache contains the results of FirstRun.
 func Warmed(t *testing.T) *World {
 	t.Helper()
 	cold, _ := FirstRun(t)
@@ -100,8 +100,8 @@ func Warmed(t *testing.T) *World {
 	return w
 }
 
-// FirstRun runs the pipeline once for all tests, with only the downloaded packages in its cache. If the user is root,
-// the run has no network, to show that it needs none.
+// FirstRun runs the pipeline once for all tests. At first, the cache contains only downloads. If the user is root, the
+// run has no network.
 func FirstRun(t *testing.T) (*World, *Outcome) {
 	t.Helper()
 	s := shared()
@@ -119,8 +119,7 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 	return s.cold, s.first
 }
 
-// CloneCache links the blobs, results and trees of another cache into a new cache. hexmage replaces such files, and
-// never writes into them.
+// CloneCache links the blobs, results and trees of a cache into a new cache. hexmage never writes into these files.
 func CloneCache(from, to string) error {
 	return Link(from, to, func(p string) bool {
 		top, rest, _ := strings.Cut(p, string(filepath.Separator))
@@ -129,8 +128,8 @@ func CloneCache(from, to string) error {
 	})
 }
 
-// Link makes hard links in one folder for files of another folder. The function keep selects the files. Link copies
-// files that it cannot link.
+// Link hard-links files of one folder into another folder, or copies them if it cannot link. The function keep selects
+// the files.
 func Link(from, to string, keep func(rel string) bool) error {
 	return filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -182,8 +181,8 @@ func CopyFile(from, to string) error {
 	return errors.Join(err, out.Close(), os.Chtimes(to, time.Time{}, st.ModTime()))
 }
 
-// Command returns hexmage with the world's environment. From the test's environment it takes only TMPDIR and the proxy
-// settings.
+// Command returns a command that runs hexmage in the world's environment. It keeps only TMPDIR and the proxy settings
+// of the test's environment.
 func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, Hexmage(), args...)
 	cmd.Dir = w.Dir
@@ -200,7 +199,7 @@ func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Outcome is the result of a command.
+// Outcome is the result of a command that ended.
 type Outcome struct {
 	Code           int
 	Stdout, Stderr string
@@ -227,7 +226,7 @@ func (w *World) Run(t *testing.T, args ...string) *Outcome {
 	return Ended(t, w.Command(ctx, args...))
 }
 
-// Ended runs a command to its end.
+// Ended runs a command and waits until it ends.
 func Ended(t *testing.T, cmd *exec.Cmd) *Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -241,20 +240,20 @@ func Ended(t *testing.T, cmd *exec.Cmd) *Outcome {
 	return &Outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(start)}
 }
 
-// Ran describes a run by its events.
+// Ran summarizes a run's events.
 type Ran struct {
 	*Outcome
 	Executed, Cached int
 	Names            []string // "step action" of executed actions, sorted
 }
 
-// Line is an event, with the fields of all kinds of events.
+// Line is an event of any kind.
 type Line struct {
 	Event, Step, Name, Outcome string
 	Executed, Cached           int
 }
 
-// RunJSON runs the pipeline, which must succeed.
+// RunJSON runs the pipeline. A failing run fails the test.
 func (w *World) RunJSON(t *testing.T, args ...string) Ran {
 	t.Helper()
 	o := w.Run(t, append([]string{"--json", "run"}, args...)...)
@@ -264,7 +263,7 @@ func (w *World) RunJSON(t *testing.T, args ...string) Ran {
 	return RanOf(t, o)
 }
 
-// RanOf reads a run's events.
+// RanOf parses the events in a run's output.
 func RanOf(t *testing.T, o *Outcome) Ran {
 	t.Helper()
 	r := Ran{Outcome: o, Executed: -1}
@@ -295,7 +294,7 @@ func Read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// Write writes a file of the workspace.
+// Write writes a file in the workspace.
 func (w *World) Write(t *testing.T, name, text string) {
 	t.Helper()
 	p := filepath.Join(w.Dir, filepath.FromSlash(name))
@@ -307,7 +306,7 @@ func (w *World) Write(t *testing.T, name, text string) {
 	}
 }
 
-// Edit replaces text in a file, which must contain it.
+// Edit replaces text in a file. A missing text fails the test.
 func (w *World) Edit(t *testing.T, name, old, new string) {
 	t.Helper()
 	text := Read(t, filepath.Join(w.Dir, name))
@@ -317,7 +316,7 @@ func (w *World) Edit(t *testing.T, name, old, new string) {
 	w.Write(t, name, strings.Replace(text, old, new, 1))
 }
 
-// Shipped maps the files of the pipeline and its module to their texts.
+// Shipped maps the pipeline's files, including its module's, to their texts.
 type Shipped map[string]string
 
 func (w *World) Shipped(t *testing.T) Shipped {
@@ -329,7 +328,7 @@ func (w *World) Shipped(t *testing.T) Shipped {
 	return s
 }
 
-// WriteShipped writes the texts to the workspace.
+// WriteShipped writes the pipeline's files to the workspace.
 func (w *World) WriteShipped(t *testing.T, s Shipped) {
 	t.Helper()
 	for file, text := range s {
@@ -337,7 +336,7 @@ func (w *World) WriteShipped(t *testing.T, s Shipped) {
 	}
 }
 
-// With replaces the text old in the pipeline, and returns the result. One of the files must contain this text.
+// With returns the pipeline with one text replaced. A missing text fails the test.
 func (s Shipped) With(t *testing.T, old, new string) Shipped {
 	t.Helper()
 	for _, file := range []string{ModuleFile, SimulatedFile, ProfileFile, PipelineFile} {
@@ -362,14 +361,14 @@ func (s Shipped) And(blocks string) Shipped {
 	return s
 }
 
-// Output returns the pipeline with an additional output. Its value is an expression in the module.
+// Output returns the pipeline with an additional output. The parameter value is an expression in the module.
 func (s Shipped) Output(name, value string) Shipped {
 	s = s.And("output \"" + name + "\" { value = " + value + " }\n")
 	s[PipelineFile] += "\noutput \"" + name + "\" { value = module.aot." + name + " }\n"
 	return s
 }
 
-// Wants checks a command's exit code, and whether the command's output contains all texts.
+// Wants checks that a command ended with the exit code, and printed all texts.
 func Wants(t *testing.T, o *Outcome, code int, texts ...string) {
 	t.Helper()
 	if o.Code != code {
@@ -391,7 +390,7 @@ const (
 	ExitCheck  = 5
 )
 
-// Clean checks that the cache has no unfinished files.
+// Clean checks that the cache contains no unfinished files.
 func (w *World) Clean(t *testing.T) {
 	t.Helper()
 	if entries, err := os.ReadDir(filepath.Join(w.Cache, "tmp")); err != nil || len(entries) > 0 {
@@ -411,15 +410,15 @@ func (w *World) Clean(t *testing.T) {
 // MLLMAOT is the pipeline for all architectures that mllm compiles ahead of time.
 const MLLMAOT = "mllm-aot"
 
-// Family maps arguments of MLLMAOT to the number of nodes that Qualcomm's compiler accepts. Each argument selects the
-// small model of an architecture that qwen3-aot-v79 does not use.
+// Family maps arguments of MLLMAOT to the number of nodes that Qualcomm's compiler accepts. Each argument selects a
+// small model of another architecture.
 func Family() map[string]string {
 	return map[string]string{"--var=architecture=qwen2": "1680 of 1680", "--var=architecture=llama": "1580 of 1580"}
 }
 
 const Library = "libQnnLLaMAPackage.so"
 
-// Vendor returns Qualcomm's packages for two systems, each in a new and an old release.
+// Vendor returns the folders of Qualcomm's packages for two systems, each in a new and an old release.
 func Vendor(t *testing.T) (newX86, oldX86, newARM, oldARM string) {
 	libs := func(name, below string) string { return filepath.Join(toolchaintest.Root(t, name), below) }
 	return libs("htp_host", "onnxruntime_qnn"), libs("htp_host@2.4.0", "onnxruntime_qnn"),
