@@ -93,8 +93,8 @@ func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	return f.Since("tools", tools), false
 }
 
-// Since returns the archs that a version supports, according to the archs' records. The parameter of contains "tools"
-// or an SDK, such as "qairt". The parameter at contains the version.
+// Since returns the archs that a version of an SDK supports, according to the archs' records. The name of the SDK is
+// "qairt" or the like, or "tools" for the Hexagon tools.
 func (f *Facts) Since(of, at string) []string {
 	var arches []string
 	for _, a := range f.Arches {
