@@ -162,7 +162,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 }
 
 type cachePathCmd struct {
-	Digest string `arg:"" help:"Digest of 64 hexadecimal digits. You can write the hash function before the digits, and the size in bytes after the digits: sha256:DIGITS/SIZE."`
+	Digest string `arg:"" help:"Digest of 64 hexadecimal digits. You can write the hash function (blake3 or sha256) before the digits, and the size in bytes after the digits. Example: sha256:DIGITS/SIZE."`
 	Kind   string `enum:"any,blob,tree,result" default:"any" placeholder:"KIND" help:"Find only this kind: blob (a file), tree (a folder), result (of an action) or any. Default: any, which prints the first match."`
 }
 

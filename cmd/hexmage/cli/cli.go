@@ -96,12 +96,12 @@ type commands struct {
 	Diagnose diagnoseCmd `cmd:"" group:"runs" help:"Find the failure in a log, and print its cause and remedy."`
 
 	Lock      lockCmd      `cmd:"" group:"sdk" takes:"plan,offline" help:"Pin the digests of toolchains in hexmage.lock.hcl."`
-	Toolchain toolchainCmd `cmd:"" group:"sdk" takes:"profile,net" profile:"Use the toolchains of profile NAME: simulated has simulated SDKs, and device has real SDKs. Default: $HEXMAGE_PROFILE, else simulated." help:"List, fetch and verify toolchains."`
+	Toolchain toolchainCmd `cmd:"" group:"sdk" takes:"profile,net" profile:"Use the toolchains of profile NAME. Examples: simulated (simulated SDKs), device (real SDKs). Default: $HEXMAGE_PROFILE, else simulated." help:"List, fetch and verify toolchains."`
 	Compat    compatCmd    `cmd:"" group:"sdk" takes:"soc" soc:"Print the releases for this SoC. Example: SM8750. Default: all SoCs." help:"Print which SDK releases work together for a SoC."`
 	Env       envCmd       `cmd:"" group:"sdk" takes:"plan,net,build" help:"Print shell commands that set the environment variables of SDKs."`
 	Doctor    doctorCmd    `cmd:"" group:"sdk" takes:"plan,net" profile:"Check only profile NAME, which chooses the steps and SDKs of a pipeline. Examples: simulated, device. Default: $HEXMAGE_PROFILE, else all profiles." help:"List what this machine lacks to run pipelines, and how to get it."`
 
-	Patch    patchCmd    `cmd:"" group:"src" takes:"profile,net" profile:"Use the toolchains of profile NAME: simulated has simulated SDKs, and device has real SDKs. Default: $HEXMAGE_PROFILE, else simulated." help:"Adapt the sources of an op package to an SDK: check, apply, diff."`
+	Patch    patchCmd    `cmd:"" group:"src" takes:"profile,net" profile:"Use the toolchains of profile NAME. Examples: simulated (simulated SDKs), device (real SDKs). Default: $HEXMAGE_PROFILE, else simulated." help:"Adapt the sources of an op package to an SDK: check, apply, diff."`
 	Makefile makefileCmd `cmd:"" group:"src" help:"Write or compare a Makefile of an op package."`
 	Inspect  inspectCmd  `cmd:"" group:"src" help:"Print the content of a library, context binary, model or SDK."`
 	IDE      ideCmd      `cmd:"" group:"src" takes:"plan,net,build" name:"ide" help:"Write clangd and VS Code settings for an op package."`

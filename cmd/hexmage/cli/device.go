@@ -40,12 +40,12 @@ type deviceCmd struct {
 
 // Help returns the examples of `hexmage device --help`.
 func (*deviceCmd) Help() string {
-	return `If several devices are connected, choose one with --serial or ANDROID_SERIAL. The serial of a Linux board is
+	return `If several devices are connected, choose one with --serial or $ANDROID_SERIAL. The serial of a Linux board is
 its address, ssh://USER@HOST:PORT. To give devices names, or to use devices of other adb servers, edit
 ~/.config/hexmage/devices.hcl.
 
-hexmage uses your adb server at ADB_SERVER_SOCKET, else at port ANDROID_ADB_SERVER_PORT, else at port 5037. If the
-server is not running, hexmage starts it with adb from PATH, from ANDROID_HOME, or from toolchain adb. See
+hexmage uses your adb server at $ADB_SERVER_SOCKET, else at port $ANDROID_ADB_SERVER_PORT, else at port 5037. If the
+server is not running, hexmage starts it with adb from $PATH, from $ANDROID_HOME, or from toolchain adb. See
 docs/devices.md and docs/boards.md.
 
 Examples:

@@ -234,5 +234,5 @@ Examples:
 
     hexmage ide LLaMAPackage                                          the Hexagon code of the ops
     hexmage ide LLaMAPackage --arch htp_aarch64                       the CPU reference code of the ops
-    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .   with the SDKs of a pipeline`
+    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .   the Hexagon code, with the SDKs of a pipeline`
 }

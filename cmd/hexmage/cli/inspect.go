@@ -9,7 +9,7 @@ import (
 
 // inspectCmd is `hexmage inspect FILE…`.
 type inspectCmd struct {
-	Files []string `arg:"" help:"Inspect these files: libraries, op packages, context binaries, models and zips of SDKs. You can also give folders, such as an SDK."`
+	Files []string `arg:"" help:"Inspect these files and folders: libraries, op packages, context binaries, models, and SDKs as zips or folders."`
 }
 
 // Help returns the examples of `hexmage inspect --help`.

@@ -21,7 +21,7 @@ import (
 // packageFlags describe an op package.
 type packageFlags struct {
 	Arch    []string `placeholder:"TARGET" help:"Compile for this target. Examples: htp_v79, htp_aarch64. May be repeated. Default: all targets."`
-	Package string   `placeholder:"NAME" help:"Set the name of the op package. Default: X from src/XInterface.cpp, else PackageName from the op config, else the name of <dir>."`
+	Package string   `placeholder:"NAME" help:"Set the name of the op package. Default: the part that * matches in src/*Interface.cpp, else PackageName in the op config, else the name of <dir>."`
 	HVX     string   `name:"hvx" placeholder:"VERSION" help:"Compile the ops for this HVX version. Example: v66. Default: the version of each target."`
 	Define  []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Define a macro for the compiler. Example: FAST=1. May be repeated."`
 	Include []string `sep:"none" placeholder:"DIR" help:"Add DIR, relative to <dir>, to the include folders. May be repeated."`

@@ -39,7 +39,7 @@ Examples:
 type patchArgs struct {
 	Source string `arg:"" help:"Folder with the sources of the op package."`
 	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"Use this SDK. SDK is the folder of a QAIRT SDK, or a release such as qairt@2.41.0.251128. Default: the default release of QAIRT."`
-	Series string `placeholder:"SERIES" help:"Use this series. SERIES is the name of a shipped series, or NAME=DIR for your own series in DIR. Default: the shipped series that matches the sources."`
+	Series string `placeholder:"SERIES" help:"Use this series. SERIES is the name of a shipped series, or the name and folder of your own series as NAME=DIR. Default: the shipped series that matches the sources."`
 }
 
 // request opens the files of the arguments.
