@@ -190,7 +190,7 @@ func ParseStep(s string) (Step, error) {
 	parts := strings.Split(strings.TrimPrefix(rest, "step."), ".")
 	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {
 		return Step{}, fmt.Errorf("invalid step address %q; write KIND.NAME, such as patch.ops, or "+
-			"module.NAME.KIND.NAME for a step of a module", s)
+			"module.MODULE.KIND.NAME for a step of a module", s)
 	}
 	return Step{m, parts[0], parts[1]}, nil
 }

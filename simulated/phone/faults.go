@@ -50,9 +50,9 @@ func FaultTable() []Fault {
 		}}
 	}
 	return []Fault{
-		size("drop-every", "cut the connection each time the host has sent SIZE",
+		size("drop-every", "cut the connection each time this machine has sent SIZE",
 			func(f *Faults) *int64 { return &f.DropEveryBytes }),
-		size("drop-after", "cut the connection once, after the host has sent SIZE",
+		size("drop-after", "cut the connection once, after this machine has sent SIZE",
 			func(f *Faults) *int64 { return &f.DropAfterBytes }),
 		size("drop-above", "cut the connection when it carries more than SIZE per second",
 			func(f *Faults) *int64 { return &f.DropAboveBytes }),
@@ -60,7 +60,7 @@ func FaultTable() []Fault {
 			func(f *Faults) *time.Duration { return &f.Refuse }),
 		size("slow", "limit the connection to SIZE per second, in each direction",
 			func(f *Faults) *int64 { return &f.SlowBytesPerSecond }),
-		size("corrupt", "flip one bit of the data from the host, after SIZE",
+		size("corrupt", "flip one bit of the data from this machine, after SIZE",
 			func(f *Faults) *int64 { return &f.CorruptByte }),
 		size("disk", "limit /data to SIZE",
 			func(f *Faults) *int64 { return &f.DiskBytes }),
@@ -68,9 +68,9 @@ func FaultTable() []Fault {
 			func(f *Faults, _ string) error { f.WedgeDSP = true; return nil }},
 		{"kill-runner", "", "kill the first program that opens the DSP",
 			func(f *Faults, _ string) error { f.KillAtDSP = true; return nil }},
-		duration("clock", "set the phone's clock forward by DURATION, or back if negative: -48h",
+		duration("clock", "set the phone's clock forward by DURATION, or back by a negative DURATION such as -48h",
 			func(f *Faults) *time.Duration { return &f.Skew }),
-		{"hot", "CELSIUS", "start at CELSIUS degrees, and cool down to 30",
+		{"hot", "CELSIUS", "start at a temperature of CELSIUS, and cool down to 30 °C",
 			func(f *Faults, v string) (err error) { f.Celsius, err = strconv.ParseFloat(v, 64); return err }},
 	}
 }

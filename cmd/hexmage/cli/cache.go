@@ -16,7 +16,7 @@ import (
 // cacheCmd is `hexmage cache …`.
 type cacheCmd struct {
 	Stats  cacheStatsCmd  `cmd:"" help:"Print the number and size of files in the cache."`
-	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove cached results that have not been used recently."`
+	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove cached files that have not been used recently."`
 	Verify cacheVerifyCmd `cmd:"" help:"Check the digest of each file in the cache."`
 	Path   cachePathCmd   `cmd:"" help:"Print where the cache stores a file, folder or result."`
 }
@@ -71,15 +71,15 @@ func groupsText(groups []gc.Group) (text string) {
 }
 
 type cacheGCCmd struct {
-	MaxSize string `placeholder:"SIZE" help:"Remove files until the size of the cache is at most SIZE, such as 20GB, 500MB or 8GiB. Default: unlimited."`
-	MaxAge  string `placeholder:"AGE" default:"30d" help:"Remove files that have not been used for this long, such as 30d, 2w or 12h. 0 means no age limit. Default: 30d."`
-	DryRun  bool   `short:"n" help:"Print what gc would remove, and remove nothing."`
+	MaxSize string `placeholder:"SIZE" help:"Limit the size of the cache to SIZE. Examples: 20GB, 500MB, 8GiB. Default: unlimited."`
+	MaxAge  string `placeholder:"AGE" default:"30d" help:"Remove files that have not been used for AGE. Examples: 30d, 2w, 12h. 0 means no age limit. Default: 30d."`
+	DryRun  bool   `short:"n" help:"Only print what gc would remove."`
 }
 
 // Help returns the examples of `hexmage cache gc --help`.
 func (*cacheGCCmd) Help() string {
-	return `Removes results and files that have not been used for 30 days, or for --max-age. If the cache is then larger
-than --max-size, removes the least recently used files. Exits with 4 if a build is running.
+	return `First removes files that have not been used for --max-age. If the cache is still larger than --max-size,
+removes the least recently used files. Exits with 4 if a build is running.
 
 Examples:
 
@@ -120,7 +120,7 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 }
 
 type cacheVerifyCmd struct {
-	Repair bool `help:"Move corrupt files to the folder damaged/ in the cache. The next build that needs them creates them again. Exits with 4 if a build is running."`
+	Repair bool `help:"Move corrupt files to the folder damaged/ in the cache. Later builds create the files again. Exits with 4 if a build is running."`
 }
 
 // Help returns the examples of `hexmage cache verify --help`.
@@ -162,16 +162,16 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 }
 
 type cachePathCmd struct {
-	Digest string `arg:"" help:"Digest: 64 hexadecimal DIGITS, FUNCTION:DIGITS or FUNCTION:DIGITS/SIZE. FUNCTION is blake3 or sha256, and SIZE is a number of bytes."`
-	Kind   string `enum:"any,blob,tree,result" default:"any" placeholder:"KIND" help:"Find only a blob (a file), a tree (a folder) or a result (of an action). any prints the first match. Default: any."`
+	Digest string `arg:"" help:"Digest of 64 hexadecimal digits. You can write the hash function (blake3 or sha256) before the digits, and the size in bytes after the digits. Example: sha256:DIGITS/SIZE."`
+	Kind   string `enum:"any,blob,tree,result" default:"any" placeholder:"KIND" help:"Find only this kind: blob (a file), tree (a folder), result (of an action) or any. Default: any, which prints the first match."`
 }
 
 // Help returns the examples of `hexmage cache path --help`.
 func (*cachePathCmd) Help() string {
 	return `Examples:
 
-    hexmage cache path 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-    hexmage cache path --kind tree DIGEST`
+    hexmage cache path 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08   the file, folder or result with this digest
+    hexmage cache path --kind tree DIGEST                                                 only a folder with digest DIGEST`
 }
 
 // Run prints the path of the cache.

@@ -78,13 +78,13 @@ func run(args []string, env Env) (code int) {
 // description, and keeps indented lines.
 type commands struct {
 	Global      globalFlags `embed:""`
-	ShowVersion versionFlag `name:"version" help:"Print the version."`
+	ShowVersion versionFlag `name:"version" help:"Print the version of hexmage."`
 
-	Init     initCmd     `cmd:"" group:"build" takes:"soc" soc:"Build for this SoC, such as SM8650. May be repeated." help:"Write a first pipeline for your op, model or phone."`
+	Init     initCmd     `cmd:"" group:"build" takes:"soc" soc:"Build for this SoC. Example: SM8650. Default: SM8750." help:"Write a first pipeline for your op, model or phone."`
 	Run      runCmd      `cmd:"" group:"build" takes:"plan,force,net,build" help:"Build a pipeline: fetch, patch, compile, run on a device."`
 	Watch    watchCmd    `cmd:"" group:"build" takes:"plan,net,build" help:"Rebuild a pipeline after each change to its files."`
-	Plan     planCmd     `cmd:"" group:"build" takes:"plan,force,net,jobs,verbose" verbose:"Also print commands, inputs and outputs." help:"Print which steps will run, and what this machine lacks."`
-	Validate validateCmd `cmd:"" group:"build" takes:"plan" profile:"Check the pipelines in this profile, such as simulated or device. A profile chooses the steps and SDKs of a pipeline. Default: HEXMAGE_PROFILE, else all profiles." help:"Check pipeline files for errors."`
+	Plan     planCmd     `cmd:"" group:"build" takes:"plan,force,net,jobs,verbose" jobs:"Estimate the duration of a run with N actions at the same time. Default: the number of processors plus one." verbose:"Also print commands, inputs and outputs." help:"Print which steps will run, and what this machine lacks."`
+	Validate validateCmd `cmd:"" group:"build" takes:"plan" profile:"Check only profile NAME, which chooses the steps and SDKs of a pipeline. Examples: simulated, device. Default: $HEXMAGE_PROFILE, else all profiles." help:"Check pipeline files for errors."`
 	Fmt      fmtCmd      `cmd:"" group:"build" help:"Format pipeline files."`
 	Graph    graphCmd    `cmd:"" group:"build" takes:"plan" help:"Print the steps of a pipeline as a Mermaid graph."`
 	Show     showCmd     `cmd:"" group:"build" takes:"plan,net" help:"Describe a pipeline, module, kind of step, SoC, toolchain or error."`
@@ -93,16 +93,16 @@ type commands struct {
 	Runs     runsCmd     `cmd:"" group:"runs" help:"List the last runs."`
 	Compare  compareCmd  `cmd:"" group:"runs" help:"Compare two runs: inputs, tools, times, metrics, outputs."`
 	Report   reportCmd   `cmd:"" group:"runs" help:"Write an HTML report of a run."`
-	Diagnose diagnoseCmd `cmd:"" group:"runs" help:"Find the failure in a log, and print the cause and the remedy."`
+	Diagnose diagnoseCmd `cmd:"" group:"runs" help:"Find the failure in a log, and print its cause and remedy."`
 
 	Lock      lockCmd      `cmd:"" group:"sdk" takes:"plan,offline" help:"Pin the digests of toolchains in hexmage.lock.hcl."`
-	Toolchain toolchainCmd `cmd:"" group:"sdk" takes:"profile,net" profile:"Use the catalog's toolchain sources for this profile, such as simulated or device. Default: HEXMAGE_PROFILE, else simulated." help:"List, fetch and verify toolchains."`
-	Compat    compatCmd    `cmd:"" group:"sdk" takes:"soc" soc:"SoC, such as SM8750. Default: list all SoCs." help:"Print which SDK releases work together for a SoC."`
+	Toolchain toolchainCmd `cmd:"" group:"sdk" takes:"profile,net" profile:"Use the toolchains of profile NAME. Examples: simulated (simulated SDKs), device (real SDKs). Default: $HEXMAGE_PROFILE, else simulated." help:"List, fetch and verify toolchains."`
+	Compat    compatCmd    `cmd:"" group:"sdk" takes:"soc" soc:"Print the releases for this SoC. Example: SM8750. Default: all SoCs." help:"Print which SDK releases work together for a SoC."`
 	Env       envCmd       `cmd:"" group:"sdk" takes:"plan,net,build" help:"Print shell commands that set the environment variables of SDKs."`
-	Doctor    doctorCmd    `cmd:"" group:"sdk" takes:"plan,net" profile:"Check this machine for this profile, such as simulated or device. A profile chooses the steps and SDKs of a pipeline. Default: HEXMAGE_PROFILE, else all profiles." help:"List what this machine lacks to run pipelines, and how to get it."`
+	Doctor    doctorCmd    `cmd:"" group:"sdk" takes:"plan,net" profile:"Check only profile NAME, which chooses the steps and SDKs of a pipeline. Examples: simulated, device. Default: $HEXMAGE_PROFILE, else all profiles." help:"List what this machine lacks to run pipelines, and how to get it."`
 
-	Patch    patchCmd    `cmd:"" group:"src" takes:"profile,net" profile:"Use the catalog's toolchain sources for this profile, such as simulated or device. Default: HEXMAGE_PROFILE, else simulated." help:"Adapt the sources of an op package to an SDK: check, apply, diff."`
-	Makefile makefileCmd `cmd:"" group:"src" help:"Write a Makefile for an op package, or compare yours with it."`
+	Patch    patchCmd    `cmd:"" group:"src" takes:"profile,net" profile:"Use the toolchains of profile NAME. Examples: simulated (simulated SDKs), device (real SDKs). Default: $HEXMAGE_PROFILE, else simulated." help:"Adapt the sources of an op package to an SDK: check, apply, diff."`
+	Makefile makefileCmd `cmd:"" group:"src" help:"Write or compare a Makefile of an op package."`
 	Inspect  inspectCmd  `cmd:"" group:"src" help:"Print the content of a library, context binary, model or SDK."`
 	IDE      ideCmd      `cmd:"" group:"src" takes:"plan,net,build" name:"ide" help:"Write clangd and VS Code settings for an op package."`
 	LSP      lspCmd      `cmd:"" group:"src" takes:"profile" name:"lsp" help:"Run a language server for pipeline files in your editor."`
@@ -112,13 +112,13 @@ type commands struct {
 	Cache      cacheCmd      `cmd:"" group:"self" help:"Measure, clean up and verify the cache."`
 	Completion completionCmd `cmd:"" group:"self" help:"Print a completion script for bash, zsh or fish."`
 	Help       helpCmd       `cmd:"" group:"self" help:"Print the help of a command."`
-	Version    versionCmd    `cmd:"" group:"self" help:"Print the version."`
+	Version    versionCmd    `cmd:"" group:"self" help:"Print the version of hexmage."`
 	Complete   completeCmd   `cmd:"" hidden:""`
 }
 
 // helpCmd is `hexmage help [COMMAND…]`.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"A command, such as \"device push\", or the word \"environment\" to list environment variables. Default: list all commands."`
+	Command []string `arg:"" optional:"" help:"Print the help of this command, such as \"device push\". The word environment lists environment variables. Default: list all commands."`
 }
 
 // Help returns the examples of `hexmage help --help`.
@@ -149,8 +149,8 @@ type versionCmd struct{}
 func (*versionCmd) Help() string {
 	return `Examples:
 
-    hexmage version
-    hexmage version --json`
+    hexmage version          the versions of hexmage and Go, and the system
+    hexmage version --json   the same facts, and the source revision, as JSON`
 }
 
 // Run prints the version.

@@ -14,21 +14,22 @@ import (
 
 // compareCmd is `hexmage compare A B`.
 type compareCmd struct {
-	A string `arg:"" optional:"" help:"Older run: an id from hexmage runs, the first digits of an id, @1 for the newest run, or a file from hexmage runs --export. Default: the last run before <b> with the same pipeline and profile."`
-	B string `arg:"" optional:"" default:"@1" help:"Newer run, written like <a>. Default: @1."`
+	A string `arg:"" optional:"" help:"Older run: an id or @N from hexmage runs, or a file from hexmage runs --export. The first four digits of an id suffice. Default: the last run before <b> with the same pipeline and profile."`
+	B string `arg:"" optional:"" default:"@1" help:"Newer run, written like <a>. Default: @1, the newest run."`
 }
 
 // Help returns the examples of `hexmage compare --help`.
 func (*compareCmd) Help() string {
-	return `Prints what changed from run <a> to run <b>: settings, tools, inputs, times, outputs, checks and metrics. If
-a run measured a metric several times, also prints whether the change is larger than the spread of the measurements.
+	return `Prints what changed from run <a> to run <b>: settings, tools, inputs, times, outputs, checks and
+metrics. For a metric that was measured several times, also prints whether the change exceeds the spread of the
+measurements.
 
 Examples:
 
-    hexmage compare                  the newest run and the last run before it
-    hexmage compare 3f9a @1          the run with this id and the newest run
-    hexmage compare theirs.json @1   a run from another machine and the newest run
-    hexmage compare @2 @1 --json | jq '.metrics[] | select(.verdict == "more than the spread")'`
+    hexmage compare                              the newest run and the run before it
+    hexmage compare 3f9a @1                      the run with id 3f9a and the newest run
+    hexmage compare theirs.json @1               a run from another machine and the newest run
+    hexmage compare @2 @1 --json | jq .metrics   the metrics of the last two runs, as JSON`
 }
 
 // Run compares two runs.

@@ -22,23 +22,23 @@ import (
 
 // compatCmd is `hexmage compat [--soc NAME] [--rules] [--ops] [FILE…]`.
 type compatCmd struct {
-	Files []string `arg:"" optional:"" help:"Files and folders that you want to use together on one device. compat prints conflicts between these files and, with --soc, conflicts with that SoC."`
+	Files []string `arg:"" optional:"" help:"Print conflicts between these files and folders on one device. --soc also prints conflicts with the SoC."`
 	Rules bool     `help:"List the rules that decide which releases work together."`
-	Ops   bool     `help:"List the ONNX operations with the data types that the NPU supports, and replacements for unsupported operations. Needs --soc."`
+	Ops   bool     `help:"List the ONNX operations and data types that the NPU supports. Also lists replacements for unsupported operations. Needs --soc."`
 }
 
 // Help returns the examples of `hexmage compat --help`.
 func (*compatCmd) Help() string {
 	return `Examples:
 
-    hexmage compat                       all SoCs, with the first SDK releases that support them
+    hexmage compat                       all SoCs, and the first SDK releases for each SoC
 
     hexmage compat --soc SM8750          compatible releases of QAIRT, Hexagon SDK and NDK
-    hexmage compat --soc SM8750 --json   the same as JSON
+    hexmage compat --soc SM8750 --json   compatible releases, as JSON
     hexmage compat --soc SM8750 --ops    ONNX operations that the NPU of this SoC supports
 
     hexmage compat --rules               all compatibility rules
-    hexmage compat --soc SM8750 push/    conflicts between the libraries and contexts in push/, and with this SoC`
+    hexmage compat --soc SM8750 push/    conflicts between the files in push/, and with SM8750`
 }
 
 // Run prints which SoCs, toolchains and releases work together, with reasons.

@@ -23,7 +23,7 @@ var completions embed.FS
 
 // completionCmd is `hexmage completion SHELL`.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"Your shell: bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Print the script for this shell: bash, zsh or fish."`
 }
 
 // Help returns the examples of `hexmage completion --help`.

@@ -33,9 +33,9 @@ import (
 // debugCmd is `hexmage device debug PIPELINE [STEP]`.
 type debugCmd struct {
 	Pipeline string `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
-	Step     string `arg:"" optional:"" help:"Step of kind run: run.NAME, or module.NAME.run.NAME if it is in a module. Default: the only step of kind run."`
+	Step     string `arg:"" optional:"" help:"Debug this step of kind run. Write the step as run.NAME, and a step of a module as module.MODULE.run.NAME. Default: the only step of kind run."`
 	Port     int    `placeholder:"N" help:"Wait for the debugger on port N of this machine. Default: a free port."`
-	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device instead of the device that the pipeline names: a serial from hexmage device list, HOST:PORT, or a name in devices.hcl."`
+	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names."`
 }
 
 // Help returns the examples of `hexmage device debug --help`.
@@ -44,14 +44,15 @@ func (*debugCmd) Help() string {
 stops before its first instruction. hexmage prints an LLDB command, which you run in another terminal to debug the
 program. Then hexmage waits until the program ends or you press Ctrl-C.
 
-On a real phone, LLDB connects to the NDK's lldb-server. On the simulated phone, it connects to qemu. See docs/debug.md.
+On a real phone, LLDB connects to the NDK's lldb-server. On the simulated phone, LLDB connects to qemu. See
+docs/debug.md.
 
 Examples:
 
-    hexmage device debug qwen3-aot-v79                                   on the device of the default profile
-    hexmage device debug qwen3-aot-v79 --port 5039                       with port 5039 for LLDB
-    hexmage device debug qwen3-aot-v79 --json                            JSON for an editor
-    hexmage device debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   on a phone`
+    hexmage device debug qwen3-aot-v79                                   debug on the device of the default profile
+    hexmage device debug qwen3-aot-v79 --port 5039                       debug, with port 5039 for LLDB
+    hexmage device debug qwen3-aot-v79 --json                            print JSON for an editor
+    hexmage device debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   debug on a phone`
 }
 
 // Run debugs a program on a device.

@@ -28,24 +28,24 @@ type deviceCmd struct {
 	List     deviceListCmd     `cmd:"" help:"List devices, and whether hexmage can use them."`
 	Info     deviceInfoCmd     `cmd:"" help:"Describe a device: SoC, arch, memory, temperatures."`
 	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
-	Pair     devicePairCmd     `cmd:"" help:"Pair this machine with a device."`
+	Pair     devicePairCmd     `cmd:"" help:"Pair this machine with a device, for a connection over the network."`
 	Push     devicePushCmd     `cmd:"" help:"Copy new and changed files to a device."`
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
-	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Start a program of a pipeline on a device, so that LLDB can debug it."`
-	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" soc:"SoC of the phone, such as SM8650. Default: SM8750." help:"Run a simulated phone until you press Ctrl-C."`
+	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Debug a program of a pipeline on a device with LLDB."`
+	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" soc:"Simulate a phone with this SoC. Example: SM8650. Default: SM8750." help:"Run a simulated phone until you press Ctrl-C."`
 	Clean    deviceCleanCmd    `cmd:"" help:"Remove the files that hexmage keeps on a device."`
 }
 
 // Help returns the examples of `hexmage device --help`.
 func (*deviceCmd) Help() string {
-	return `If several devices are connected, choose one with --serial or ANDROID_SERIAL. The serial of a Linux board is
+	return `If several devices are connected, choose one with --serial or $ANDROID_SERIAL. The serial of a Linux board is
 its address, ssh://USER@HOST:PORT. To give devices names, or to use devices of other adb servers, edit
 ~/.config/hexmage/devices.hcl.
 
-hexmage uses your adb server at ADB_SERVER_SOCKET, else at port ANDROID_ADB_SERVER_PORT, else at port 5037. If the
-server is not running, hexmage starts it with adb from PATH, from ANDROID_HOME, or from toolchain adb. See
+hexmage uses your adb server at $ADB_SERVER_SOCKET, else at port $ANDROID_ADB_SERVER_PORT, else at port 5037. If the
+server is not running, hexmage starts it with adb from $PATH, from $ANDROID_HOME, or from toolchain adb. See
 docs/devices.md and docs/boards.md.
 
 Examples:
@@ -61,7 +61,7 @@ Examples:
 
 // deviceTarget has the flags that choose a device.
 type deviceTarget struct {
-	Serial string `short:"s" placeholder:"SERIAL" help:"Use this device: a serial from hexmage device list, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: ANDROID_SERIAL, else the only connected device."`
+	Serial string `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: $ANDROID_SERIAL, else the only connected device."`
 }
 
 // open finds the device.
@@ -117,16 +117,16 @@ func archOf(c *toolchains.Catalog, i devinfo.Info) string {
 // deviceShellCmd is `hexmage device shell [COMMAND…]`.
 type deviceShellCmd struct {
 	deviceTarget
-	Command []string `arg:"" optional:"" passthrough:"" help:"Command with its arguments, or a command line in quotes. Default: the device's shell reads commands from standard input."`
+	Command []string `arg:"" optional:"" passthrough:"" help:"Command with its arguments, or a command line in quotes. Default: commands from standard input."`
 }
 
 // Help returns the examples of `hexmage device shell --help`.
 func (*deviceShellCmd) Help() string {
-	return `If you give one argument, the device's shell runs it as a command line. If you give several arguments, the
-first argument is the command, and the others are its arguments. Write hexmage's flags before the command.
+	return `One argument is a command line for the device's shell. Several arguments are one command with its
+arguments. Write hexmage's flags before the command.
 
-The command has no terminal. Its standard output and standard error stay separate. hexmage exits with the exit code of
-the command.
+The command runs without a terminal, with separate standard output and standard error. hexmage exits with the exit code
+of the command.
 
 Examples:
 
@@ -170,8 +170,8 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 
 // deviceConnectCmd is `hexmage device connect ADDRESS`.
 type deviceConnectCmd struct {
-	Address string `arg:"" help:"HOST:PORT from the Wireless debugging screen of the device, or HOST for port 5555."`
-	Off     bool   `help:"Disconnect from the device."`
+	Address string `arg:"" help:"HOST:PORT from the Wireless debugging screen of the device. Default port: 5555."`
+	Off     bool   `help:"Disconnect from the device instead."`
 }
 
 // Help returns the examples of `hexmage device connect --help`.
@@ -223,13 +223,13 @@ type devicePairCmd struct {
 // Help returns the examples of `hexmage device pair --help`.
 func (*devicePairCmd) Help() string {
 	return `On the device, open Settings > Developer options > Wireless debugging > Pair device with pairing code. The
-dialog shows the address and the code. Then run hexmage device connect with the address on the Wireless debugging
-screen, which has another port than the address in the dialog.
+dialog shows the address and the code. After pairing, run hexmage device connect with the address on the Wireless
+debugging screen. The port of this address differs from the port in the dialog.
 
 Examples:
 
-    hexmage device pair 192.168.1.7:37099 123456   only pair
-    hexmage device pair 192.168.1.7:37099 123456 && hexmage device connect 192.168.1.7:40555`
+    hexmage device pair 192.168.1.7:37099 123456   pair, with address and code from the dialog
+    hexmage device connect 192.168.1.7:40555       then connect, with the address from the screen`
 }
 
 // Run pairs with a phone.
@@ -364,17 +364,19 @@ func (i deviceInfo) text() (text string) {
 type deviceLogCmd struct {
 	deviceTarget
 	Follow bool     `short:"f" help:"Keep printing new messages until you press Ctrl-C."`
-	All    bool     `help:"Print the whole log. Default: only crashes, and messages that mention NPU software, such as adsprpc, QNN, fastrpc or mllm."`
-	Filter []string `arg:"" optional:"" help:"Print only messages that match these logcat filters, such as adsprpc:V. Default: only crashes and messages about the NPU."`
+	All    bool     `help:"Print the whole log. Default: only crashes and messages about the NPU."`
+	Filter []string `arg:"" optional:"" help:"Pass these filters to logcat. Example: adsprpc:V. Default: only crashes and messages about the NPU."`
 }
 
 // Help returns the examples of `hexmage device log --help`.
 func (*deviceLogCmd) Help() string {
-	return `Examples:
+	return `Messages about the NPU contain a word such as adsprpc, fastrpc or QNN.
+
+Examples:
 
     hexmage device log                              crashes and messages about the NPU
     hexmage device log --all | hexmage diagnose -   find a failure in the whole log
-    hexmage device log -f adsprpc:V '*:F'           keep printing messages of adsprpc, and fatal messages`
+    hexmage device log -f adsprpc:V '*:F'           messages of adsprpc and fatal messages, until Ctrl-C`
 }
 
 // Run prints the device's log.

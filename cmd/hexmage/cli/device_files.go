@@ -31,7 +31,7 @@ type devicePushCmd struct {
 
 // Help returns the examples of `hexmage device push --help`.
 func (*devicePushCmd) Help() string {
-	return `Sends only files that the device does not have. For large files, sends only the changed parts. If the
+	return `Sends only files that the device lacks. For large files, sends only the changed parts. If the
 connection drops, hexmage reconnects and continues.
 
 hexmage also keeps a copy of each sent file in a folder on the device. If the device is full, hexmage removes the least
@@ -41,7 +41,7 @@ Examples:
 
     hexmage device push model.mllm /data/local/tmp/qwen3/model.mllm        copy a file
     hexmage device push out/qwen3-aot-v79 /data/local/tmp/                 copy a folder into /data/local/tmp
-    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent   copy files, print the number of sent bytes`
+    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent   copy two files, and print the number of sent bytes`
 }
 
 // Run copies files to a device.
@@ -173,12 +173,12 @@ func (a *app) leaseDevice(ctx context.Context, dev transport.Device) (*lease.Lea
 type devicePullCmd struct {
 	deviceTarget
 	Remote string `arg:"" help:"File or folder on the device."`
-	Local  string `arg:"" optional:"" default:"." help:"Destination on this machine. If <local> is an existing folder, the file goes into this folder. Default: the working directory."`
+	Local  string `arg:"" optional:"" default:"." help:"Destination on this machine. If <local> is an existing folder, the files go into this folder. Default: the working directory."`
 }
 
 // Help returns the examples of `hexmage device pull --help`.
 func (*devicePullCmd) Help() string {
-	return `If the destination exists, replaces it only after the transfer is complete.
+	return `Replaces an existing file only after the transfer is complete.
 
 Examples:
 

@@ -19,12 +19,12 @@ type deviceListCmd struct{}
 
 // Help returns the examples of `hexmage device list --help`.
 func (*deviceListCmd) Help() string {
-	return `First lists the devices that devices.hcl names, then the other devices of your adb server.
+	return `Lists the devices in devices.hcl, then the other devices of your adb server.
 
 Examples:
 
     hexmage device list   one line for each device
-    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'   serials of devices with this SoC`
+    hexmage device list --json | jq -r '.[] | select(.soc == "SM8750") | .serial'   serials of all SM8750 devices`
 }
 
 // stateUnusable is the state of an unusable device of devices.hcl.

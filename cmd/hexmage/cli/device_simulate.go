@@ -24,21 +24,23 @@ import (
 // deviceSimulateCmd is `hexmage device simulate`.
 type deviceSimulateCmd struct {
 	Port     int      `placeholder:"N" help:"Listen on 127.0.0.1:N. This address is the serial of the phone. Default: a free port."`
-	Serialno string   `placeholder:"TEXT" help:"Set the phone's property ro.serialno. Default: EMU and the port, such as EMU5555."`
-	Data     string   `placeholder:"DIR" help:"Keep the phone's folder /data in DIR on this machine. Default: a temporary folder."`
-	Linux    bool     `help:"Also run programs for arm64 Linux. Adds the libraries of a Linux distribution, libcdsprpc.so and the program qnn-load. Qualcomm's QNN runtime works, but its DSP code does not."`
-	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Simulate a fault from the list above, such as drop-every=20MB. May be repeated."`
+	Serialno string   `placeholder:"TEXT" help:"Set the phone's property ro.serialno to TEXT. Default: EMU and the port, such as EMU5555."`
+	Data     string   `placeholder:"DIR" help:"Keep the phone's folder /data in folder DIR of this machine. Default: a temporary folder."`
+	Linux    bool     `help:"Also run programs for arm64 Linux. Adds the libraries of a Linux distribution, libcdsprpc.so and the program qnn-load. Qualcomm's QNN runtime works, but Qualcomm's DSP code does not."`
+	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Simulate a fault from the list above. Example: drop-every=20MB. May be repeated."`
 	Connect  bool     `help:"Connect your adb server to the phone while it runs."`
 	Log      bool     `help:"Print the output of the phone and its DSP."`
-	Stdin    bool     `help:"Read commands from standard input, one on each line: unplug, unplug 10s or reboot. At the end of the input, the phone stops."`
+	Stdin    bool     `help:"Read commands from standard input, one per line: unplug, unplug 10s or reboot. The phone stops at the end of the input."`
 }
 
 // Help returns the faults and the examples of `hexmage device simulate --help`.
 func (*deviceSimulateCmd) Help() string {
 	var b strings.Builder
 	b.WriteString(`qemu runs the AArch64 programs and the DSP code of the phone. The phone has its own file system, and
-cannot read the files of this machine. The first start builds the programs of the phone, so later starts are faster. See
+cannot read the files of this machine. The first start takes longer, because hexmage builds the programs of the phone. See
 docs/devices.md.
+
+In the list of faults, SIZE is a number of bytes, such as 20MB. DURATION is a time, such as 2s.
 
 Faults:
 
@@ -49,14 +51,14 @@ Faults:
 	b.WriteString(`
 Examples:
 
-    hexmage device simulate --connect                                   then, in another terminal: hexmage device info
+    hexmage device simulate --connect                                   a phone that your adb server lists
     hexmage device simulate --soc SM8650 --port 5555 --data ~/phone     a phone that keeps its files in ~/phone
     hexmage device simulate --fault drop-every=20MB --fault refuse=2s   a bad cable
     hexmage device simulate --fault wedge-dsp                           an unresponsive DSP; adb reboot recovers it
 
-    hexmage device simulate --linux                                     then, on the phone: qnn-load libQnnHtp.so
-    hexmage device simulate --stdin                                     then type: unplug 10s
-    (sleep 60; echo unplug 5s; sleep 60) | hexmage device simulate --stdin --json`)
+    hexmage device simulate --linux                                     a phone that also runs arm64 Linux programs
+    hexmage device simulate --stdin                                     a phone that you unplug with the command unplug 10s
+    (sleep 60; echo unplug 5s; sleep 60) | hexmage device simulate --stdin   a phone that is unplugged after a minute`)
 	return b.String()
 }
 

@@ -22,19 +22,19 @@ import (
 
 // diagnoseCmd is `hexmage diagnose FILE|-`.
 type diagnoseCmd struct {
-	File string `arg:"" help:"Log of a compiler, another tool, hexmage run or logcat. - reads standard input."`
+	File string `arg:"" help:"Log of a tool, such as hexmage run, logcat or a compiler. Write - for standard input."`
 }
 
 // Help returns the examples of `hexmage diagnose --help`.
 func (*diagnoseCmd) Help() string {
-	return `Searches the log for known failures. Prints the failure that caused the others first. For each failure,
-prints the cause, the remedy, the line in the log, and the meaning of error codes. Also counts harmless lines that look
-like errors.
+	return `Searches the log for known failures. For each failure, prints the cause, the remedy, the line in the
+log, and the meaning of error codes. The first failure is the likely cause of the others. Also counts harmless lines
+that look like errors.
 
 When a step fails, hexmage run prints the same diagnosis. docs/diagnosis.md lists the known failures. To describe
 failures of your own, add files such as diagnosis/own.hcl to the workspace.
 
-Exits with 1 if the log contains a known or unknown failure, else with 0.
+Exits with 1 if the log contains a failure, else with 0.
 
 Examples:
 
@@ -42,7 +42,7 @@ Examples:
     adb logcat -d | hexmage diagnose -                              the log of a phone
 
     hexmage diagnose run.log --json | jq -r '.findings[0].remedy'   only the remedy
-    hexmage show error 0x80000406                                   an error code of QNN, FastRPC or Windows`
+    hexmage show error 0x80000406                                   the meaning of an error code, without a log`
 }
 
 // Run diagnoses a log.

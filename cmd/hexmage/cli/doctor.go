@@ -22,8 +22,8 @@ type doctorCmd struct {
 
 // Help returns the examples of `hexmage doctor --help`.
 func (*doctorCmd) Help() string {
-	return `Exits with 1 if something is missing. Without --profile, SDKs and tools that only the device profile needs are
-optional: doctor lists them, and does not exit with 1.
+	return `Exits with 1 if something required is missing. SDKs and tools that only profile device
+needs are optional by default, and required with --profile device.
 
 Examples:
 

@@ -15,21 +15,22 @@ import (
 
 // envCmd is `hexmage env [PIPELINE | TOOLCHAIN[@VERSION]…]`.
 type envCmd struct {
-	Names []string `arg:"" optional:"" help:"Either one pipeline, for all SDKs that the pipeline uses, or one or more toolchains, each as NAME or NAME@VERSION. Default: qairt, hexagon and ndk."`
-	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Print the variables for this shell: bash, zsh, sh or fish, or as json. Default: bash."`
+	Names []string `arg:"" optional:"" help:"Print variables for all SDKs of one pipeline, or for these toolchains. Write a toolchain as qairt for the default release, or as qairt@2.41.0.251128. Default: qairt, hexagon and ndk."`
+	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Print commands for this shell: bash, zsh, sh or fish. --shell=json prints JSON. Default: bash."`
 }
 
 // Help returns the examples of `hexmage env --help`.
 func (*envCmd) Help() string {
-	return `Prints the variables that the SDKs' own setup scripts set. Downloads missing SDKs. You can run the command
-in one shell several times: it adds each folder to PATH once, and replaces the folders of other releases.
+	return `The commands set the same variables as the SDKs' own setup scripts. hexmage downloads missing SDKs. You
+can run hexmage env several times in one shell: PATH gets each folder once, and the folders of only one release of
+each SDK.
 
 Examples:
 
-    eval "$(hexmage env qwen3-aot-v79)"                        then run: make -C out/qwen3-aot-v79/makefile htp_v79
-    eval "$(hexmage env qairt@2.31.0.250130 hexagon)"          two toolchains, without a pipeline
-    hexmage env qairt --shell fish | source                    in the shell fish
-    hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT   only the variable QAIRT_SDK_ROOT`
+    eval "$(hexmage env qwen3-aot-v79)"                        set variables for all SDKs of a pipeline
+    eval "$(hexmage env qairt@2.31.0.250130 hexagon)"          set variables for two toolchains
+    hexmage env qairt --shell fish | source                    set variables in fish
+    hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT   print only the value of QAIRT_SDK_ROOT`
 }
 
 // Run fetches missing toolchains and prints lines for a shell, as in eval "$(hexmage env qwen3-aot-v79)".

@@ -23,18 +23,19 @@ import (
 // explainCmd is `hexmage explain PIPELINE [STEP [ACTION]]`.
 type explainCmd struct {
 	Pipeline string `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
-	Step     string `arg:"" optional:"" help:"Step: KIND.NAME, or module.NAME.KIND.NAME if it is in a module. KIND.NAME[\"KEY\"] is one instance of a step with for_each. Default: all steps."`
-	Action   string `arg:"" optional:"" help:"Action of the step, with the name that hexmage plan prints. Default: all actions."`
+	Step     string `arg:"" optional:"" help:"Explain only this step. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. KIND.NAME[\"KEY\"] is one instance of a step with for_each. Default: all steps."`
+	Action   string `arg:"" optional:"" help:"Explain only this action of the step. hexmage plan -v prints the names of actions. Default: all actions."`
 }
 
 // Help returns the examples of `hexmage explain --help`.
 func (*explainCmd) Help() string {
-	return `Runs nothing. For each action that the next run will execute, lists the arguments and input files that
-changed since the last run. For each action that the last run executed, lists the changes that made it run.
+	return `An action is one command of a step. For each action that will run, lists the arguments and input files
+that changed since the last run. For each action that the last run executed, lists the changes that caused the
+execution.
 
 Examples:
 
-    hexmage explain qwen3-aot-v79                                 all actions that will run, or that ran last time
+    hexmage explain qwen3-aot-v79                                 the actions that will run, and the actions that ran last
     hexmage explain qwen3-aot-v79 module.aot.oppackage.llama      the actions of one step
     hexmage explain qwen3-aot-v79 module.aot.context.llm --json   the actions of one step as JSON
 

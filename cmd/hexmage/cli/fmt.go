@@ -13,8 +13,8 @@ import (
 
 // fmtCmd is `hexmage fmt [FILE…]`.
 type fmtCmd struct {
-	Files []string `arg:"" optional:"" help:"Files to format. Default: all .hcl files in pipelines/ and modules/."`
-	Check bool     `help:"List unformatted files instead of formatting them, and exit with 1 if there are any."`
+	Files []string `arg:"" optional:"" help:"Format these files. Default: all .hcl files in pipelines/ and modules/."`
+	Check bool     `help:"Only list unformatted files, and exit with 1 if there are any."`
 }
 
 // Help returns the examples of `hexmage fmt --help`.

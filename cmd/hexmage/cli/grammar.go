@@ -88,7 +88,7 @@ func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
 	return kong.Must(grammar, append([]kong.Option{
 		kong.Name("hexmage"),
 		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. " +
-			"Caches every result. To begin: hexmage init"),
+			"Caches every result. To begin, run: hexmage init"),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),

@@ -20,8 +20,8 @@ import (
 type ideCmd struct {
 	Folder string `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package, which contains the folders src and include. Default: the working directory."`
 	packageFlags
-	Pipeline  string `placeholder:"NAME" help:"Use the toolchains and the target of this pipeline. Default: the default releases of toolchains qairt, hexagon and ndk."`
-	Workspace string `placeholder:"FOLDER" help:"Write VS Code settings for this folder, which is the folder that you open in VS Code. Default: <dir>."`
+	Pipeline  string `placeholder:"NAME" help:"Use the toolchains and the target of this pipeline. Default: the default releases of qairt, hexagon and ndk."`
+	Workspace string `placeholder:"DIR" help:"Write VS Code settings to DIR, the folder that you open in VS Code. Default: <dir>."`
 }
 
 // Run fetches missing toolchains and writes files for an editor.
@@ -227,12 +227,12 @@ func (*ideCmd) Help() string {
 	return `Writes .hexmage/compile_commands.json, a section of .clangd, and .vscode/settings.json. Keeps your own
 settings in these files. Run the command again after you add source files.
 
-clangd shows the code as compiled for one target. This is the first target of --arch, else the target of --pipeline,
+clangd shows the code as compiled for one target: the first target of --arch, else the target of --pipeline,
 else the newest Hexagon arch.
 
 Examples:
 
     hexmage ide LLaMAPackage                                          the Hexagon code of the ops
     hexmage ide LLaMAPackage --arch htp_aarch64                       the CPU reference code of the ops
-    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .   with the SDKs of a pipeline`
+    hexmage ide LLaMAPackage --pipeline qwen3-aot-v79 --workspace .   the Hexagon code, with the SDKs of a pipeline`
 }

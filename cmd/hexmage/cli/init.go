@@ -35,35 +35,35 @@ var templates embed.FS
 
 // initCmd is `hexmage init [DIR]`.
 type initCmd struct {
-	In       string   `arg:"" optional:"" name:"dir" help:"Folder of the workspace. Default: the workspace that contains the working directory, else the working directory."`
-	Op       string   `placeholder:"FOLDER" help:"Write a pipeline for an op package. FOLDER is the folder of the op package, or the name of a new op."`
-	Model    string   `placeholder:"PATH" help:"Write a pipeline for a model. PATH is a Hugging Face folder or a GGUF file of a language model, or an ONNX file."`
-	SDK      []string `name:"sdk" placeholder:"FOLDER" help:"Use the QAIRT, Hexagon SDK or NDK that is installed in FOLDER, with or without --op. May be repeated."`
+	In       string   `arg:"" optional:"" name:"dir" help:"Folder of the workspace, which contains the folder pipelines/. Default: the workspace of the working directory, else the working directory."`
+	Op       string   `placeholder:"OP" help:"Write a pipeline for an op package. OP is the folder of the op package, or the name of a new op."`
+	Model    string   `placeholder:"PATH" help:"Write a pipeline for a model. PATH is a Hugging Face folder, a GGUF file or an ONNX file."`
+	SDK      []string `name:"sdk" placeholder:"DIR" help:"Use the QAIRT, Hexagon SDK or NDK in DIR. Can be combined with --op. May be repeated."`
 	Lab      bool     `help:"Write a pipeline that measures the speed of a program on phones."`
-	CI       string   `name:"ci" placeholder:"HOST" enum:",github,gitlab" default:"" help:"Also write a configuration for CI on github or gitlab."`
-	Name     string   `placeholder:"NAME" help:"Name the pipeline. Default: a name derived from the op package or model."`
-	Arch     string   `placeholder:"ARCH" help:"Describe a SoC that is not in hexmage's catalog: its Hexagon arch, such as v81. Needs --soc and --soc-model."`
-	SoCModel int      `name:"soc-model" placeholder:"N" help:"Describe a SoC that is not in hexmage's catalog: its soc_model, a number in QNN, such as 69. Needs --soc and --arch."`
-	VTCM     int      `name:"vtcm" placeholder:"MB" help:"Describe a SoC that is not in hexmage's catalog: its VTCM size in MB, such as 8. Default: unknown."`
+	CI       string   `name:"ci" placeholder:"HOST" enum:",github,gitlab" default:"" help:"Also write a configuration for CI. HOST is github or gitlab."`
+	Name     string   `placeholder:"NAME" help:"Set the name of the pipeline. Default: a name derived from the op package or model."`
+	Arch     string   `placeholder:"ARCH" help:"Set the Hexagon arch of a SoC that hexmage's catalog lacks. Example: v81. Needs --soc and --soc-model."`
+	SoCModel int      `name:"soc-model" placeholder:"N" help:"Set the soc_model (QNN's number) of a SoC that hexmage's catalog lacks. Example: 69. Needs --soc and --arch."`
+	VTCM     int      `name:"vtcm" placeholder:"MB" help:"Set the VTCM size of a SoC that hexmage's catalog lacks. Unit: MB. Example: 8. Default: unknown."`
 	Print    bool     `help:"Print the files instead of writing them."`
 }
 
 // Help returns the examples of `hexmage init --help`.
 func (*initCmd) Help() string {
-	return `Writes a short pipeline, which runs as it is, and prints the commands to run it. Without flags, the pipeline
-is a small example. Does not change existing files.
+	return `Writes a short pipeline that runs without changes. Prints the commands to run the pipeline. Without
+flags, writes a small example. Does not change existing files.
 
 Examples:
 
     hexmage init                                           a small example
-    hexmage init --op Scale                                a new op, in the op package of the workspace or in a new one
-    hexmage init --op LLaMAPackage --soc SM8650            an existing op package, for this SoC
-    hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT   an existing op package, with this SDK
+    hexmage init --op Scale                                a new op, in the workspace's op package or in a new op package
+    hexmage init --op LLaMAPackage --soc SM8650            an existing op package, for SM8650
+    hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT   an existing op package, with an installed SDK
 
     hexmage init --model Qwen3-0.6B                        a model in a Hugging Face folder, on Qualcomm's emulator
-    hexmage init --model net.onnx --print                  print the files for an ONNX model, and write none
+    hexmage init --model net.onnx --print                  print the files for an ONNX model
     hexmage init bench --lab --ci gitlab                   a speed measurement in folder bench, with GitLab CI
-    hexmage init --soc SM9950 --arch v81 --soc-model 113   a small example, for a SoC that is not in the catalog`
+    hexmage init --soc SM9950 --arch v81 --soc-model 113   a small example, for a SoC that the catalog lacks`
 }
 
 // newFile is a file that init writes, with its slash path in the workspace.

@@ -9,12 +9,12 @@ import (
 
 // inspectCmd is `hexmage inspect FILE…`.
 type inspectCmd struct {
-	Files []string `arg:"" help:"Libraries, op packages, context binaries, models, and SDKs as folders or zips. You can also give a folder with such files."`
+	Files []string `arg:"" help:"Inspect these files and folders: libraries, op packages, context binaries, models, and SDKs as zips or folders."`
 }
 
 // Help returns the examples of `hexmage inspect --help`.
 func (*inspectCmd) Help() string {
-	return `Recognizes files by their content, not by their names. Does not run, load or unpack them.
+	return `Recognizes files by their content, not by their names. Does not run, load or unpack files.
 
 Examples:
 

@@ -19,32 +19,31 @@ import (
 
 // lockCmd is `hexmage lock [PIPELINE | TOOLCHAIN [RELEASE]]`.
 type lockCmd struct {
-	What    string   `arg:"" optional:"" help:"Toolchain, or a pipeline to pin all its toolchains. Default: all pipelines of the workspace."`
-	Release string   `arg:"" optional:"" help:"Release of the toolchain, such as 2.41.0.251128. Default: the default release in hexmage's catalog."`
-	Upgrade []string `placeholder:"NAME" help:"Replace the existing pins of this toolchain, such as llvm. May be repeated."`
-	Whole   bool     `xor:"parts" help:"Download each whole zip once, and pin the files in it that toolchains use. Later, hexmage downloads only these parts of the zip."`
-	Trust   bool     `name:"trust-parts" xor:"parts" help:"Like --whole, but download only the parts that toolchains use. hexmage cannot verify these parts."`
-	Check   bool     `help:"Only print missing and stale pins, without network, and exit with 2 if there are any."`
+	What    string   `arg:"" optional:"" help:"Pin this toolchain, or the toolchains of this pipeline. Default: the toolchains of all pipelines of the workspace."`
+	Release string   `arg:"" optional:"" help:"Pin this release of the toolchain. Example: 2.41.0.251128. Default: the default release in hexmage's catalog."`
+	Upgrade []string `placeholder:"NAME" help:"Replace the pins of this toolchain. Example: llvm. May be repeated."`
+	Whole   bool     `xor:"parts" help:"Download each whole zip once, and pin the files in the zip that toolchains use. Later, hexmage downloads only these files."`
+	Trust   bool     `name:"trust-parts" xor:"parts" help:"Pin the same files as --whole, but download only these files. hexmage cannot compare these files with the whole zip."`
+	Check   bool     `help:"Only list missing and stale pins, and exit with 2 if there are any. Does not use the network."`
 }
 
 // Help returns the examples of `hexmage lock --help`.
 func (*lockCmd) Help() string {
-	return `A pin is the digest of a download. For each download without a pin, downloads the file once and writes its
-digest to hexmage.lock.hcl. Other commands download only pinned files. Existing pins do not change, except with
---upgrade.
+	return `A pin is the digest of a download. Downloads each file that has no pin, and writes the digest of the file to
+hexmage.lock.hcl. Other commands download only pinned files. Only --upgrade changes existing pins.
 
-Takes the proxy from HTTPS_PROXY, logins from ~/.netrc, and secrets from variables such as HEXMAGE_VAR_token.
-HEXMAGE_MIRRORS="https://from/=https://to/" downloads from a mirror instead. See docs/fetching.md.
+Reads the proxy from $HTTPS_PROXY, logins from ~/.netrc, and secrets from variables such as $HEXMAGE_VAR_token. To use a
+mirror, set HEXMAGE_MIRRORS="https://from/=https://to/". See docs/fetching.md.
 
 Examples:
 
-    hexmage lock                                        toolchains of all pipelines of the workspace
-    hexmage lock qwen3-aot-v79 --profile device         toolchains of one pipeline
-    hexmage lock qairt 2.41.0.251128 --profile device   one release of a toolchain
+    hexmage lock                                        pin the toolchains of all pipelines of the workspace
+    hexmage lock qwen3-aot-v79 --profile device         pin the toolchains of one pipeline
+    hexmage lock qairt 2.41.0.251128 --profile device   pin one release of a toolchain
 
     hexmage lock --whole --profile device onnx-device   pin the files in zips that toolchains use
     hexmage lock --upgrade llvm                         replace the pins of a toolchain
-    hexmage lock --check                                for CI: exit with 2 if a pin is missing or stale`
+    hexmage lock --check                                for CI: list missing and stale pins`
 }
 
 // Run looks up downloads and writes their digests to the workspace's hexmage.lock.hcl. All other commands download only

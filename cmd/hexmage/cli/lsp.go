@@ -29,7 +29,7 @@ import (
 
 // lspCmd is `hexmage lsp`.
 type lspCmd struct {
-	Stdio bool `help:"Use standard input and output. This is the default, and editors may pass the flag."`
+	Stdio bool `help:"Use standard input and output. The server always does this. Some editors pass this flag."`
 }
 
 // Help returns the examples of `hexmage lsp --help`.
@@ -40,7 +40,7 @@ use the network.
 Examples:
 
     hexmage lsp                    serve on standard input and output
-    hexmage lsp --profile device   check pipelines in profile device`
+    hexmage lsp --profile device   serve, and check pipelines in profile device`
 }
 
 // Run serves an editor.

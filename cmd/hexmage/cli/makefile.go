@@ -20,12 +20,12 @@ import (
 
 // packageFlags describe an op package.
 type packageFlags struct {
-	Arch    []string `placeholder:"TARGETS" help:"Compile for these targets, such as htp_v79,htp_aarch64. Default: all targets."`
-	Package string   `placeholder:"NAME" help:"Name the op package. Default: X if src/XInterface.cpp exists, else PackageName in the op config, else the name of <dir>."`
-	HVX     string   `name:"hvx" placeholder:"VERSION" help:"Compile the ops for this HVX version, such as v66. Default: the version of each target."`
-	Define  []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Define a macro for the compiler, such as FAST=1. May be repeated."`
-	Include []string `sep:"none" placeholder:"FOLDER" help:"Add an include folder, relative to <dir>. May be repeated."`
-	Flag    []string `sep:"none" placeholder:"FLAG" help:"Add a compiler flag, such as --flag=-O3. May be repeated."`
+	Arch    []string `placeholder:"TARGET" help:"Compile for this target. Examples: htp_v79, htp_aarch64. May be repeated. Default: all targets."`
+	Package string   `placeholder:"NAME" help:"Set the name of the op package. Default: the part that * matches in src/*Interface.cpp, else PackageName in the op config, else the name of <dir>."`
+	HVX     string   `name:"hvx" placeholder:"VERSION" help:"Compile the ops for this HVX version. Example: v66. Default: the version of each target."`
+	Define  []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Define a macro for the compiler. Example: FAST=1. May be repeated."`
+	Include []string `sep:"none" placeholder:"DIR" help:"Add DIR, relative to <dir>, to the include folders. May be repeated."`
+	Flag    []string `sep:"none" placeholder:"FLAG" help:"Pass FLAG to the compiler. Example: --flag=-O3. May be repeated."`
 }
 
 // read returns the files of an op package's folder, and the chosen targets of the workspace.
@@ -65,9 +65,9 @@ func (f packageFlags) read(a *app, dir string) (oppackage.Package, []oppackage.A
 type makefileCmd struct {
 	Folder string `arg:"" name:"dir" help:"Folder of the op package, which contains the folders src and include."`
 	packageFlags
-	Output    string `short:"o" placeholder:"FILE" help:"Write to FILE, or to standard output if FILE is -. Default: Makefile in <dir>."`
+	Output    string `short:"o" placeholder:"FILE" help:"Write the Makefile to FILE, or to standard output if FILE is -. Default: Makefile in <dir>."`
 	Overwrite bool   `help:"Overwrite a Makefile that hexmage did not write."`
-	Compare   string `placeholder:"MAKEFILE" help:"Compare the commands of MAKEFILE with the commands of hexmage's Makefile, and write nothing."`
+	Compare   string `placeholder:"MAKEFILE" help:"Only compare the commands of MAKEFILE with the commands of hexmage's Makefile. Exit with 1 if a difference has no known reason."`
 }
 
 // madeBy starts the line that marks a generated Makefile.
@@ -229,14 +229,13 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 
 // Help returns the examples of `hexmage makefile --help`.
 func (*makefileCmd) Help() string {
-	return `You can use the Makefile without hexmage. make reads the folders of the SDKs from QAIRT_SDK_ROOT,
-HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT. With --compare, hexmage lists the differences to your Makefile, and gives the
-reasons that it knows.
+	return `The Makefile works without hexmage. make reads the folders of the SDKs from $QAIRT_SDK_ROOT,
+$HEXAGON_SDK_ROOT and $ANDROID_NDK_ROOT. --compare lists the differences from your Makefile, with known reasons.
 
 Examples:
 
     hexmage makefile LLaMAPackage --arch htp_v79,htp_aarch64        write a Makefile for two targets
     hexmage makefile LLaMAPackage -o - | less                       print the Makefile
     hexmage makefile MyPackage --define FAST=1 --flag=-O3           write a Makefile with a macro and a compiler flag
-    hexmage makefile LLaMAPackage --compare LLaMAPackage/Makefile   exit with 1 if a difference has no known reason`
+    hexmage makefile LLaMAPackage --compare LLaMAPackage/Makefile   list the differences from an existing Makefile`
 }

@@ -22,9 +22,9 @@ type patchCmd struct {
 
 // Help returns the examples of `hexmage patch --help`.
 func (*patchCmd) Help() string {
-	return `The changes come from a series: a folder of patches, and of rules that rename identifiers. Each command uses
-only the patches and rules that the SDK needs. In a pipeline, a step of kind patch does the same as hexmage patch apply. See
-docs/patches.md.
+	return `The changes come from a series, which is a folder of patches and rewrite rules. Each command uses only
+the patches and rules that the SDK needs. In a pipeline, a step of kind patch does the same as hexmage patch apply.
+See docs/patches.md.
 
 Examples:
 
@@ -38,8 +38,8 @@ Examples:
 // patchArgs are the arguments of commands that apply a series.
 type patchArgs struct {
 	Source string `arg:"" help:"Folder with the sources of the op package."`
-	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"Adapt the sources to this SDK: the folder of a QAIRT SDK, or a release such as qairt@2.41.0.251128. Default: qairt, the default release."`
-	Series string `placeholder:"NAME" help:"Use this series of patches: the name of a series that hexmage ships, or NAME=FOLDER for a series of your own. Default: the shipped series that matches the sources."`
+	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"Use this SDK. SDK is the folder of a QAIRT SDK, or a release such as qairt@2.41.0.251128. Default: the default release of QAIRT."`
+	Series string `placeholder:"SERIES" help:"Use this series. SERIES is the name of a shipped series, or the name and folder of your own series as NAME=DIR. Default: the shipped series that matches the sources."`
 }
 
 // request opens the files of the arguments.
@@ -169,8 +169,8 @@ type patchCheckCmd struct {
 
 // Help returns the examples of `hexmage patch check --help`.
 func (*patchCheckCmd) Help() string {
-	return `Lists the patches and rules of a series that the SDK needs. A series is a folder of patches, and of rules that
-rename identifiers. Also lists each place in the sources that hexmage patch apply would change. Changes no files. See docs/patches.md.
+	return `The changes come from a series, which is a folder of patches and rewrite rules. Lists the patches and
+rules that the SDK needs, and the places in the sources that they affect. Changes no files. See docs/patches.md.
 
 Examples:
 
@@ -192,13 +192,13 @@ func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
 // patchApplyCmd is `hexmage patch apply SOURCE --sdk SDK [--out DIR]`.
 type patchApplyCmd struct {
 	patchArgs
-	Out string `placeholder:"DIR" help:"Write changed copies of the sources to DIR, and do not change <source>. DIR must be empty or missing."`
+	Out string `placeholder:"DIR" help:"Write a changed copy of the sources to DIR, which must be empty or missing. Default: change the sources in place."`
 }
 
 // Help returns the examples of `hexmage patch apply --help`.
 func (*patchApplyCmd) Help() string {
-	return `Applies the patches and rules of a series that the SDK needs. A series is a folder of patches, and of rules
-that rename identifiers. See docs/patches.md.
+	return `The changes come from a series, which is a folder of patches and rewrite rules. Applies the patches and
+rules that the SDK needs. See docs/patches.md.
 
 Examples:
 
@@ -230,9 +230,8 @@ type patchDiffCmd struct {
 
 // Help returns the examples of `hexmage patch diff --help`.
 func (*patchDiffCmd) Help() string {
-	return `Prints the changes that hexmage patch apply would make, in the unified format of git diff. Changes no files.
-The changes come from a series: a folder of patches, and of rules that rename identifiers. hexmage applies only
-the patches and rules that the SDK needs. See docs/patches.md.
+	return `The changes come from a series, which is a folder of patches and rewrite rules. Prints the changes that
+hexmage patch apply would make, in the format of git diff. Changes no files. See docs/patches.md.
 
 Examples:
 

@@ -220,22 +220,22 @@ func (a *app) sendDiags(diags hcl.Diagnostics) {
 // planCmd is `hexmage plan PIPELINE [STEP…]`.
 type planCmd struct {
 	Pipeline string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
-	Steps    []string `arg:"" optional:"" help:"Plan only these steps and their dependencies. Write a step as KIND.NAME, or as module.NAME.KIND.NAME if it is in a module. Default: all steps."`
+	Steps    []string `arg:"" optional:"" help:"Plan only these steps and their dependencies. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. Default: all steps."`
 }
 
 // Help returns the examples of `hexmage plan --help`.
 func (*planCmd) Help() string {
-	return `For each step, prints whether it will run, why, and how long its last run took. Then prints the total size
-of downloads, results and transfers to phones. Sizes and times are estimates from earlier runs and the lock file: ~ 2 GB
-means about 2 GB, > 2 GB means more than 2 GB.
+	return `For each step, prints whether and why the step will run, and how long its last run took. Then prints the
+total size of downloads, results and transfers to phones. All sizes and times are estimates. ~ 2 GB means about 2
+GB, and > 2 GB means more than 2 GB.
 
-Also checks memory, disk space, programs and phones. If this machine cannot run the pipeline, prints the missing parts and
-exits with 2.
+Also checks memory, disk space, programs and phones. If this machine cannot run the pipeline, lists the missing parts
+and exits with 2.
 
 Examples:
 
     hexmage plan qwen3-aot-v79                                   the steps that will run
-    hexmage plan qwen3-aot-v79 -v                                also print commands, inputs and outputs
+    hexmage plan qwen3-aot-v79 -v                                the steps, with commands, inputs and outputs
     hexmage plan qwen3-aot-v79 module.aot.context.llm            one step and its dependencies
 
     hexmage plan qwen3-aot-v79 --profile device                  a run on a phone, before you install the SDKs
@@ -282,7 +282,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 // graphCmd is `hexmage graph PIPELINE`.
 type graphCmd struct {
 	Pipeline string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
-	Steps    []string `arg:"" optional:"" help:"Print only these steps and their dependencies. Write a step as KIND.NAME, or as module.NAME.KIND.NAME if it is in a module. Default: all steps."`
+	Steps    []string `arg:"" optional:"" help:"Print only these steps and their dependencies. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. Default: all steps."`
 }
 
 // Help returns the examples of `hexmage graph --help`.
@@ -313,7 +313,7 @@ type validateCmd struct {
 
 // Help returns the examples of `hexmage validate --help`.
 func (*validateCmd) Help() string {
-	return `Checks syntax, names, types and values. Does not run steps, and does not need SDKs.
+	return `Checks syntax, names, types and values. Runs no steps, and needs no SDKs.
 
 Examples:
 

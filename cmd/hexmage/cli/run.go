@@ -35,8 +35,8 @@ Examples:
 
     hexmage run qwen3-aot-v79                               all steps
     hexmage run qwen3-aot-v79 module.aot.oppackage.llama    one step and its dependencies
-    hexmage run qwen3-aot-v79 --var prompt="Who are you?"   another value for the variable prompt
-    hexmage run qwen3-aot-v79 --profile device              with the real SDKs, on a phone
+    hexmage run qwen3-aot-v79 --var prompt="Who are you?"   all steps, with a new value for the variable prompt
+    hexmage run qwen3-aot-v79 --profile device              all steps, with the real SDKs and on a phone
     hexmage run qwen3-aot-v79 --json | jq .event            the types of all events`
 }
 

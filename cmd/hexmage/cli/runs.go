@@ -23,13 +23,12 @@ import (
 type runsCmd struct {
 	Pipeline string `arg:"" optional:"" help:"List only runs of this pipeline. Default: runs of all pipelines."`
 	Number   int    `short:"n" default:"20" placeholder:"N" help:"List at most N runs. 0 lists all runs. Default: 20."`
-	Export   string `placeholder:"RUN" help:"Print this run as JSON. On another machine, hexmage compare and hexmage report read this JSON from a file."`
+	Export   string `placeholder:"RUN" help:"Print this run as JSON, for hexmage compare and hexmage report on another machine. RUN is @N or an id from the list. The first four digits of an id suffice."`
 }
 
 // Help returns the examples of `hexmage runs --help`.
 func (*runsCmd) Help() string {
-	return `If everything was up to date in a run, the list does not contain this run. RUN is an id from the list or at
-least the first four digits of an id, such as 3f9a. @1 is the newest run, @2 is the second newest run, and so on.
+	return `The list omits runs that found everything up to date. @1 is the newest run, and @2 is the second newest run.
 
 Examples:
 

@@ -17,14 +17,14 @@ import (
 // showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show kinds`, `hexmage show facts`, `hexmage show module NAME`,
 // and `hexmage show [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
-	What    string `arg:"" help:"Name of a pipeline, kind, SoC, arch, toolchain or failure, or an error code. If several things have this name, write a type first: kind, soc, arch, toolchain or error. Before the name of a module, always write module. The word kinds lists all kinds of steps, and the word facts prints all facts."`
-	Address string `arg:"" optional:"" help:"Part of the pipeline: a step (KIND.NAME or module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME or module.NAME. Default: an overview of the pipeline. If <what> is a type, <address> is the name."`
+	What    string `arg:"" help:"Name of a pipeline, kind, SoC, arch, toolchain or failure, or an error code. If several things have the same name, write the type before the name: kind, soc, arch, toolchain or error. Always write module before the name of a module. The word kinds lists all kinds of steps, and the word facts prints all facts."`
+	Address string `arg:"" optional:"" help:"Part of the pipeline. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. Write other parts as toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME or module.NAME. Default: an overview of the pipeline. After a type such as kind, <address> is a name."`
 }
 
 // Help returns the examples of `hexmage show --help`.
 func (*showCmd) Help() string {
-	return `Does not run steps. If a step has for_each, its address KIND.NAME shows all instances, and KIND.NAME["KEY"]
-shows one.
+	return `Runs no steps. A step with for_each has several instances: KIND.NAME shows all instances, and
+KIND.NAME["KEY"] shows one instance.
 
 Examples:
 
@@ -37,7 +37,7 @@ Examples:
     hexmage show module mllm-aot                        a shipped module: variables and outputs
     hexmage show module ./modules/ops                   a module in a folder
 
-    hexmage show SM8750                                 a SoC: arch and numbers, with the source of each fact
+    hexmage show SM8750                                 a SoC: arch, soc_model, VTCM size, and the source of each fact
     hexmage show arch v79                               a Hexagon arch: features, SDKs, SoCs
     hexmage show toolchain qairt                        a toolchain: releases, and the source of the default release
 

@@ -31,7 +31,7 @@ import (
 // toolchainCmd is `hexmage toolchain …`.
 type toolchainCmd struct {
 	List   toolchainListCmd   `cmd:"" help:"List releases of toolchains, and whether this machine has them."`
-	Fetch  toolchainFetchCmd  `cmd:"" takes:"var,build" var:"Set a variable that a source needs, such as a token. May be repeated." help:"Download, verify and unpack toolchains."`
+	Fetch  toolchainFetchCmd  `cmd:"" takes:"var,build" var:"Set a variable that a download needs. Example: token=SECRET. May be repeated." help:"Download, verify and unpack toolchains."`
 	Verify toolchainVerifyCmd `cmd:"" help:"Check that a toolchain or an SDK folder is complete."`
 	Path   toolchainPathCmd   `cmd:"" help:"Print the folder of a toolchain."`
 }
@@ -45,7 +45,7 @@ func (*toolchainCmd) Help() string {
 
     hexmage toolchain fetch ndk@r28b --profile device   download Google's NDK
     hexmage toolchain verify $QNN_SDK_ROOT              check an installed SDK
-    make -C src SDK="$(hexmage toolchain path qairt)"   use a release in your own build`
+    make -C src SDK="$(hexmage toolchain path qairt)"   one release, in your own build`
 }
 
 // wanted is a release from the command line: NAME[@VERSION].
@@ -240,13 +240,14 @@ func locations(ctx context.Context, instances []*plan.Instance, res engine.Resul
 
 // toolchainFetchCmd is `hexmage toolchain fetch NAME[@VERSION]…`.
 type toolchainFetchCmd struct {
-	Names  []string `arg:"" help:"Toolchains in hexmage's catalog: NAME for the default release, or NAME@VERSION."`
-	Source string   `placeholder:"KIND" help:"Use only this kind of source: such as archive, deb, git or installed. Default: all sources for the profile."`
+	Names  []string `arg:"" help:"Toolchains in hexmage's catalog, such as ndk@r28b. A name without a version means the default release."`
+	Source string   `placeholder:"KIND" help:"Use only sources of this kind: archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc. Default: all sources for the profile."`
 }
 
 // Help returns the examples of `hexmage toolchain fetch --help`.
 func (*toolchainFetchCmd) Help() string {
-	return `Unpacks the toolchains into hexmage's cache. Pipelines use them from the cache, without another download.
+	return `Unpacks the toolchains into hexmage's cache. Pipelines use the toolchains in the cache, and do not
+download them again.
 
 Examples:
 
@@ -302,18 +303,18 @@ func rounds[T any](all []T, name func(T) string) (out [][]T) {
 
 // toolchainPathCmd is `hexmage toolchain path NAME[@VERSION]`.
 type toolchainPathCmd struct {
-	Name   string `arg:"" help:"Toolchain in hexmage's catalog: NAME for the default release, or NAME@VERSION."`
-	Source string `placeholder:"KIND" help:"Use only this kind of source: such as archive, deb, git or installed. Default: all sources for the profile."`
+	Name   string `arg:"" help:"Toolchain in hexmage's catalog, such as ndk@r28b. A name without a version means the default release."`
+	Source string `placeholder:"KIND" help:"Use only sources of this kind: archive, deb, embedded, installed, manual, maven, pypi, python, qpm or qsc. Default: all sources for the profile."`
 }
 
 // Help returns the examples of `hexmage toolchain path --help`.
 func (*toolchainPathCmd) Help() string {
-	return `If this machine does not have the toolchain, prints the command that fetches it, and exits with 2.
+	return `If this machine lacks the toolchain, prints the command to fetch the toolchain, and exits with 2.
 
 Examples:
 
     hexmage toolchain path qairt                                      the default release
-    make -C src SDK="$(hexmage toolchain path qairt@2.41.0.251128)"   use a release in your own build`
+    make -C src SDK="$(hexmage toolchain path qairt@2.41.0.251128)"   one release, in your own build`
 }
 
 // Run prints the folder of a toolchain.
@@ -370,14 +371,14 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 
 // toolchainListCmd is `hexmage toolchain list [NAME…]`.
 type toolchainListCmd struct {
-	Names []string `arg:"" optional:"" help:"List all releases of these toolchains. Default: list all toolchains."`
+	Names []string `arg:"" optional:"" help:"List only releases of these toolchains. Default: releases of all toolchains."`
 }
 
 // Help returns the examples of `hexmage toolchain list --help`.
 func (*toolchainListCmd) Help() string {
 	return `Examples:
 
-    hexmage toolchain list         all toolchains
+    hexmage toolchain list         all releases of all toolchains
     hexmage toolchain list qairt   all releases of one toolchain`
 }
 

@@ -16,8 +16,8 @@ import (
 
 // toolchainVerifyCmd is `hexmage toolchain verify NAME|DIR`.
 type toolchainVerifyCmd struct {
-	What string `arg:"" help:"Toolchain in hexmage's catalog (NAME for the default release, or NAME@VERSION), or the folder of an SDK."`
-	As   string `placeholder:"NAME[@VERSION]" help:"Check that the folder contains this release. Default: the release that files of the SDK name."`
+	What string `arg:"" help:"Folder of an SDK, or a toolchain in hexmage's catalog, such as ndk@r28b. A name without a version means the default release."`
+	As   string `placeholder:"NAME[@VERSION]" help:"Check that the folder contains this toolchain or release. Example: qairt@2.41.0.251128. Default: the release that the SDK's own files state."`
 }
 
 // Help returns the examples of `hexmage toolchain verify --help`.
@@ -26,9 +26,9 @@ func (*toolchainVerifyCmd) Help() string {
 
 Examples:
 
-    hexmage toolchain verify htp_host                       the default release, which hexmage fetched
+    hexmage toolchain verify htp_host                       the default release, in hexmage's cache
     hexmage toolchain verify $QNN_SDK_ROOT                  an installed SDK
-    hexmage toolchain verify sdk --as qairt@2.41.0.251128   the SDK in folder sdk, which must be this release`
+    hexmage toolchain verify sdk --as qairt@2.41.0.251128   the SDK in folder sdk, and its release`
 }
 
 // verified is the JSON output of verify.

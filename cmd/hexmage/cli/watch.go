@@ -29,25 +29,25 @@ import (
 // watchCmd is `hexmage watch PIPELINE`.
 type watchCmd struct {
 	Pipeline  string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
-	Until     []string `placeholder:"STEP" help:"Build only this step and its dependencies. Write a step as KIND.NAME, or as module.NAME.KIND.NAME if it is in a module. May be repeated."`
-	OnDevice  bool     `name:"run" help:"Also run the steps that need a device. By default, watch skips these steps."`
-	Serial    string   `short:"s" placeholder:"SERIAL" help:"Use this device instead of the device that the pipeline names: a serial from hexmage device list, HOST:PORT, or a name in devices.hcl. Needs --run."`
+	Until     []string `placeholder:"STEP" help:"Build only STEP and its dependencies. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. May be repeated."`
+	OnDevice  bool     `name:"run" help:"Also run the steps that need a device. Default: skip these steps."`
+	Serial    string   `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names. Needs --run."`
 	KeepGoing bool     `short:"k" help:"Continue with independent steps after a failure."`
-	Out       string   `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. Default: out/<pipeline>. DIR may be a symlink, but the default folder out must not be one."`
-	Poll      bool     `help:"Poll files for changes. Use it if the file system reports no changes, as some network file systems do."`
+	Out       string   `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: the folder out, which must not be a symlink."`
+	Poll      bool     `help:"Check files for changes at regular intervals. Some network file systems need this flag, because they report no changes."`
 }
 
 // Help returns the text of `hexmage watch --help`.
 func (c *watchCmd) Help() string {
-	return `Builds the pipeline, then builds it again after each change to a source file, a pipeline file, a toolchain
-definition or the lock file. Prints one line for each build. If you change a file during a build, the build starts
-again. If a build fails, the outputs of the last successful build remain.
+	return `Watches source files, pipeline files, toolchain definitions and the lock file. Prints one line for each
+build. If you change a file during a build, the build starts again. If a build fails, the outputs of the last
+successful build remain.
 
 Examples:
 
     hexmage watch qwen3-aot-v79                                      all steps that need no device
     hexmage watch qwen3-aot-v79 --until module.aot.oppackage.llama   one step and its dependencies
-    hexmage watch qwen3-aot-v79 --run                                all steps`
+    hexmage watch qwen3-aot-v79 --run                                all steps, including steps that need a device`
 }
 
 // errNewer is the cause of a stopped build whose sources were saved again.
