@@ -26,7 +26,8 @@ func TestLimits(t *testing.T) {
 		t.Errorf("the device was asked again:\n%s", o)
 	}
 	Wants(t, with("  limit \"watts\" { max = 1 }\n"), ExitFailed,
-		"watts has a limit but was not measured. Measured metrics: prefill_time_us", "hint: The step has a limit for watts, and the run printed no value for it.")
+		"watts has a limit but was not measured. Measured metrics: prefill_time_us",
+		"hint: The step has a limit for watts, and the run printed no value for it.")
 	o = with("  baselines = [\"llm.npu-paper\"]\n  limit \"prefill_tokens_per_s\" {\n    baseline   = " +
 		"\"llm.npu-paper\"\n    regression = 0.1\n  }\n")
 	if o.Code != 0 || strings.Contains(o.Stdout, "llm.npu") || !strings.Contains(o.Stdout, "not a phone's speed") {
