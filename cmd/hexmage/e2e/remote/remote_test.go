@@ -322,7 +322,7 @@ func TestRemoteDoctor(t *testing.T) {
 	}
 	share(t, w, c.address, "execute = true")
 	if o := w.Run(t, "doctor", "p"); !strings.Contains(strings.Join(strings.Fields(o.Stdout), " "),
-		"optional team grpc://"+c.address+" answers, but it runs no actions") {
+		"optional team grpc://"+c.address+" answers, but runs no actions, although the block sets execute = true") {
 		t.Errorf("%s", o)
 	}
 }
@@ -692,7 +692,7 @@ func TestRemoteFunction(t *testing.T) {
 	w.Env = []string{"HEXMAGE_DIGEST=blake3"}
 	w.Write(t, "extra", "2\n")
 	if r := w.RunJSON(t, "p"); !slices.Equal(r.Names, []string{"exec.count"}) ||
-		!strings.Contains(r.Stderr, "remote team is not used") {
+		!strings.Contains(r.Stderr, "hexmage does not use remote team: ") {
 		t.Errorf("by BLAKE3 again: executed %q, said %s", r.Names, r.Stderr)
 	}
 	share(t, w, c.address, executes, `fallback = "fail"`)
