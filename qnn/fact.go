@@ -150,7 +150,7 @@ func (r *Release) since(sdk string) (key, at string) {
 	return sdk, r.Version
 }
 
-// Without returns the provenance of a fact: that the release does not support the arch.
+// Without tells where it is known from that a release does not support an arch.
 func (f *Facts) Without(k Known, arch string) Fact {
 	if k.Exact {
 		return Fact{Confidence: Observed, Source: "contents of " + k.Name + " " + k.Version}

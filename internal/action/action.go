@@ -104,7 +104,7 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 	return Encoded{Key: fn.Bytes(b), Action: b, Command: cmd}
 }
 
-// Key returns the action's cache key. The digest uses the hash function fn.
+// Key returns the action's cache key, which is a digest computed with the hash function fn.
 func (a *Action) Key(fn digest.Function) digest.Digest { return a.Encode(fn).Key }
 
 func (c *Command) encode() []byte {

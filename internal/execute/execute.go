@@ -240,7 +240,7 @@ func (p *OutputLog) setCut() {
 	p.cut = true
 }
 
-// Remove deletes the files, if there are any.
+// Remove deletes the log's temporary files, if there are any.
 func (p *OutputLog) Remove() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

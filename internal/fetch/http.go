@@ -176,8 +176,8 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusOK:
 		a.end, a.total = a.ContentLength, a.ContentLength
 		if enc := a.Header.Get("Content-Encoding"); !d.source.pinned() && d.packed(a, enc) {
-			return fmt.Errorf("%w: compressed content (Content-Encoding: %.20q) that hexmage did not request; "+
-				"set sha256, or use another address", ErrNotFile, enc)
+			return fmt.Errorf("%w: the server compressed the content (Content-Encoding: %.20q), which hexmage did "+
+				"not request; pin the file's sha256, or use another address", ErrNotFile, enc)
 		}
 		if err := d.sizeFits(a.ContentLength); err != nil {
 			return d.refusal(a, err)

@@ -123,7 +123,7 @@ func Parse(raw []byte) (Config, error) {
 		// mllm's own message, which log rules match.
 		return c, fmt.Errorf("target_machine.htp_arch: Unknown HTP architecture %q: choose V68, V69, V73, V75, V79 or V81", m.Arch)
 	case notName == nil: // QNN's own message for an invalid soc_model
-		return c, fmt.Errorf("target_machine.htp_chipset: Unknown config socModel %s: use the SoC's name, such as SM8750", m.Chipset)
+		return c, fmt.Errorf("target_machine.htp_chipset: QNN says \"Unknown config socModel %s\"; use a SoC name, such as SM8750", m.Chipset)
 	case SoCModels()[m.Chipset] == 0:
 		return c, fmt.Errorf("target_machine.htp_chipset: unknown SoC %q: use a name such as SM8750", m.Chipset)
 	case !slices.Contains([]string{"HtpDefault", "HtpSustainedHighPerformance", "HtpBurst", "HtpHighPerformance", "HtpPowerSaver",

@@ -42,7 +42,7 @@ func Convert(ctx context.Context, w io.Writer, m *safetensors.Model, o Options) 
 			was := t.Name
 			t.Name = strings.NewReplacer("_weight", ".weight", "_bias", ".bias").Replace(was)
 			if other, ok := names[t.Name]; ok {
-				return fmt.Errorf("tensors %q and %q: same name %q in version 1: rename one", other, was, t.Name)
+				return fmt.Errorf("tensors %q and %q would both be named %q in format v1; rename one", other, was, t.Name)
 			}
 			names[t.Name] = was
 		}

@@ -329,7 +329,7 @@ type failed struct {
 	Error string `json:"error"`
 }
 
-// Printer prints descriptions, with an empty line between texts.
+// Printer prints descriptions, separated by empty lines.
 type Printer struct {
 	Out, Err io.Writer
 	JSON     bool   // one object a line

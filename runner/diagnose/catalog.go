@@ -27,8 +27,8 @@ func ranks() []Rank { return []Rank{Cause, Symptom, Consequence} }
 // Places returns the kinds of text in which a failure can appear.
 func Places() []string { return []string{"compile", "tool", "device", "logcat", "fetch"} }
 
-// Entry is a known failure, or a harmless line that looks like a failure. The tags name the attributes of a failure
-// block in a catalog.
+// Entry is a known failure, or a harmless line that looks like a failure. A failure block in a catalog file describes
+// one.
 type Entry struct {
 	ID       string   `hcl:",label"`
 	File     string   // file of the block, for messages

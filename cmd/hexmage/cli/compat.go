@@ -22,7 +22,7 @@ import (
 
 // compatCmd is `hexmage compat [--soc NAME] [--rules] [--ops] [FILE…]`.
 type compatCmd struct {
-	Files []string `arg:"" optional:"" help:"Print conflicts between these files and folders on one device. --soc also prints conflicts with the SoC."`
+	Files []string `arg:"" optional:"" help:"Check whether these files and folders work together on one device, and print conflicts. With --soc, also check whether they work on the SoC."`
 	Rules bool     `help:"List the rules that decide which releases work together."`
 	Ops   bool     `help:"List the ONNX operations and data types that the NPU supports. Also lists replacements for unsupported operations. Needs --soc."`
 }
@@ -31,14 +31,14 @@ type compatCmd struct {
 func (*compatCmd) Help() string {
 	return `Examples:
 
-    hexmage compat                       all SoCs, and the first SDK releases for each SoC
+    hexmage compat                       all SoCs, each with the earliest SDK releases that support it
 
     hexmage compat --soc SM8750          compatible releases of QAIRT, Hexagon SDK and NDK
     hexmage compat --soc SM8750 --json   compatible releases, as JSON
     hexmage compat --soc SM8750 --ops    ONNX operations that the NPU of this SoC supports
 
     hexmage compat --rules               all compatibility rules
-    hexmage compat --soc SM8750 push/    conflicts between the files in push/, and with SM8750`
+    hexmage compat --soc SM8750 push/    whether the files in push/ work together, and on SM8750`
 }
 
 // Run prints which SoCs, toolchains and releases work together, with reasons.

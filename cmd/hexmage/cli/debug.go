@@ -35,7 +35,7 @@ type debugCmd struct {
 	Pipeline string `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
 	Step     string `arg:"" optional:"" help:"Debug this step of kind run. Write the step as run.NAME, and a step of a module as module.MODULE.run.NAME. Default: the only step of kind run."`
 	Port     int    `placeholder:"N" help:"Wait for the debugger on port N of this machine. Default: a free port."`
-	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names."`
+	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial from 'hexmage device list', a name from devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names."`
 }
 
 // Help returns the examples of `hexmage device debug --help`.

@@ -61,7 +61,7 @@ Examples:
 
 // deviceTarget has the flags that choose a device.
 type deviceTarget struct {
-	Serial string `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: $ANDROID_SERIAL, else the only connected device."`
+	Serial string `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial from 'hexmage device list', a name from devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: $ANDROID_SERIAL, else the only connected device."`
 }
 
 // open finds the device.
@@ -122,8 +122,8 @@ type deviceShellCmd struct {
 
 // Help returns the examples of `hexmage device shell --help`.
 func (*deviceShellCmd) Help() string {
-	return `One argument is a command line for the device's shell. Several arguments are one command with its
-arguments. Write hexmage's flags before the command.
+	return `The device's shell reads a single argument as a command line. If there are more arguments, the first is the
+command. Write hexmage's flags before the command.
 
 The command runs without a terminal, with separate standard output and standard error. hexmage exits with the exit code
 of the command.

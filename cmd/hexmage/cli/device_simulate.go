@@ -57,7 +57,7 @@ Examples:
     hexmage device simulate --fault wedge-dsp                           an unresponsive DSP; adb reboot recovers it
 
     hexmage device simulate --linux                                     a phone that also runs arm64 Linux programs
-    hexmage device simulate --stdin                                     a phone that you unplug with the command unplug 10s
+    hexmage device simulate --stdin                                     a phone that reads commands: type unplug 10s
     (sleep 60; echo unplug 5s; sleep 60) | hexmage device simulate --stdin   a phone that is unplugged after a minute`)
 	return b.String()
 }

@@ -22,8 +22,7 @@ type envCmd struct {
 // Help returns the examples of `hexmage env --help`.
 func (*envCmd) Help() string {
 	return `The commands set the same variables as the SDKs' own setup scripts. hexmage downloads missing SDKs. You
-can run hexmage env several times in one shell: PATH gets each folder once, and the folders of only one release of
-each SDK.
+can run hexmage env again in the same shell: PATH keeps one copy of each folder, and one release of each SDK.
 
 Examples:
 

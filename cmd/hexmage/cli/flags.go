@@ -74,7 +74,7 @@ type runFlags struct {
 	KeepGoing bool      `short:"k" help:"Continue with independent steps after a failure."`
 	Out       string    `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: the folder out, which must not be a symlink."`
 	Verify    stepsFlag `placeholder:"STEP" help:"Run all actions again, and compare their outputs with the cached outputs. Cached results do not change. --verify=STEP runs only the actions of STEP again, and may be repeated."`
-	Serial    string    `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names."`
+	Serial    string    `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial from 'hexmage device list', a name from devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names."`
 	JUnit     string    `name:"junit" placeholder:"FILE" help:"Write the results of actions and checks to FILE as JUnit XML for CI services."`
 	Trace     string    `placeholder:"FILE" help:"Write the start and duration of each action to FILE. Open FILE in ui.perfetto.dev or chrome://tracing."`
 }

@@ -230,7 +230,8 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 // Help returns the examples of `hexmage makefile --help`.
 func (*makefileCmd) Help() string {
 	return `The Makefile works without hexmage. make reads the folders of the SDKs from $QAIRT_SDK_ROOT,
-$HEXAGON_SDK_ROOT and $ANDROID_NDK_ROOT. --compare lists the differences from your Makefile, with known reasons.
+$HEXAGON_SDK_ROOT and $ANDROID_NDK_ROOT. --compare lists how your Makefile differs from hexmage's, and gives known
+reasons.
 
 Examples:
 

@@ -31,7 +31,7 @@ type watchCmd struct {
 	Pipeline  string   `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
 	Until     []string `placeholder:"STEP" help:"Build only STEP and its dependencies. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. May be repeated."`
 	OnDevice  bool     `name:"run" help:"Also run the steps that need a device. Default: skip these steps."`
-	Serial    string   `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial that hexmage device list prints, a name in devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names. Needs --run."`
+	Serial    string   `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial from 'hexmage device list', a name from devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names. Needs --run."`
 	KeepGoing bool     `short:"k" help:"Continue with independent steps after a failure."`
 	Out       string   `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: the folder out, which must not be a symlink."`
 	Poll      bool     `help:"Check files for changes at regular intervals. Some network file systems need this flag, because they report no changes."`
@@ -51,7 +51,7 @@ Examples:
 }
 
 // errNewer is the cause of a stopped build whose sources were saved again.
-var errNewer = errors.New("saved again during the build")
+var errNewer = errors.New("files were saved again during the build")
 
 // notBuilt is the line after a save for which no build started.
 const notBuilt = "not built; the outputs are those of the last successful build"

@@ -57,7 +57,7 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	p := plans[0]
 	for _, again := range plans[1:] {
 		if !reflect.DeepEqual(data(p), data(again)) {
-			t.Errorf("it returns a different plan each time: %s", cmp.Diff(data(p), data(again)))
+			t.Errorf("Plan returns a different plan each time: %s", cmp.Diff(data(p), data(again)))
 		}
 	}
 	for name := range opened {

@@ -36,7 +36,7 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	if d.Size() != info.Size() {
-		return digest.Digest{}, errors.New("another process changed the size of the file during reading")
+		return digest.Digest{}, errors.New("another process changed the size of the file while hexmage read it")
 	}
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return d, err

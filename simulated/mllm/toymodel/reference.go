@@ -95,7 +95,7 @@ func (m *Model) read(f *mllm.File) error {
 	halves := func(name string, n int) ([]uint16, error) {
 		p, ok := f.Lookup(name)
 		if !ok || p.DType != mllm.Float32 || p.Size != int64(4*n) {
-			return nil, fmt.Errorf("float tensor %q of %d elements is missing: use a model of toy_model", name, n)
+			return nil, fmt.Errorf("float tensor %q (%d elements) is missing: use a model that a toy_model step made", name, n)
 		}
 		raw := make([]byte, p.Size)
 		if _, err := io.ReadFull(f.Data(p), raw); err != nil {

@@ -361,7 +361,7 @@ func (s Shipped) And(blocks string) Shipped {
 	return s
 }
 
-// Output returns the pipeline with an additional output. The parameter value is an expression in the module.
+// Output returns the pipeline with an additional output, whose value is the given expression of the module.
 func (s Shipped) Output(name, value string) Shipped {
 	s = s.And("output \"" + name + "\" { value = " + value + " }\n")
 	s[PipelineFile] += "\noutput \"" + name + "\" { value = module.aot." + name + " }\n"
