@@ -224,7 +224,7 @@ func environment(p *step.Plan, ch *toolchains.Choice) error {
 		"%s", len(e.Wheels), e.Asked.Python), python.Tool, spec)
 	install.In(shared(interpreter, "python"), shared(uv, "uv")).In(wheels...)
 	install.Timeout = fetchTimeout
-	p.Tree("dir", interpreter, install.OutTree(treeDir))
+	p.Tree("dir", install.OutTree(treeDir))
 	return nil
 }
 

@@ -25,7 +25,7 @@ import (
 )
 
 // Tool is this tool's name and version.
-const Tool tool.Name[Spec] = "python-install/2"
+const Tool tool.Name[Spec] = "python-install/3"
 
 // Spec describes an installation. Paths are relative to the working directory.
 type Spec struct {
@@ -33,7 +33,7 @@ type Spec struct {
 	UV     string       `json:"uv"`
 	Wheels string       `json:"wheels"` // folder of the wheels
 	Files  []pypi.Wheel `json:"files"`
-	Out    string       `json:"out"` // output folder: bin, lib/python3.11/site-packages, …
+	Out    string       `json:"out"` // output folder: the interpreter, and the packages in lib/python3.11/site-packages
 }
 
 // Run installs wheels into an environment.
@@ -88,6 +88,11 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	}
 	if err := clean(made, python); err != nil {
 		return err
+	}
+	// With the interpreter, the output is the whole toolchain. Then hexmage can look for one unpacked folder instead of
+	// thousands of files.
+	if err := os.CopyFS(made, os.DirFS(filepath.Dir(filepath.Dir(python)))); err != nil {
+		return fmt.Errorf("copy the interpreter: %w", err)
 	}
 	if err := os.Chmod(made, 0o755); err != nil {
 		return err

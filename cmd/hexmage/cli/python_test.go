@@ -173,6 +173,33 @@ with open(sys.argv[1], "w") as f:
 	if !strings.Contains(where, "0 executed") || srv.Asked.Load() != before {
 		t.Errorf("again, offline: %s", where)
 	}
+	// A cached environment counts by its unpacked folder, not by thousands of files in the store.
+	packages, err := filepath.Glob(filepath.Join(cache, "v3/trees/*/lib/*/site-packages/shade.py"))
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("%q, %v", packages, err)
+	}
+	content, err := os.ReadFile(packages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := 0
+	err = filepath.WalkDir(filepath.Join(cache, "v3/blake3/cas"), func(p string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		if err == nil && bytes.Equal(b, content) {
+			gone++
+			err = os.Remove(p)
+		}
+		return err
+	})
+	if err != nil || gone != 1 {
+		t.Fatalf("%d files removed, %v", gone, err)
+	}
+	write("ws/beside.py", "value = 'edited'\n")
+	must("1 executed", "run", "p", "--offline")
+	write("ws/beside.py", "value = 'beside'\n")
 	// Another cache, another home of it: the same bytes.
 	caches("two")
 	must("executed", "run", "p")
@@ -235,7 +262,7 @@ with open(sys.argv[1], "w") as f:
 	// Two pipelines may not mean different things by one name.
 	write("ws/requirements.txt", "colour\n")
 	write("ws/pipelines/q.hcl", "toolchain \"tools\" {\n  python = \""+version+"\"\n  requirements = [\"shade\"]\n}\n")
-	if code, out := run("lock"); code != cli.ExitUsage || !strings.Contains(out, "rename one toolchain") {
+	if code, out := run("lock"); code != cli.ExitUsage || !strings.Contains(out, "rename it in one pipeline") {
 		t.Errorf("two of one name: exit code %d: %s", code, out)
 	}
 }
