@@ -115,7 +115,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	}
 	err = errors.Join(err, <-safe)
 	r.Inputs = w.inputs.all()
-	if good() && o.StateFile != "" {
+	if good() && ctx.Err() == nil && o.StateFile != "" { // an interrupt leaves checks out
 		// Without the file, the next run plans and looks up every action.
 		if made, perr := o.Planning(); perr == nil {
 			_ = w.stateFile(*made, started, r, left).Write(o.StateFile)

@@ -532,6 +532,22 @@ func TestTwoResources(t *testing.T) {
 	}
 }
 
+// TestNextInOtherQueue: a unit that waited for two resources lets the next one that waits for one of them run.
+func TestNextInOtherQueue(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{}}
+	var nodes []*plan.Instance
+	for i, resources := range []map[string]int{{"board": 1}, {"board": 1, "disk": 2}, {"disk": 1}} {
+		n := newNode(fmt.Sprint(i))
+		n.Resources = resources
+		f.took[fmt.Sprint(i)] = time.Second
+		nodes = append(nodes, n)
+	}
+	_, sum, took, err := runFake(t, 8, false, f, map[string]int64{"board": 1, "disk": 3}, nodes...)
+	if err != nil || sum.Executed != 3 || took != 2*time.Second {
+		t.Errorf("%+v in %v, %v", sum, took, err)
+	}
+}
+
 // TestManyWaitForOne: the loop looks at a unit that waits for a resource when it comes and when its turn is, and not
 // each time that another one starts.
 func TestManyWaitForOne(t *testing.T) {

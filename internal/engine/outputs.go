@@ -82,7 +82,7 @@ func (w *worker) putOutputs(ctx context.Context, all []plan.Output) (done []stat
 	p := &placer{worker: w}
 	defer p.close()
 	if perr := p.place(ctx, outs); perr != nil {
-		err = unwritable(w.o.Out, perr)
+		err = errors.Join(err, unwritable(w.o.Out, perr))
 	}
 	for i := range outs {
 		if outs[i].err != nil {

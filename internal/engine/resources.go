@@ -112,13 +112,20 @@ func (l *loop) free(u *unit) {
 	for name, n := range u.demand {
 		l.pools[name].taken -= n
 	}
-	for name := range u.demand {
+	l.grant(u.demand)
+}
+
+// grant makes the first units in the queues of resources ready, as far as their resources are free. A unit that leaves
+// its queues may leave them to another unit that can run.
+func (l *loop) grant(resources map[string]int64) {
+	for name := range resources {
 		for p := l.pools[name]; len(p.queue) > 0; {
 			next := p.queue[0]
 			if !l.take(next) {
 				break
 			}
 			l.g.pushReady(next)
+			l.grant(next.demand)
 		}
 	}
 }

@@ -30,6 +30,22 @@ func stream(p *execute.OutputLog, n, chunk int) (all []byte, r *action.Result) {
 	return b.Bytes(), &action.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 }
 
+// TestProgressLines: each line is reported, so that the end is.
+func TestProgressLines(t *testing.T) {
+	var got []int64
+	a := &execute.Request{Printed: execute.NewOutputLog(filepath.Join(t.TempDir(), "a")),
+		Progress: func(done, _ int64, _ string) { got = append(got, done) }}
+	stdout, stderr := a.Streams()
+	defer stdout.Close()
+	defer stderr.Close()
+	lines := a.ProgressLines(stderr)
+	_, _ = lines.Write([]byte("progress 99 100 almost\nprogress 100 100 done\nan error\n"))
+	lines.Flush()
+	if len(got) != 2 || got[1] != 100 || string(stderr.Bytes()) != "an error\n" {
+		t.Errorf("reported %v, standard error %q", got, stderr.Bytes())
+	}
+}
+
 func TestPrinted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
 	p := execute.NewOutputLog(filepath.Join(dir, "a"))

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // ProgressLines parses lines of the form "progress DONE TOTAL TEXT" in standard error, reports them as progress, and
@@ -14,7 +13,6 @@ type ProgressLines struct {
 	report Progress
 	next   *HeadTailBuffer
 	line   []byte
-	last   time.Time
 }
 
 // ProgressLines returns a writer for the standard error of a command. The writer reports progress lines and passes all
@@ -48,10 +46,7 @@ func (p *ProgressLines) emit() {
 			done, err1 := strconv.ParseInt(f[0], 10, 64)
 			total, err2 := strconv.ParseInt(f[1], 10, 64)
 			if err1 == nil && err2 == nil {
-				if time.Since(p.last) > 50*time.Millisecond {
-					p.last = time.Now()
-					p.report(done, total, strings.Join(f[2:], " "))
-				}
+				p.report(done, total, strings.Join(f[2:], " "))
 				p.line = p.line[:0]
 				return
 			}

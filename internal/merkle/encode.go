@@ -97,15 +97,12 @@ func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 	return b, nil
 }
 
-// Put stores the Directory messages of d that are missing from the store, and returns the root's digest.
+// Put stores the Directory messages of d, and returns the root's digest. It does not ask the store which messages are
+// missing: a store with a remote server also counts messages that only the server has.
 func (d *Dir) Put(ctx context.Context, blobs store.Blobs, fn digest.Function) (digest.Digest, error) {
 	root, messages := d.Encode(fn)
-	missing, err := blobs.Missing(ctx, slices.Collect(maps.Keys(messages)))
-	if err != nil {
-		return digest.Digest{}, err
-	}
-	for _, dg := range missing {
-		if err := blobs.Put(ctx, dg, bytes.NewReader(messages[dg])); err != nil {
+	for dg, message := range messages {
+		if err := blobs.Put(ctx, dg, bytes.NewReader(message)); err != nil {
 			return digest.Digest{}, err
 		}
 	}

@@ -189,6 +189,32 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// elsewhere is a store that finds each blob at a server.
+type elsewhere struct{ store.Blobs }
+
+func (elsewhere) Missing(context.Context, []digest.Digest) ([]digest.Digest, error) { return nil, nil }
+
+// TestPutStores: Put and PutFile store what only a server has, since a result on this machine names it.
+func TestPutStores(t *testing.T) {
+	blobs := diskStore(t)
+	_, root := build(t, memory.NewBlobs(), "a/b=1")
+	d, _ := build(t, memory.NewBlobs(), "a/b=1")
+	if _, err := d.Put(t.Context(), elsewhere{blobs}, fn); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("content"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := store.PutFile(t.Context(), elsewhere{blobs}, fn, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing, err := blobs.Missing(t.Context(), []digest.Digest{root, f}); err != nil || len(missing) > 0 {
+		t.Errorf("missing %v, %v", missing, err)
+	}
+}
+
 func TestMergeOpensRefsOnlyWhereNeeded(t *testing.T) {
 	blobs := memory.NewBlobs()
 	_, sdk := build(t, blobs, "bin/clang*=cc", "include/a.h=a", "include/sys/b.h=b")

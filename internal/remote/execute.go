@@ -67,7 +67,7 @@ func NewExecutor(c *Client, o ExecutorOptions) *Executor {
 
 // Use replaces the stores when a build restarts. No action may run during the call.
 func (x *Executor) Use(o ExecutorOptions) {
-	x.o = o
+	x.o, x.self = o, digest.Digest{} // the new store does not have hexmage's own program yet
 	x.forget()
 }
 
@@ -123,8 +123,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	if x.c.o.Fallback == FallbackFail {
 		return nil, &execute.Error{Op: "run the action on remote " + x.c.o.Name, Err: gone,
-			Remedy: `check the server,
-				or run with --remote off; fallback = "local" runs such actions on this machine`}
+			Remedy: "check the server, or run with --remote off; fallback = \"local\" runs such actions on this " +
+				"machine"}
 	}
 	x.mu.Lock()
 	first := !x.said
@@ -195,10 +195,11 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		return nil, &unrunError{err}
 	}
 	if !is.Executes {
+		gone := fmt.Errorf("%s does not run actions", x.c.o.Address)
 		x.mu.Lock()
-		x.gone = fmt.Errorf("%s does not run actions", x.c.o.Address)
+		x.gone = gone
 		x.mu.Unlock()
-		return nil, &unrunError{x.gone}
+		return nil, &unrunError{gone}
 	}
 	pause := 100 * time.Millisecond
 	skip := a.Force || a.DoNotCache
@@ -458,7 +459,7 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 	switch {
 	case err != nil:
 		return nil, err
-	case unfit != nil && r.ExitCode == 0:
+	case unfit != nil && a.Succeeded(r.ExitCode):
 		return nil, unfitError(unfit)
 	case unfit != nil: // outputs of a failed command are unused in any case
 		r.Files, r.Dirs = nil, nil

@@ -43,26 +43,23 @@ func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, execut
 // A read-only copy has the modification time LinkTime. For a large writable file, CopyFile makes a link and copies from
 // the link, so it need not hash the content.
 func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
-	write := func() error { return copyFile(ctx, blobs, d, path, perm) }
+	write := func(to func() error) error { return to() }
 	if perm&0o111 != 0 {
-		return atomicfile.WriteProgram(write)
+		write = atomicfile.WriteProgram
 	}
-	return write()
-}
-
-func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
 	if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
-		if err := copyLink(ctx, l, d, path, perm); !errors.Is(err, errors.ErrUnsupported) {
+		err := write(func() error { return copyLink(ctx, l, d, path, perm) })
+		if !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
-	return newFile(path, func(f *os.File) error {
-		r, err := blobs.Open(ctx, d)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		return fill(ctx, f, r, d, perm)
+	r, err := blobs.Open(ctx, d) // may start a program that gives the login to a server
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return write(func() error {
+		return newFile(path, func(f *os.File) error { return fill(ctx, f, r, d, perm) })
 	})
 }
 
@@ -148,9 +145,6 @@ func PutFile(ctx context.Context, blobs Blobs, fn digest.Function, path string) 
 	d, err := fn.Reader(f)
 	if err != nil {
 		return digest.Digest{}, err
-	}
-	if missing, err := blobs.Missing(ctx, []digest.Digest{d}); err != nil || len(missing) == 0 {
-		return d, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return digest.Digest{}, err

@@ -202,7 +202,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if refused := (*execute.Error)(nil); errors.As(err, &refused) {
 		return nil, err
 	}
-	if res.ExitCode != 0 {
+	if !a.Succeeded(res.ExitCode) {
 		err = nil // the exit code and the output say more, and the outputs of a failed command are not cached
 	}
 	if unfit := (*merkle.UnfitError)(nil); errors.As(err, &unfit) {
@@ -213,7 +213,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
 	}
-	if res.ExitCode != 0 || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
+	if !a.Succeeded(res.ExitCode) || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
 		res.Hints = x.hints(a.Action, s, res)
 		if s.left() {
 			res.Hints = append(res.Hints, "the next run resumes from the checkpoint "+s.checkpoint+"; to start from "+

@@ -29,7 +29,12 @@ func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, executab
 		if err != nil {
 			return err
 		}
-		err = atomicfile.WriteProgram(func() error { return s.clone(src, d, path, perm) })
+		clone := func() error { return s.clone(src, d, path, perm) }
+		if executable {
+			err = atomicfile.WriteProgram(clone)
+		} else {
+			err = clone()
+		}
 		src.Close()
 		if err == nil || !errors.Is(err, errors.ErrUnsupported) {
 			return err

@@ -231,8 +231,8 @@ func (s StateDir) Function(workspace string) string { return s.in("functions", w
 // Remote returns the path of the file with the cached capabilities of a remote.
 func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
 
-// Limit returns the path of the file about the last garbage collection that enforced the size limit. The file contains
-// the time and the free disk space at that time.
+// Limit returns the path of an empty file. Its modification time is the time of the last garbage collection that
+// enforced the size limit.
 func (s StateDir) Limit() string { return s.in("limit") }
 
 // Synced returns the path of the file with the time of the last sync of the store.

@@ -80,4 +80,4 @@ func (c Coordinates) URLs(repos []string) []string {
 }
 
 // Sidecars returns the suffixes of the digest files beside an artifact, the strongest digest first.
-func Sidecars() []string { return []string{".sha512", ".sha256", ".sha1", ".md5"} }
+func Sidecars() []string { return []string{".sha256", ".sha1", ".md5"} }
