@@ -134,15 +134,16 @@ func TestSpoiledOutputs(t *testing.T) {
 		"ln -s / out/sub/y; touch out/x":          true,
 		"ln -s nowhere out/sub/y; ln -s x out/x2": false,
 	} {
-		for _, code := range []int{0, 7} {
+		for code, success := range map[int]bool{0: true, 7: false, 8: true} {
 			a := &action.Action{
+				OKExitCodes: []int{8},
 				Command: action.Command{Outputs: []string{"out/x", "out/sub/y"},
 					Args: []string{"sh", "-c", fmt.Sprintf("echo own >&2; %s; exit %d", script, code)}},
 				InputRoot: f.root(t, nil),
 			}
 			res, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
 			var e *execute.Error
-			if refused && code == 0 {
+			if refused && success {
 				if !errors.As(err, &e) || !e.Refused || e.Remedy == "" {
 					t.Errorf("%s: %+v, %v", script, res, err)
 				}
