@@ -194,7 +194,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	res.Root = s.root()
 	end = a.Span("store outputs")
 	leaveOut, err := leak(a, s, res.ExitCode)
-	if err == nil && !leaveOut {
+	if err == nil && !leaveOut && !s.ended.Lost { // processes of a lost worker may still write to outputs
 		res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(),
 			a.Command.Outputs)
 	}
