@@ -269,7 +269,7 @@ func TestManyFiles(t *testing.T) {
 func TestMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	tree := func(rev string, folders ...string) string {
 		t.Helper()

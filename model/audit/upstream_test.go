@@ -12,7 +12,7 @@ import (
 func TestMllmLeavesOut(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	source := func(name string) string {
 		t.Helper()

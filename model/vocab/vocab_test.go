@@ -90,7 +90,7 @@ func TestMllms(t *testing.T) {
 func TestShipped(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	for _, name := range []string{"qwen", "qwen2.5", "qwen2vl", "ds_qwen2"} {
 		show := func(file string) []byte {

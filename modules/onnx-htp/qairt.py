@@ -99,7 +99,7 @@ def fit(argv: list[str], sdk: dict[str, Any]) -> list[str]:
         known = next((s for s in SPELLINGS.get(tool, []) if any(word == w.split()[0] for w in s)), [])
         use = next((s for s in known if s.split()[0] in have), "")
         if not use:
-            raise Wrong(f"{tool} of QAIRT {sdk['version']}: {word} is unknown to it. Remove the argument, or use another release of qairt.")
+            raise Wrong(f"{tool} of QAIRT {sdk['version']}: unknown argument {word}. Remove the argument, or use another release of qairt.")
         out += use.split()
     return out
 
@@ -116,7 +116,7 @@ def run(argv: list[str]) -> str:
     try:
         r = subprocess.run([*([] if elf else [sys.executable]), *argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
     except OSError as e:
-        raise Wrong(f"{name}: cannot be started: {e.strerror}. Unpack the SDK again, with its file modes.") from e
+        raise Wrong(f"{name}: cannot start the tool: {e.strerror}. Unpack the SDK again, and keep the file modes.") from e
     log = r.stdout[-LOG:].decode(errors="replace")
     judged(name, log, r.returncode)
     return log
@@ -128,7 +128,7 @@ def judged(name: str, log: str, code: int) -> None:
         if m := re.search(rf".*({pattern}).*", log):
             raise Wrong(f"{name}: {m[0].strip()[:300]}: {advice}\n{tail(log)}")
     if code < 0:
-        raise Wrong(f"{name}: signal {-code} ended the tool. If it was 9, the memory was full: run it with --jobs 1.\n{tail(log)}")
+        raise Wrong(f"{name}: signal {-code} ended the tool. After signal 9, the memory was full: run with --jobs 1.\n{tail(log)}")
     if code != 0:
         raise Wrong(f"{name}: exit code {code}\n{tail(log)}")
 
@@ -145,9 +145,9 @@ def said(log: str, tool: str, *tokens: str) -> None:
 def written(at: Path, log: str) -> None:
     if not at.is_file():
         beside = sorted(str(p) for p in at.parent.rglob("*") if p.is_file()) if at.parent.is_dir() else []
-        raise Wrong(f"{at}: the tool ended with exit code 0 and did not write it; written: {', '.join(beside) or 'nothing'}. Is the disk full?\n{tail(log)}")
+        raise Wrong(f"{at}: exit code 0, but the tool did not write this file; written: {', '.join(beside) or 'nothing'}. Is the disk full?\n{tail(log)}")
     if (size := at.stat().st_size) < SMALLEST:
-        raise Wrong(f"{at}: the tool ended with exit code 0 and wrote {size} bytes. Is the disk full?\n{tail(log)}")
+        raise Wrong(f"{at}: exit code 0, but the tool wrote only {size} bytes. Is the disk full?\n{tail(log)}")
 
 
 def report(at: str, **facts: Any) -> None:
@@ -167,7 +167,7 @@ def flags(a: argparse.Namespace) -> None:
     text = (root / "sdk.yaml").read_text()
     version, build = (re.search(rf"^{key}: *v?([\w.]+)", text, re.M) for key in ("version", "build_id"))
     if not version:
-        raise Wrong(f"{root}/sdk.yaml: there is no version in it. Unpack the SDK again.")
+        raise Wrong(f"{root}/sdk.yaml: missing version. Unpack the SDK again.")
     tools = {}
     for name in a.tools:
         at = root / "bin/x86_64-linux-clang" / name
@@ -175,12 +175,12 @@ def flags(a: argparse.Namespace) -> None:
             raise Wrong(f"{at}: the SDK lacks this tool. Install the whole QAIRT SDK, not parts of it.")
         found = set(re.findall(r"(?<![\w-])--?[A-Za-z]\w*", run([str(at), "--help"])))
         if "--help" not in found and len(found) < 3:
-            raise Wrong(f"{name} --help: it lists no arguments. Run it by hand: libraries of this machine may be missing.")
+            raise Wrong(f"{name} --help lists no arguments. Run the command by hand: this machine may lack libraries.")
         tools[name] = sorted(found)
         if name.startswith("qnn-"):
             m = re.search(r"v?(\d+\.\d+\.\d+)", run([str(at), "--version"]))
             if not m or not version[1].startswith(m[1]):
-                raise Wrong(f"{name}: it is of QAIRT {m[1] if m else '?'}, and sdk.yaml says {version[1]}. Unpack one release into one folder.")
+                raise Wrong(f"{name}: the tool is from QAIRT {m[1] if m else '?'}, but sdk.yaml names {version[1]}. Unpack each release into its own folder.")
     report(a.out, version=version[1], build=f"v{version[1]}.{build[1]}" if build else "", tools=tools)
 
 
@@ -191,10 +191,10 @@ def onnx_graph(at: Path) -> dict[str, Any]:
     """A graph's inputs, outputs and operators; shapes must be fixed."""
     g = dict(inspect(at).get("onnx") or {})
     if not g:
-        raise Wrong(f"{at}: this is no ONNX graph. Give the file of a graph.")
+        raise Wrong(f"{at}: not an ONNX graph. Use an ONNX file.")
     for t in g["inputs"]:
         if open_ := [d for d in t["dims"] if not d.isdigit() or d == "0"]:
-            raise Wrong(f"{at}: the input {t['name']} has no fixed shape ({', '.join(open_)}). Fix it: python -m onnxruntime.tools.make_dynamic_shape_fixed")
+            raise Wrong(f"{at}: input {t['name']} has no fixed shape ({', '.join(open_)}). To fix the shape, run python -m onnxruntime.tools.make_dynamic_shape_fixed")
     return g
 
 
@@ -202,7 +202,7 @@ def dlc_graph(at: Path, name: str) -> dict[str, Any]:
     found = inspect(at).get("dlc") or {}
     graphs = {g["name"]: g for g in found.get("graphs") or []}
     if name not in graphs:
-        raise Wrong(f"{at}: the graph {name} is not in it; there is {', '.join(graphs) or 'none'}. The converter names a graph by its --output_path.")
+        raise Wrong(f"{at}: missing graph {name}; the file has {', '.join(graphs) or 'none'}. The converter names a graph after its --output_path.")
     return dict(graphs[name]) | {"converter": found.get("converter", "")}
 
 
@@ -210,7 +210,7 @@ def same_names(at: Path, graph: dict[str, Any], wanted: dict[str, Any]) -> None:
     for side in ("inputs", "outputs"):
         have, want = ([t["name"] for t in g.get(side) or []] for g in (graph, wanted))
         if sorted(have) != sorted(want):
-            raise Wrong(f"{at}: its {side} are {', '.join(have)}, and those of the ONNX graph {', '.join(want)}. Keep the names with --out_tensor_node.")
+            raise Wrong(f"{at}: {side} {', '.join(have)} differ from the ONNX graph's {side} {', '.join(want)}. Keep the names with --out_tensor_node.")
 
 
 def quantized(types: dict[str, int]) -> int:
@@ -234,15 +234,15 @@ def convert(a: argparse.Namespace, argv: list[str], sdk: dict[str, Any]) -> None
     if name != out.stem:
         raise Wrong(f"{out}: the converter would name the graph {name}. Use letters, digits and _ in the file's name.")
     if width not in ("16", "32"):
-        raise Wrong("qairt-converter: --float_bitwidth is missing: with encodings the converter takes 16 and says 32. Set it to 16 or 32.")
+        raise Wrong("qairt-converter: missing --float_bitwidth: with encodings, the converter uses 16 bits and reports 32. Set --float_bitwidth to 16 or 32.")
     graph = onnx_graph(source)
     qdq = "QuantizeLinear" in graph["ops"] or "DequantizeLinear" in graph["ops"]
     if overrides:
         if not (names := encodings(Path(overrides))):
-            raise Wrong(f"{overrides}: it has no encodings. Write them with the names of the ONNX graph's tensors.")
+            raise Wrong(f"{overrides}: no encodings. Write encodings with the names of the ONNX graph's tensors.")
         inputs = {t["name"] for t in graph["inputs"] + graph["outputs"]}
         if not names & inputs:
-            raise Wrong(f"{overrides}: none of its {len(names)} names is an input or output of {source.name} ({', '.join(sorted(inputs))}). The converter would ignore all of them.")
+            raise Wrong(f"{overrides}: none of the {len(names)} names is an input or output of {source.name} ({', '.join(sorted(inputs))}). The converter would ignore all encodings. Use the names of the ONNX graph's tensors.")
     out.parent.mkdir(parents=True, exist_ok=True)
     room(source)
     log = run(fit(argv, sdk))
@@ -250,7 +250,7 @@ def convert(a: argparse.Namespace, argv: list[str], sdk: dict[str, Any]) -> None
     written(out, log)
     processed = re.search(r"Processed (\d+) quantization encodings", log)
     if overrides and (not processed or int(processed[1]) == 0):
-        raise Wrong(f"{overrides}: the converter processed {processed[1] if processed else 'no'} encodings. The names must be those of the ONNX graph's tensors.")
+        raise Wrong(f"{overrides}: the converter processed {processed[1] if processed else 'no'} encodings. Use the names of the ONNX graph's tensors.")
     types = converted(out, name, graph, width, overrides or source.name if overrides or qdq else "")
     report(a.report, types=types, encodings=int(processed[1]) if processed else 0, warnings=warned(log))
 
@@ -259,7 +259,7 @@ def room(source: Path) -> None:
     """The converter copies the weights, which lie in files beside the graph, and writes them again."""
     need = TEMPORARY * sum(p.stat().st_size for p in source.parent.iterdir() if p.is_file())
     if (free := shutil.disk_usage(".").free) < need:
-        raise Wrong(f"{source}: the converter takes up to {need} bytes for temporary files, and {free} are free. Free space, or set HEXMAGE_CACHE to a folder on a larger disk.")
+        raise Wrong(f"{source}: the converter needs up to {need} bytes for temporary files, but only {free} bytes are free. Free disk space, or set HEXMAGE_CACHE to a folder on a larger disk.")
 
 
 def converted(out: Path, name: str, graph: dict[str, Any], width: str, encoded: str) -> dict[str, int]:
@@ -268,10 +268,10 @@ def converted(out: Path, name: str, graph: dict[str, Any], width: str, encoded: 
     same_names(out, made, graph)
     types = made.get("types") or {}
     if encoded and not quantized(types):
-        raise Wrong(f"{out}: no tensor of it is quantized, although {encoded} has encodings: every tensor became a float. Check the encodings' names.")
+        raise Wrong(f"{out}: no quantized tensors, although {encoded} has encodings: all tensors became floats. Check the names of the encodings.")
     other = f"float{16 if width == '32' else 32}"
     if types.get(other) and not types.get(f"float{width}"):
-        raise Wrong(f"{out}: its floats have {other[5:]} bits, and --float_bitwidth is {width}. Report the release of QAIRT.")
+        raise Wrong(f"{out}: floats have {other[5:]} bits, but --float_bitwidth is {width}. Report this release of QAIRT.")
     return dict(types)
 
 
@@ -281,14 +281,14 @@ def quantize(a: argparse.Namespace, argv: list[str], sdk: dict[str, Any]) -> Non
     if fallback and listed:
         raise Wrong("qairt-quantizer: --enable_float_fallback excludes --input_list. Remove one of them.")
     if fallback and not a.allow_float:
-        raise Wrong("qairt-quantizer: --enable_float_fallback leaves tensors in floats without a word. Set allow_fp16 = true if you want this.")
+        raise Wrong("qairt-quantizer: --enable_float_fallback silently keeps tensors as floats. To allow this, set allow_fp16 = true.")
     if not listed:
-        raise Wrong("qairt-quantizer: --input_list is missing: without it the quantizer ignores all widths. Give samples.")
+        raise Wrong("qairt-quantizer: missing --input_list: without samples, the quantizer ignores all bit widths. Set samples.")
     if "cle" in (value(argv, "--apply_algorithms"), value(argv, "--algorithms")) and "Conv" not in onnx_graph(Path(a.graph))["ops"]:
-        raise Wrong("qairt-quantizer: cross-layer equalization works on convolutions alone, and the graph has none. Remove --apply_algorithms cle.")
+        raise Wrong("qairt-quantizer: cross-layer equalization needs convolutions, and the graph has none. Remove --apply_algorithms cle.")
     act, bias = value(argv, "--act_bitwidth"), value(argv, "--bias_bitwidth")
     if not act or not value(argv, "--weights_bitwidth") or not bias:
-        raise Wrong("qairt-quantizer: widths are missing: it takes 8 bits for all. Set --act_bitwidth, --weights_bitwidth and --bias_bitwidth.")
+        raise Wrong("qairt-quantizer: missing bit widths: the quantizer would use 8 bits for all tensors. Set --act_bitwidth, --weights_bitwidth and --bias_bitwidth.")
     before = dlc_graph(source, out.stem)
     Path("input_list.txt").write_text(lines(Path(listed), before))
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -298,13 +298,13 @@ def quantize(a: argparse.Namespace, argv: list[str], sdk: dict[str, Any]) -> Non
     same_names(out, made, before)
     types = made.get("types") or {}
     if not quantized(types):
-        raise Wrong(f"{out}: no tensor of it is quantized. Read the log:\n{tail(log)}")
+        raise Wrong(f"{out}: no quantized tensors. Read the log:\n{tail(log)}")
     if floats := [t["name"] for t in made["inputs"] + made["outputs"] if t["dtype"].startswith("float")]:
         if not a.allow_float:
-            raise Wrong(f"{out}: {', '.join(floats)} stayed floats. Set allow_fp16 = true if you want this.")
+            raise Wrong(f"{out}: float tensors {', '.join(floats)}. To allow floats, set allow_fp16 = true.")
     for t in made["inputs"] + made["outputs"]:
         if "fixed" in t["dtype"] and not t["dtype"].endswith("fixed" + act):
-            raise Wrong(f"{out}: {t['name']} is {t['dtype']}, and --act_bitwidth is {act}. The quantizer ignored the argument.")
+            raise Wrong(f"{out}: {t['name']} is {t['dtype']}, but --act_bitwidth is {act}: the quantizer ignored the argument. Try another release of qairt.")
     report(a.report, types=types, samples=len(Path(listed).read_text().splitlines()), warnings=warned(log))
 
 
@@ -319,19 +319,19 @@ def lines(listed: Path, graph: dict[str, Any]) -> str:
     inputs = {t["name"]: t for t in graph["inputs"]}
     text = listed.read_text().splitlines() if listed.is_file() else []
     if not text:
-        raise Wrong(f"{listed}: it lists no samples. Give a folder of *.npz with the graph's inputs by name.")
+        raise Wrong(f"{listed}: no samples. Use a folder of *.npz files with the graph's inputs by name.")
     for number, line in enumerate(text, 1):
         words = [w.partition(":=") for w in line.split()]
         names = [w[0] if w[1] else t["name"] for w, t in zip(words, graph["inputs"], strict=False)]
         if sorted(names) != sorted(inputs):
-            raise Wrong(f"{listed}:{number}: it names {', '.join(names)}, and the graph takes {', '.join(inputs)}. Give each input once.")
+            raise Wrong(f"{listed}:{number}: inputs {', '.join(names)}, but the graph takes {', '.join(inputs)}. List each input once.")
         for name, w in zip(names, words, strict=True):
             at, want = listed.parent / (w[2] or w[0]), 4 * elements(inputs[name])
             if not at.is_file() or at.stat().st_size != want:
-                raise Wrong(f"{at}: {at.stat().st_size if at.is_file() else 'no'} bytes, and {name} takes {want} in float32. The quantizer would read other numbers.")
+                raise Wrong(f"{at}: {at.stat().st_size if at.is_file() else 'no'} bytes, but input {name} takes {want} bytes in float32. Write float32 numbers.")
             numbers = array.array("f", at.read_bytes())
             if not all(map(math.isfinite, numbers)):
-                raise Wrong(f"{at}: some numbers of it are not finite: bytes of another type? Write float32.")
+                raise Wrong(f"{at}: some numbers are not finite. Write float32 numbers.")
     here = [[(w.partition(":=")[0] + ":=" if ":=" in w else "") + str(listed.parent / (w.partition(":=")[2] or w)) for w in line.split()] for line in text]
     return "".join(" ".join(words) + "\n" for words in here)
 
@@ -356,15 +356,15 @@ def context(a: argparse.Namespace, argv: list[str], sdk: dict[str, Any]) -> None
     dlcs, folder = [Path(p) for p in value(argv, "--dlc_path").split(",") if p], Path(value(argv, "--output_dir"))
     binary, link = folder / f"{value(argv, '--binary_file')}.bin", Path(value(argv, "--config_file"))
     if not a.soc_model or not a.arch or not a.vtcm_mb:
-        raise Wrong("qnn-context-binary-generator: without SoC, arch and VTCM it compiles for v68 and 4 MB. Name a target.")
+        raise Wrong("qnn-context-binary-generator: missing SoC, arch and VTCM: the generator would compile for v68 and 4 MB. Set a target.")
     if not re.fullmatch(r"[A-Za-z0-9_]+", binary.stem):
         raise Wrong(f"{binary}: the generator misreads --binary_file with a folder or a suffix. Use letters, digits and _.")
     if value(argv, "--model").endswith(".dlc"):
-        raise Wrong("qnn-context-binary-generator: --model takes libQnnModelDlc.so. Give the DLC to --dlc_path.")
+        raise Wrong("qnn-context-binary-generator: --model needs libQnnModelDlc.so. Pass the DLC as --dlc_path.")
     graphs = {p.stem: dlc_graph(p, p.stem) for p in dlcs}
     for p in dlcs:
         if (made := graphs[p.stem]["converter"]) and not made.startswith(sdk["version"]):
-            raise Wrong(f"{p}: QAIRT {made} made it, and the generator is of {sdk['version']}. Use one release for all steps.")
+            raise Wrong(f"{p}: the DLC is from QAIRT {made}, but the generator is from {sdk['version']}. Use one release for all steps.")
     folder.mkdir(parents=True, exist_ok=True)
     configs(a, link, list(graphs))
     log = run(fit(argv, sdk))
@@ -375,7 +375,7 @@ def context(a: argparse.Namespace, argv: list[str], sdk: dict[str, Any]) -> None
     spill = {g["name"]: g["spill_fill_bytes"] for g in found["graphs"] if g.get("spill_fill_bytes")}
     largest = max(p.stat().st_size for p in dlcs)
     if len(dlcs) > 1 and largest > SHARED and binary.stat().st_size > 1.5 * largest:
-        raise Wrong(f"{binary}: {binary.stat().st_size} bytes, and its largest graph has {largest}: the graphs do not share weights. Give all graphs the same encodings.")
+        raise Wrong(f"{binary}: {binary.stat().st_size} bytes, and the largest graph has {largest} bytes: the graphs do not share weights. Use the same encodings for all graphs.")
     notes = warned(log) + [f"{name} spills {n} bytes of VTCM to memory" for name, n in spill.items()]
     report(a.report, context=found, warnings=notes)
 
@@ -384,7 +384,7 @@ def readback(binary: Path, a: argparse.Namespace, graphs: dict[str, Any], sdk: d
     """What a context says of itself, which must be what was asked for."""
     found = dict(inspect(binary).get("context") or {})
     if not found:
-        raise Wrong(f"{binary}: this is no context binary. Read the generator's log.")
+        raise Wrong(f"{binary}: not a context binary. Read the generator's log.")
     got = {
         "SoC model": found["soc_model"],
         "arch": f"v{found['arch']}",
@@ -403,9 +403,9 @@ def readback(binary: Path, a: argparse.Namespace, graphs: dict[str, Any], sdk: d
         "build": True,
         "simulated": a.simulated,
     }
-    wrong = [f"its {k} is {got[k]}, {want[k]} was asked for" for k in want if got[k] != want[k]]
+    wrong = [f"{k} {got[k]} instead of {want[k]}" for k in want if got[k] != want[k]]
     if not got["build"]:
-        wrong = [w for w in wrong if "build" not in w] + [f"QAIRT {found['build_id']} made it, not {sdk['version']}"]
+        wrong = [w for w in wrong if "build" not in w] + [f"QAIRT {found['build_id']} instead of {sdk['version']}"]
     for g in found.get("graphs") or []:
         of = graphs.get(g["name"]) or {}
         asked = {t["name"]: t for t in (of.get("inputs") or []) + (of.get("outputs") or [])}
@@ -413,9 +413,9 @@ def readback(binary: Path, a: argparse.Namespace, graphs: dict[str, Any], sdk: d
             if t["name"] not in asked:
                 wrong.append(f"{g['name']} has a tensor {t['name']} that its DLC lacks")
             elif "fixed" in asked[t["name"]]["dtype"] and not (t.get("quantization") and "fixed" in t["dtype"]):
-                wrong.append(f"{t['name']} of {g['name']} is {t['dtype']} without an encoding, {asked[t['name']]['dtype']} was asked for")
+                wrong.append(f"{t['name']} of {g['name']} is {t['dtype']} without an encoding instead of {asked[t['name']]['dtype']}")
     if wrong:
-        raise Wrong(f"{binary}: the context is not what was asked for, {a.soc}: {'; '.join(wrong)}. The generator says nothing of this: check its config.")
+        raise Wrong(f"{binary}: the context does not fit {a.soc}: {'; '.join(wrong)}. The generator does not report this. Check its config.")
     return found
 
 
@@ -450,10 +450,10 @@ def raw(a: argparse.Namespace) -> None:
         with np.load(path, allow_pickle=False) as z:
             for i, t in enumerate(graph["inputs"]):
                 if t["name"] not in z.files:
-                    raise Wrong(f"{path}: it has no {t['name']}. Give each input of the graph by its name.")
+                    raise Wrong(f"{path}: missing input {t['name']}. Write each input of the graph under its name.")
                 x, at = z[t["name"]], out / f"{number}.{i}.raw"
                 if x.size != elements(t):
-                    raise Wrong(f"{path}: {t['name']} has the shape {x.shape}, and the graph takes {t['dims']}.")
+                    raise Wrong(f"{path}: {t['name']} has the shape {x.shape}, but the graph takes {t['dims']}. Correct the sample.")
                 (native(x, t) if a.native else x.astype(np.float32)).tofile(at)
                 name = f"{t['name']}:=" if a.context or len(graph["inputs"]) > 1 else ""
                 words.append(name + (str(at) if a.context else at.name))
@@ -464,7 +464,7 @@ def raw(a: argparse.Namespace) -> None:
 def npz(folder: Path) -> list[Path]:
     found = sorted(folder.glob("*.npz"))
     if not found:
-        raise Wrong(f"{folder}: there are no files *.npz in it. Give a folder of samples, each with the graph's inputs by name.")
+        raise Wrong(f"{folder}: no *.npz files. Use a folder of samples, each with the graph's inputs by name.")
     return found
 
 
@@ -497,11 +497,11 @@ def members(at: Path) -> Iterator[tuple[str, bytes]]:
                 if not m.isfile() or not re.fullmatch(r"(Result_\d{1,6}/)?[\w.,:/+-]{1,200}", name):
                     continue
                 if (left := left - m.size) < 0:
-                    raise Wrong(f"{at}: its files have more than {RESULTS} bytes. Use fewer samples.")
+                    raise Wrong(f"{at}: the files have more than {RESULTS} bytes. Use fewer samples.")
                 f = tar.extractfile(m)
                 yield name, f.read() if f else b""
     except tarfile.TarError as e:
-        raise Wrong(f"{at}: the archive of the phone cannot be read: {e}. Run the step again.") from e
+        raise Wrong(f"{at}: cannot read the archive from the phone: {e}. Run the step again.") from e
 
 
 def results(a: argparse.Namespace) -> None:
@@ -516,10 +516,10 @@ def results(a: argparse.Namespace) -> None:
     metadata = files.get("execution_metadata.yaml", b"").decode(errors="replace")
     done = [int(n) for n in re.findall(r"inferences_completed: *(\d+)", metadata)]
     if done and sum(done) != len(names):
-        raise Wrong(f"qnn-net-run: {sum(done)} inferences of {len(names)} were completed. Look at the device's log (logcat).")
+        raise Wrong(f"qnn-net-run: only {sum(done)} of {len(names)} inferences completed. Read the device's log: hexmage device log.")
     ran = {n.split("/")[0] for n in files if n.startswith("Result_")}
     if ran != {f"Result_{i}" for i in range(len(names))}:
-        raise Wrong(f"qnn-net-run: it left {len(ran)} results for {len(names)} samples. Remove results of earlier runs, and run again.")
+        raise Wrong(f"qnn-net-run: {len(ran)} results for {len(names)} samples. Remove the results of earlier runs, and run again.")
     out = Path(a.out)
     out.mkdir()
     seen = []
@@ -529,20 +529,20 @@ def results(a: argparse.Namespace) -> None:
             at = f"Result_{i}/{t['name']}{'_native' if a.native else ''}.raw"
             kind = dtype(t) if a.native else np.dtype(np.float32)
             if at not in files:
-                raise Wrong(f"{at}: qnn-net-run did not write it; written: {', '.join(sorted(n for n in files if n.startswith(f'Result_{i}/')))}.")
+                raise Wrong(f"{at}: qnn-net-run did not write this file; written: {', '.join(sorted(n for n in files if n.startswith(f'Result_{i}/')))}.")
             if len(files[at]) != elements(t) * kind.itemsize:
-                raise Wrong(f"{at}: {len(files[at])} bytes, and {t['name']} takes {elements(t) * kind.itemsize}. Are the outputs of another type?")
+                raise Wrong(f"{at}: {len(files[at])} bytes, but output {t['name']} takes {elements(t) * kind.itemsize} bytes. Check the data type of the outputs.")
             x = np.frombuffer(files[at], kind).reshape([int(d) for d in t["dims"]])
             q = t.get("quantization")
             made[t["name"]] = ((x.astype(np.float64) + q.get("offset", 0)) * q["scale"]).astype(np.float32) if a.native and q else x
             if x.dtype.kind == "f" and not np.isfinite(x).all():
-                raise Wrong(f"{at}: some numbers of it are not finite. Look for an overflow of 16-bit floats.")
+                raise Wrong(f"{at}: some numbers are not finite. Look for an overflow of 16-bit floats.")
         seen.append(made)
         np.savez(out / name, **made)
     if all(not x.any() for made in seen for x in made.values()):
         raise Wrong("qnn-net-run: all outputs are zero. Compare the order and the types of the inputs with the context's.")
     if len(seen) > 1 and all((x == seen[0][k]).all() for made in seen for k, x in made.items()):
-        raise Wrong("qnn-net-run: all samples have the same outputs: it read other inputs. Compare names and types of inputs with the context's.")
+        raise Wrong("qnn-net-run: all samples have the same outputs, so the tool read other inputs. Compare the names and types of the inputs with the context's.")
 
 
 def main() -> None:

@@ -81,7 +81,7 @@ func TestRules(t *testing.T) {
 func TestUnlistedMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	for _, commit := range []string{"b9c30702", "71d7a680"} {
 		show := func(args ...string) string {

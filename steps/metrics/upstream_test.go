@@ -10,7 +10,7 @@ import (
 func TestMllmsLines(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	for rev, lines := range map[string][]string{
 		"main": {"Prefill time", "Decode time", "Total time", "TTFT", "Prefill tokens", "Decode tokens", "Decode steps", "Avg decode time", "num_tokens: {}", "Context binary file size: {} MB"},

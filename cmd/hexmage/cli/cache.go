@@ -79,7 +79,7 @@ type cacheGCCmd struct {
 // Help returns the examples of `hexmage cache gc --help`.
 func (*cacheGCCmd) Help() string {
 	return `First removes files that have not been used for --max-age. If the cache is still larger than --max-size,
-removes old, large results that were quick to make first. Exits with 4 if a build is running.
+removes more files, beginning with old, large results that are quick to make again. Exits with 4 if a build is running.
 
 Examples:
 

@@ -173,7 +173,7 @@ func (a *app) leaseDevice(ctx context.Context, dev transport.Device) (*lease.Lea
 type devicePullCmd struct {
 	deviceTarget
 	Remote string `arg:"" help:"File or folder on the device."`
-	Local  string `arg:"" optional:"" default:"." help:"Destination on this machine. If <local> is an existing folder, the files go into this folder. Default: the working directory."`
+	Local  string `arg:"" optional:"" default:"." help:"Destination on this machine. If <local> is an existing folder, the copy goes into this folder. Default: the working directory."`
 }
 
 // Help returns the examples of `hexmage device pull --help`.

@@ -116,11 +116,11 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		own := *a
 		own.Profile = profile
 		own.Env.Stderr = io.Discard
-		d, err := own.planDomain()
+		fresh, err := own.planDomain() // with the whole evaluation budget
 		if err != nil {
 			return nil, err
 		}
-		p, diags, err := own.planConfig(cfg, d)
+		p, diags, err := own.planConfig(cfg, fresh)
 		switch {
 		case err != nil:
 			return nil, err

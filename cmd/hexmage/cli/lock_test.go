@@ -78,7 +78,7 @@ func TestLockCommand(t *testing.T) {
 		return stderr.String()
 	}
 	run(ExitUsage, "missing: ours 1: ", "--check", "--profile", "device")
-	run(ExitUsage, "1 of 2 releases", "--check", "--profile", "device") // what the catalog pins is pinned
+	run(ExitUsage, "1 of 2 releases", "--check", "--profile", "device") // the catalog pins the other one
 	// of the default profile: the shipped lock has it
 	run(0, "pins all 1 releases", "--check")
 	run(0, "nothing to pin")

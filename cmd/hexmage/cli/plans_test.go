@@ -252,7 +252,7 @@ func TestMllmsGuide(t *testing.T) {
 func TestMllmsHeaders(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	doc, err := os.ReadFile("../../../docs/device.md")
 	if err != nil {

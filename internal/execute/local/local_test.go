@@ -322,6 +322,21 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// TestLostWorker: after its worker was killed, a command may still write to its output. The store must not contain it.
+func TestLostWorker(t *testing.T) {
+	f := newFixture(t)
+	a := &action.Action{Command: action.Command{Outputs: []string{"out"}, Args: []string{"sh", "-c",
+		"echo first > out; (sleep 0.2; echo second >> out) & kill -9 $PPID; wait"}}, InputRoot: f.root(t, nil)}
+	r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
+	if err != nil || r.ExitCode != 128+9 || len(r.Files) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	first := digest.BLAKE3.Bytes([]byte("first\n"))
+	if missing, err := f.blobs.Missing(t.Context(), []digest.Digest{first}); err != nil || len(missing) != 1 {
+		t.Errorf("the store has the output of a running command, %v", err)
+	}
+}
+
 func TestLookPath(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "tool"), nil, 0o755); err != nil {

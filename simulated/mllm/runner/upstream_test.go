@@ -111,7 +111,7 @@ func flagsIn(t *testing.T, file string) (flags []string) {
 func TestMllmsNpu(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	var theirs string
 	for _, file := range []string{"examples/main_qwen_npu.cpp", "examples/demo_qwen_npu.cpp", "src/backends/qnn/QNNExecutor.cpp"} {
@@ -201,7 +201,7 @@ func TestLikeMllm(t *testing.T) {
 func TestMllmsTables(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	read := func(name string) string {
 		t.Helper()

@@ -214,8 +214,8 @@ func compatMixes(t *testing.T) {
 	golden(t, "compat_mixes", out.String())
 }
 
-// planMixes has the same in pipelines: what is pushed from the catalog's toolchains and the workspace is judged
-// before anything is fetched.
+// planMixes has the same mixes in pipelines: plan judges the push sets of toolchains and the workspace before hexmage
+// downloads anything.
 func planMixes(t *testing.T) {
 	_, _, _, oldARM := Vendor(t)
 	w := NewWorld(t)

@@ -11,8 +11,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is
-// none, from the packages to the tokens, and again; and where something is missing, it says so at once.
+// TestOffline: with downloaded toolchains in the cache, the whole pipeline runs without a network, from the packages to
+// the tokens, and again. If a download is missing, the run fails at once and names it.
 func TestOffline(t *testing.T) {
 	_, o := FirstRun(t)
 	if os.Getuid() != 0 {

@@ -26,7 +26,7 @@ import (
 func TestMllmsQuantizer(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream; the test downloads 3.2 GB of PyTorch")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm; the test downloads 3.2 GB of PyTorch")
 	}
 	w := NewWorld(t)
 	shipped := []string{"--var=quantizer=mllm", "--var=mllm=" + clone, Pipeline}
@@ -65,7 +65,7 @@ func TestMllmsQuantizer(t *testing.T) {
 func TestMllmsWords(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" || os.Getenv("HEXMAGE_MLLM") != "all" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_MLLM is not all: the test downloads " +
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm, or HEXMAGE_MLLM is not all: the test downloads " +
 			"3.2 GB of PyTorch and takes half an hour")
 	}
 	w := NewWorld(t)

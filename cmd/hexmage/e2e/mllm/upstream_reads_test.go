@@ -25,7 +25,7 @@ var readers = []string{"core/ParameterFile", "core/MappedFile", "core/Tensor", "
 func TestMllmReads(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec")
 	}
 	cxx, err := exec.LookPath("g++")
 	if err != nil {

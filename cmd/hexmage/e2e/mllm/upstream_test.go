@@ -69,7 +69,7 @@ func offline(t *testing.T, root, script string, args ...string) (string, error) 
 func TestMllmBuilds(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec and " +
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec and " +
 			"highway")
 	}
 	for _, in := range []string{clone + "/third_party/fmt/CMakeLists.txt",
@@ -242,7 +242,7 @@ func symbolsOf(t *testing.T, path string) (imports, exports []string) {
 func TestMllm(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
 	w := Warmed(t)
 	r := w.RunJSON(t, "--var", "mllm="+clone, Simulated, Pipeline)

@@ -19,7 +19,7 @@ import (
 func TestMllmV1Configures(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with googletest")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm, or HEXMAGE_TEST_MLLM_DEPS no folder with googletest")
 	}
 	for _, program := range []string{"cmake", "ninja"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -64,7 +64,7 @@ output "floats" { value = step.python.floats.outputs.mllm }
 func TestV1Quantize(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream; the test downloads 3.2 GB of PyTorch")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm; the test downloads 3.2 GB of PyTorch")
 	}
 	w := NewWorld(t)
 	v1 := filepath.Join(w.Dir, "v1")

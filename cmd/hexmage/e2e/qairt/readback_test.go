@@ -86,25 +86,25 @@ func TestReadBack(t *testing.T) {
 		name, file, want string
 		change           func(a *asked)
 	}{
-		{"another SoC", "2.51-SM8650.bin", "its SoC model is 57, 69 was asked for",
+		{"another SoC", "2.51-SM8650.bin", "SoC model 57 instead of 69",
 			func(a *asked) { a.model = "69" }},
-		{"another arch", "2.51-SM8750.bin", "its arch is v79, v81 was asked for",
+		{"another arch", "2.51-SM8750.bin", "arch v79 instead of v81",
 			func(a *asked) { a.arch = "v81" }},
-		{"another VTCM", "2.51-SM8550.bin", "its VTCM is 8 MB, 4 MB was asked for",
+		{"another VTCM", "2.51-SM8550.bin", "VTCM 8 MB instead of 4 MB",
 			func(a *asked) { a.vtcm = "4" }},
-		{"another level", "2.51-SM8850.bin", "its optimization level is 2, 3 was asked for",
+		{"another level", "2.51-SM8850.bin", "optimization level 2 instead of 3",
 			func(a *asked) { a.level = "3" }},
-		{"another graph", "2.51-SM8750.bin", "its graphs is " + net + ", net was asked for",
+		{"another graph", "2.51-SM8750.bin", "graphs " + net + " instead of net",
 			func(a *asked) { a.graphs = map[string]tensors{"net": of("float32")} }},
 		{"a graph is missing", "2.51-shared.bin", "net", func(a *asked) {
 			a.graphs = map[string]tensors{prefill: of("ufixed16"), decode: of("ufixed16"), "net": of("ufixed16")}
 		}},
 		{"an encoding is missing", "2.51-SM8750.bin",
-			"x of " + net + " is float32 without an encoding, ufixed16 was asked for",
+			"x of " + net + " is float32 without an encoding instead of ufixed16",
 			func(a *asked) { a.graphs = map[string]tensors{net: of("ufixed16")} }},
-		{"another release", "2.48-shared.bin", "QAIRT v2.48.40.260702151143 made it, not 2.51.0",
+		{"another release", "2.48-shared.bin", "QAIRT v2.48.40.260702151143 instead of 2.51.0",
 			func(a *asked) { a.release = "2.51.0" }},
-		{"no target at all", "2.51-none.bin", "its arch is v68", func(a *asked) { *a = right["2.51-SM8750.bin"] }},
+		{"no target at all", "2.51-none.bin", "arch v68 instead of v79", func(a *asked) { *a = right["2.51-SM8750.bin"] }},
 	}
 	for _, c := range wrong {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestReadBackDLC(t *testing.T) {
 	const graph = "QNNExecutionProvider_QNNExecutionProvider_16664090799440765514_1_0"
 	for _, c := range []struct{ name, graph, want string }{
 		{"right", graph, "{'sfixed8': 1, 'ufixed16': 2}"},
-		{"another graph", "prefill", "the graph prefill is not in it"},
+		{"another graph", "prefill", "missing graph prefill"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			said, ok := asModule(t, dir, `graph = qairt.onnx_graph(Path("prefill.onnx"))
