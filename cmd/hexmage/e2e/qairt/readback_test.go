@@ -104,7 +104,8 @@ func TestReadBack(t *testing.T) {
 			func(a *asked) { a.graphs = map[string]tensors{net: of("ufixed16")} }},
 		{"another release", "2.48-shared.bin", "QAIRT v2.48.40.260702151143 instead of 2.51.0",
 			func(a *asked) { a.release = "2.51.0" }},
-		{"no target at all", "2.51-none.bin", "arch v68 instead of v79", func(a *asked) { *a = right["2.51-SM8750.bin"] }},
+		{"no target at all", "2.51-none.bin", "arch v68 instead of v79",
+			func(a *asked) { *a = right["2.51-SM8750.bin"] }},
 	}
 	for _, c := range wrong {
 		t.Run(c.name, func(t *testing.T) {
