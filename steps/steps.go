@@ -26,8 +26,8 @@ import (
 func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	c, diags := toolchains.Load(files)
 	if c != nil {
-		c.Embedded = sdk.Embedded{World: func() (*qnn.Facts, error) {
-			if len(files) == 0 {
+		c.Embedded = sdk.Embedded{World: sync.OnceValues(func() (*qnn.Facts, error) {
+			if !c.Changed {
 				return &c.Facts, nil
 			}
 			s, diags := facts.Builtin()
@@ -35,7 +35,7 @@ func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 				return nil, diags
 			}
 			return &s.Facts, nil
-		}}
+		})}
 	}
 	return c, diags
 }

@@ -30,6 +30,7 @@ type Catalog struct {
 	*facts.Set
 	Toolchains []*Toolchain
 	Embedded   Embedded // archives for sources of kind "embedded"; nil: none
+	Changed    bool     // whether workspace files differ from the built-in ones
 }
 
 // placeholders returns variables that evaluate to their own text, so that their values can be filled in later.
@@ -73,7 +74,7 @@ func Load(files map[string][]byte) (*Catalog, hcl.Diagnostics) {
 		}
 	}
 	set, blocks, diags := facts.Load(all)
-	c := &Catalog{Set: set}
+	c := &Catalog{Set: set, Changed: changed}
 	decoded, problems := make([]*Toolchain, len(blocks)), make([]hcl.Diagnostics, len(blocks))
 	var wg sync.WaitGroup
 	for i, b := range blocks {
