@@ -152,17 +152,19 @@ func (r *reads) with(root *merkle.Dir, what string) *action.Action {
 	return &a
 }
 
-// folder returns the folder that contains the path, and the path in it.
-func (r *reads) folder(p string) (readFolder, string, bool) {
+// folder returns the innermost folder that contains the path, and the path in it. Inputs can be nested: the whole
+// workspace, and in it a folder that another step makes.
+func (r *reads) folder(p string) (in readFolder, rel string, ok bool) {
 	for _, f := range r.folders {
+		rest, below := strings.CutPrefix(p, f.at+"/")
 		if f.at == "" {
-			return f, p, true
+			rest, below = p, true
 		}
-		if rel, ok := strings.CutPrefix(p, f.at+"/"); ok {
-			return f, rel, true
+		if below && (!ok || len(f.at) > len(in.at)) {
+			in, rel, ok = f, rest, true
 		}
 	}
-	return readFolder{}, "", false
+	return in, rel, ok
 }
 
 func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, error) {
@@ -197,7 +199,8 @@ func (r *reads) Read(ctx context.Context, text []byte, root string) ([]string, e
 		case e.Dir != nil:
 			all = append(all, r.below(final)...)
 		default:
-			if _, _, ok := r.folder(final); ok {
+			_, _, ok := r.folder(final)
+			if _, err := r.fixed.Lookup(ctx, r.w.blobs, final); ok && errors.Is(err, merkle.ErrNotExist) {
 				all = append(all, final)
 			}
 		}

@@ -224,3 +224,22 @@ func TestDepfileOfOutputs(t *testing.T) {
 	w.write(map[string]string{"v": "3"})
 	w.ok(use(in), 2)
 }
+
+// The whole workspace may be an input beside a file and a folder that other steps make.
+func TestDepfileOfWorkspace(t *testing.T) {
+	w := newWorld(t)
+	w.write(map[string]string{"v": "1", "src/read.h": "1", "src/unread.h": "1"})
+	header := sh("header", "cp v out", hostIn("v"))
+	folder := shTree("folder", "mkdir out; cp v out/made.h; echo > out/unread.h", hostIn("v"))
+	n := sh("cc", "cat src/read.h gen.h made/made.h > out; echo out: src/read.h gen.h made/made.h > o.d", hostIn("."),
+		action.Input{Path: "gen.h", Artifact: out("header")}, action.Input{Path: "made", Artifact: out("folder")})
+	n.Specs[0].Depfile = "o.d"
+	p := planOf(nil, header, folder, n)
+	w.ok(p, 3)
+	w.write(map[string]string{"src/unread.h": "2"})
+	w.ok(p, 0)
+	w.write(map[string]string{"src/read.h": "2"})
+	w.ok(p, 1)
+	w.write(map[string]string{"v": "2"})
+	w.ok(p, 3)
+}

@@ -206,7 +206,7 @@ func (c *Client) writeBatch(ctx context.Context, fn digest.Function,
 			}
 		}
 		return nil
-	})
+	}, denied)
 }
 
 // namespaced returns the key on the server: the key itself, or the digest of the namespace's message.
@@ -255,5 +255,5 @@ func (c *Client) update(ctx context.Context, key digest.Digest, r *repb.ActionRe
 			DigestFunction: function(key.Function()),
 		})
 		return err
-	})
+	}, denied)
 }

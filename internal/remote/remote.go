@@ -268,17 +268,18 @@ func (e *LostError) Error() string {
 func (e *LostError) Unwrap() error { return e.Err }
 
 // call runs f with a time limit, and retries it after transient failures. It returns errors of f that are an answer
-// (see answer), the context's error, or ErrDisabled.
-func (c *Client) call(ctx context.Context, what string, f func(ctx context.Context) error) error {
+// (see answer) or have one of the codes, the context's error, or ErrDisabled.
+func (c *Client) call(ctx context.Context, what string, f func(ctx context.Context) error, answers ...codes.Code) error {
 	return c.calls(ctx, what, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, c.o.IdleTimeout, errSlow)
 		defer cancel()
 		return slow(ctx, f(ctx))
-	})
+	}, answers...)
 }
 
 // calls is like call for an f that limits its own time.
-func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Context) error) error {
+func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Context) error,
+	answers ...codes.Code) error {
 	pause := 100 * time.Millisecond
 	for try := 0; ; try++ {
 		if err := c.Out(); err != nil {
@@ -293,7 +294,7 @@ func (c *Client) calls(ctx context.Context, what string, f func(ctx context.Cont
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case answer(err):
+		case answer(err), slices.Contains(answers, status.Code(err)):
 			return err
 		case try >= c.o.Retries || !c.passing(err):
 			return c.leave(fmt.Errorf("%s: %w", what, reason(err, c.o)))
@@ -329,6 +330,9 @@ func (c *Client) patient(ctx context.Context) (_ context.Context, progress func(
 		}
 	}, func() { t.Stop(); cancel(nil) }
 }
+
+// denied is the answer to an upload by a client that may only read.
+const denied = codes.PermissionDenied
 
 // answer reports whether the error answers the request. Other errors mean a failed server or connection.
 func answer(err error) bool {

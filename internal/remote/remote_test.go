@@ -433,25 +433,37 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestFull: a server that takes nothing more costs one sentence, and is still asked.
+// TestFull: a server that takes nothing more, or lets this client only read, costs one sentence, and is still asked.
 func TestFull(t *testing.T) {
-	fn := digest.BLAKE3
-	s := serve(t, fn)
-	one := newMachine(t, s, true, nil)
-	x := one.sends(t, fn, 1)
-	one.results.Finish(t.Context())
-	s.change(func() {
-		for _, method := range []string{"BatchUpdateBlobs", "Write", "UpdateActionResult"} {
-			s.denies[method] = status.Error(codes.ResourceExhausted, "no space left")
-		}
-	})
-	two := newMachine(t, s, true, nil)
-	for n := range 5 {
-		two.sends(t, fn, 10+n)
+	for _, c := range []struct {
+		code    codes.Code
+		text    string
+		methods []string
+	}{
+		{codes.ResourceExhausted, "no space left", []string{"BatchUpdateBlobs", "Write", "UpdateActionResult"}},
+		{codes.PermissionDenied, "denies access", []string{"BatchUpdateBlobs", "Write", "UpdateActionResult"}},
+		{codes.PermissionDenied, "denies access", []string{"UpdateActionResult"}},
+	} {
+		t.Run(c.code.String(), func(t *testing.T) {
+			fn := digest.BLAKE3
+			s := serve(t, fn)
+			one := newMachine(t, s, true, nil)
+			x := one.sends(t, fn, 1)
+			one.results.Finish(t.Context())
+			s.change(func() {
+				for _, method := range c.methods {
+					s.denies[method] = status.Error(c.code, c.text)
+				}
+			})
+			two := newMachine(t, s, true, nil)
+			for n := range 5 {
+				two.sends(t, fn, 10+n)
+			}
+			two.results.Finish(t.Context())
+			two.said.want(t, "hexmage stops uploads to remote team", c.text)
+			two.wants(t, x)
+		})
 	}
-	two.results.Finish(t.Context())
-	two.said.want(t, "hexmage stops uploads to remote team", "no space left")
-	two.wants(t, x)
 }
 
 // TestWait: the end of a command waits for what is still to be sent, as long as it is said to, and no longer than

@@ -118,7 +118,7 @@ func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.B
 		}
 		name = c.resource(upload(), packed, d)
 		return c.writeFrom(ctx, blobs, d, name, packed, 0)
-	})
+	}, denied)
 }
 
 // upload returns a unique prefix of a write's resource name.
