@@ -184,11 +184,18 @@ func (p *plan) sort() {
 	p.sum.RemovedSeconds, p.sum.KeptSeconds = p.seconds(true), p.seconds(false)
 }
 
+// carryOut removes the chosen items. An item that cannot be removed does not keep the others of its kind, but later
+// kinds are kept, because the item may refer to them.
 func (p *plan) carryOut(ctx context.Context) error {
 	trees := merkle.NewTrees(string(p.s.root))
-	for _, it := range p.chosen {
+	var first error
+	failed := 0
+	for i, it := range p.chosen {
 		if err := context.Cause(ctx); err != nil {
 			return err
+		}
+		if failed > 0 && p.chosen[i-1].kind != it.kind {
+			break
 		}
 		var err error
 		switch it.kind {
@@ -200,10 +207,14 @@ func (p *plan) carryOut(ctx context.Context) error {
 			err = atomicfile.RemoveAll(it.path)
 		}
 		if err != nil {
-			return err
+			first = cmp.Or(first, err)
+			failed++
 		}
 	}
-	return nil
+	if failed > 1 {
+		return fmt.Errorf("%w (and %d more)", first, failed-1)
+	}
+	return first
 }
 
 // removeUnused removes a file unless it was replaced since the survey. The lock prevents replacement. On file systems
