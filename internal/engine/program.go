@@ -63,7 +63,7 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 	if u.instance.plan.SideEffects {
 		a.Command.Platform[action.PropertyEffects] = w.last.name(u)
 	}
-	if u.spec.Depfile == "" || a.DoNotCache && w.forced(u) {
+	if u.spec.Depfile == "" {
 		return nil
 	}
 	r, err := w.reads(ctx, u, a, root, entries)
