@@ -192,7 +192,8 @@ func (c Client) lock(ctx context.Context, dest string) (func(), error) {
 	return atomicfile.Lock(ctx, dest+".lock")
 }
 
-// there returns the result of an existing, correct file at dest, else nil. It removes a file with a wrong digest.
+// there returns the result of an existing, correct file at dest, else nil. It keeps a wrong file, which the download
+// replaces: another process may have replaced it already.
 func (c Client) there(s Source, dest string) (*Result, error) {
 	if !s.pinned() {
 		return nil, nil
@@ -205,7 +206,7 @@ func (c Client) there(s Source, dest string) (*Result, error) {
 		return nil, err
 	}
 	if r.check(s) != nil {
-		return nil, os.Remove(dest)
+		return nil, nil
 	}
 	return r, nil
 }
