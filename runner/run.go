@@ -42,7 +42,7 @@ func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Reques
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	limit := a.TimeLimit()
+	limit := a.Limit
 	watch := newStopwatch(limit, func() { stop(&execute.TimeoutError{Limit: limit}) })
 	defer watch.pause()
 	var printed execute.HeadTailBuffer

@@ -30,7 +30,6 @@ type Command struct {
 type Action struct {
 	Command    Command
 	InputRoot  digest.Digest // digest of the root Directory message
-	Timeout    time.Duration // REAPI's timeout, part of the key; the pipeline's timeout is Limit
 	DoNotCache bool
 
 	// The fields below are not encoded, so they are not in the key: they do not change the command's outputs.
@@ -48,14 +47,6 @@ type Action struct {
 	// Directories maps digests to the Directory messages of the inputs. Executors look for a message here first, and
 	// then in the store.
 	Directories map[digest.Digest][]byte
-}
-
-// TimeLimit returns the maximum run time of the command, which is the smaller of Limit and Timeout. 0 means no limit.
-func (a *Action) TimeLimit() time.Duration {
-	if a.Limit == 0 || a.Timeout > 0 && a.Timeout < a.Limit {
-		return a.Timeout
-	}
-	return a.Limit
 }
 
 // Succeeded reports whether the exit code means success.
@@ -94,9 +85,6 @@ func (a *Action) Encode(fn digest.Function) Encoded {
 	b := make([]byte, 0, 256)
 	b = AppendDigest(b, 1, fn.Bytes(cmd))
 	b = AppendDigest(b, 2, a.InputRoot)
-	if a.Timeout > 0 {
-		b = AppendMessage(b, 6, encodeDuration(a.Timeout))
-	}
 	b = AppendBool(b, 7, a.DoNotCache)
 	if len(a.Command.Platform) > 0 {
 		b = AppendMessage(b, 10, encodeProperties(a.Command.Platform))

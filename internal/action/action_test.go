@@ -21,7 +21,6 @@ func sample() *action.Action {
 			Platform: map[string]string{"pool": "", "executor": "local"},
 		},
 		InputRoot: digest.BLAKE3.Bytes(nil),
-		Timeout:   90*time.Second + 5*time.Millisecond,
 	}
 }
 
@@ -41,8 +40,6 @@ func TestKey(t *testing.T) {
 		"output":            func(a *action.Action) { a.Command.Outputs[0] = "out/c.o" },
 		"platform":          func(a *action.Action) { a.Command.Platform["executor"] = "elsewhere" },
 		"inputs":            func(a *action.Action) { a.InputRoot = digest.BLAKE3.Bytes([]byte("x")) },
-		"timeout":           func(a *action.Action) { a.Timeout++ },
-		"no timeout":        func(a *action.Action) { a.Timeout = 0 },
 		"caching":           func(a *action.Action) { a.DoNotCache = true },
 	} {
 		a := sample()

@@ -39,10 +39,9 @@ func wantWire(t *testing.T, what string, got []byte, want proto.Message) {
 
 func TestWireAction(t *testing.T) {
 	for name, a := range map[string]*action.Action{
-		"sample":     sample(),
-		"empty":      {InputRoot: digest.BLAKE3.Bytes(nil)},
-		"do not":     {InputRoot: digest.BLAKE3.Bytes([]byte("in")), DoNotCache: true, Timeout: time.Nanosecond},
-		"one minute": {InputRoot: digest.BLAKE3.Bytes([]byte("in")), Timeout: time.Minute},
+		"sample": sample(),
+		"empty":  {InputRoot: digest.BLAKE3.Bytes(nil)},
+		"do not": {InputRoot: digest.BLAKE3.Bytes([]byte("in")), DoNotCache: true},
 	} {
 		cmd := &repb.Command{Arguments: a.Command.Args}
 		for _, k := range []string{"A", "B", "EMPTY"} {
@@ -66,9 +65,6 @@ func TestWireAction(t *testing.T) {
 		msg := &repb.Action{
 			CommandDigest: pb(digest.BLAKE3.Bytes(e.Command)), InputRootDigest: pb(a.InputRoot),
 			DoNotCache: a.DoNotCache, Platform: platform,
-		}
-		if a.Timeout > 0 {
-			msg.Timeout = durationpb.New(a.Timeout)
 		}
 		wantWire(t, name+": Action", e.Action, msg)
 	}

@@ -252,8 +252,6 @@ func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Diges
 			command, err = DecodeDigest(m, fn)
 		case 2:
 			a.InputRoot, err = DecodeDigest(m, fn)
-		case 6:
-			a.Timeout, err = decodeTimeout(m)
 		case 7:
 			a.DoNotCache = v != 0
 		}
@@ -266,15 +264,6 @@ func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Diges
 		return nil, digest.Digest{}, fmt.Errorf("invalid action: %w", err)
 	}
 	return a, command, nil
-}
-
-// decodeTimeout reads a Duration of at most a hundred years.
-func decodeTimeout(m []byte) (time.Duration, error) {
-	d, err := decodeDuration(m)
-	if err == nil && d > 100*365*24*time.Hour {
-		err = errors.New("timeout out of range")
-	}
-	return d, err
 }
 
 // DecodeCommand decodes a Command message.

@@ -88,8 +88,7 @@ type SpecOutput struct {
 
 // HostPath is a file or folder of the machine on which hexmage runs.
 type HostPath struct {
-	Path  string   `json:"path"`            // absolute, or relative to the workspace
-	Globs []string `json:"globs,omitempty"` // for a folder: doublestar patterns that select files; empty: all files
+	Path string `json:"path"` // absolute, or relative to the workspace
 }
 
 // Content is a small file whose content the planner computes.

@@ -120,7 +120,7 @@ func (a *assembler) root(ctx context.Context, n *instance,
 func (a *assembler) readHosts(ctx context.Context, inputs []action.Input) {
 	a.mu.Lock()
 	unread := slices.DeleteFunc(slices.Clone(inputs), func(in action.Input) bool {
-		return in.Host == nil || a.hosts[hostKey(*in.Host)] != nil
+		return in.Host == nil || a.hosts[in.Host.Path] != nil
 	})
 	a.mu.Unlock()
 	if len(unread) < 2 {
@@ -305,17 +305,9 @@ func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte)
 	return nil
 }
 
-// hostKey returns the cache key of a host path.
-func hostKey(h action.HostPath) string {
-	if len(h.Globs) == 0 {
-		return h.Path // lists contain no zero byte
-	}
-	return h.Path + "\x00" + strings.Join(h.Globs, "\x00")
-}
-
 // host reads a file or folder of the workspace.
 func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, error) {
-	return lazily(&a.mu, a.hosts, hostKey(h), func() (merkle.Entry, error) {
+	return lazily(&a.mu, a.hosts, h.Path, func() (merkle.Entry, error) {
 		e, err := a.scan(ctx, h)
 		if errors.Is(err, fs.ErrPermission) && !errors.As(err, new(*InputError)) {
 			err = &InputError{Path: h.Path, Unfit: err}
@@ -347,7 +339,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		return merkle.Entry{}, err
 	case st.IsDir():
 		large := largeFiles{}
-		d, err := merkle.Scan(ctx, a.hasher, at, merkle.ScanOptions{Globs: h.Globs, Seen: large.note(note)})
+		d, err := merkle.Scan(ctx, a.hasher, at, merkle.ScanOptions{Seen: large.note(note)})
 		if errors.As(err, new(*merkle.UnfitError)) {
 			err = &InputError{Path: h.Path, Unfit: err}
 		}

@@ -75,11 +75,8 @@ func Of(d history.Difference) Comparison {
 	c := Comparison{More: d.More, Unknown: d.Unknown}
 	for _, h := range d.Changes {
 		what, name, _ := strings.Cut(h.Name, " ")
-		switch what {
-		case history.Caching:
+		if what == history.Caching {
 			h.A, h.B = cmp.Or(h.A, "on"), cmp.Or(h.B, "on")
-		case history.Timeout:
-			h.A, h.B = cmp.Or(h.A, "none"), cmp.Or(h.B, "none")
 		}
 		n := Difference{What: what, Name: name, Change: change(h), Old: h.A, New: h.B, MoreInside: h.More}
 		for _, in := range h.Inside {

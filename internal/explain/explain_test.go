@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -112,8 +111,6 @@ func TestCompare(t *testing.T) {
 			a.Command.Platform[action.PropertyProgram+"cc"] = fn.Bytes([]byte("new cc")).String()
 		}, want: []string{"program cc changed: " + short("cc") + " → " + short("new cc")},
 			reason: "program cc changed"},
-		"timeout": {files: files, change: func(a *action.Action) { a.Timeout = time.Minute },
-			want: []string{"timeout changed: none → 1m0s"}, reason: "timeout changed"},
 		"caching": {files: files, change: func(a *action.Action) { a.DoNotCache = true },
 			want: []string{"caching changed: on → off"}, reason: "caching changed"},
 	} {

@@ -71,9 +71,6 @@ func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Actio
 	for _, o := range a.Command.Outputs {
 		to.Of[history.Output+" "+o] = "is one" // an output has no value
 	}
-	if a.Timeout > 0 {
-		to.Of[history.Timeout] = a.Timeout.String()
-	}
 	if a.DoNotCache {
 		to.Of[history.Caching] = "off"
 	}

@@ -29,7 +29,6 @@ const (
 	Property  = "property"  // a platform property, then its name
 	Input     = "input"     // then its path in the exec root
 	Output    = "output"    // then its path in the exec root
-	Timeout   = "timeout"
 	Caching   = "caching"
 )
 
@@ -86,7 +85,7 @@ func (c *comparer) actions(a, b *Action) (d Difference) {
 	case a.Root != b.Root:
 		c.folders(&d, "", a.Root, b.Root)
 	}
-	order := []string{Argument, Variable, Toolchain, Program, Property, Input, Output, Timeout, Caching}
+	order := []string{Argument, Variable, Toolchain, Program, Property, Input, Output, Caching}
 	rank := func(h Change) int {
 		what, _, _ := strings.Cut(h.Name, " ")
 		return slices.Index(order, what)

@@ -52,7 +52,7 @@ func TestDiffer(t *testing.T) {
 	})
 	y, b := made("2", map[string]string{
 		"argument 0": "cc", "argument 1": "-O2", "argument 2": "-c", "argument 3": "a.c", "variable LANG": "de",
-		"program sh": "12", "property tool": "t/2", "output p": "is one", "timeout": "1s", "argument sha256": "bb",
+		"program sh": "12", "property tool": "t/2", "output p": "is one", "argument sha256": "bb",
 	}, map[string]history.Folder{
 		"root": {"args.json": "2", "a.c": "same", "inc": "folder inc2", "toolchains": "folder tools2",
 			"new": "folder y"}, "inc2": {"a.h": "1 (5 bytes)", "b.h": "3 (5 bytes)"},
@@ -66,7 +66,7 @@ func TestDiffer(t *testing.T) {
 		"  lib/pkg-2.0.info:  → folder p", "  bin/cc: 1 → 2", "  lib/pkg.py: 1 → 2", "toolchain ld:  → ld",
 		"program sh: 11 → 12", "property tool: t/1 → t/2", "input inc/b.h: 2 (5 bytes) → 3 (5 bytes)",
 		"input new:  → folder y", "input old: folder x → ",
-		"output o: is one → ", "output p:  → is one", "timeout:  → 1s",
+		"output o: is one → ", "output p:  → is one",
 	}
 	if diff := cmp.Diff(want, lines(history.DiffActions(x, a, y, b, false))); diff != "" {
 		t.Error(diff)

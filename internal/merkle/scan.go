@@ -9,10 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/digest"
@@ -37,9 +35,6 @@ func HashFiles(fn digest.Function) Hasher {
 
 // ScanOptions are the options of Scan.
 type ScanOptions struct {
-	// Globs are doublestar patterns such as "src/**/*.c", for slash paths relative to the folder. Scan adds only files
-	// and symlinks that match a pattern. Without patterns, Scan adds everything, including empty folders.
-	Globs    []string
 	Parallel int // number of files hashed at once; 0 means one per processor
 
 	// Scan calls Seen, if not nil, for every folder, file and symlink before reading it. The arguments are the slash
@@ -72,13 +67,6 @@ func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, er
 	if s.seen == nil {
 		s.seen = func(string, stat.Stamp) {}
 	}
-	for _, g := range opts.Globs {
-		if !doublestar.ValidatePattern(g) {
-			return nil, fmt.Errorf("invalid pattern %q; use a pattern such as \"**/*.cpp\"", g)
-		}
-		base, _ := doublestar.SplitPattern(g)
-		s.globs = append(s.globs, glob{g, base})
-	}
 	if opts.Parallel <= 0 {
 		opts.Parallel = runtime.NumCPU()
 	}
@@ -92,51 +80,14 @@ func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, er
 		}
 		return nil, fmt.Errorf("read the folder %s: %w", dir, err)
 	}
-	if len(s.globs) > 0 {
-		d.prune()
-	}
 	return d, nil
 }
 
-// prune removes empty folders, and reports whether d is empty.
-func (d *Dir) prune() bool {
-	for name, sub := range d.Dirs {
-		if sub.prune() {
-			delete(d.Dirs, name)
-		}
-	}
-	return len(d.Files)+len(d.Dirs)+len(d.Symlinks) == 0
-}
-
-type glob struct{ pattern, base string }
-
 type scanner struct {
-	hash  Hasher
-	globs []glob
-	seen  func(string, stat.Stamp)
-	g     *errgroup.Group
-	mu    sync.Mutex // held while changing a Dir
-}
-
-// takes reports whether Scan takes the file or symlink p.
-func (s *scanner) takes(p string) bool {
-	for _, g := range s.globs {
-		if doublestar.MatchUnvalidated(g.pattern, p) {
-			return true
-		}
-	}
-	return len(s.globs) == 0
-}
-
-// enters reports whether folder p may contain matching files: p is on the way to the fixed part of a pattern, or below
-// it.
-func (s *scanner) enters(p string) bool {
-	for _, g := range s.globs {
-		if g.base == "." || p == g.base || strings.HasPrefix(p, g.base+"/") || strings.HasPrefix(g.base, p+"/") {
-			return true
-		}
-	}
-	return len(s.globs) == 0
+	hash Hasher
+	seen func(string, stat.Stamp)
+	g    *errgroup.Group
+	mu   sync.Mutex // held while changing a Dir
 }
 
 func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) error {
@@ -159,13 +110,9 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		p, full := path.Join(at, e.Name()), filepath.Join(dir, e.Name())
 		switch {
 		case e.IsDir():
-			if !s.enters(p) {
-				continue
-			}
 			sub := &Dir{}
 			s.set(d, e.Name(), Entry{Dir: sub})
 			err = s.run(func() error { return s.dir(ctx, sub, p, full, depth+1) })
-		case !s.takes(p):
 		case e.Type() == fs.ModeSymlink:
 			var target string
 			if info, err := e.Info(); err == nil {
@@ -181,7 +128,7 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		case e.Type().IsRegular():
 			err = s.run(func() error { return s.file(d, e, p, full) })
 		default:
-			err = &UnfitError{p, fmt.Errorf("special file (%s); remove the file, or exclude it with a pattern",
+			err = &UnfitError{p, fmt.Errorf("special file (%s); remove the file, or list the other files with fileset()",
 				e.Type())}
 		}
 		if err != nil {

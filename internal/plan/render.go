@@ -241,8 +241,6 @@ func inputText(in action.Input) string {
 		from = "its own " + in.Spec.Path
 	case in.Spec != nil:
 		from = fmt.Sprintf("%s of action %s", in.Spec.Path, in.Spec.Spec)
-	case in.Host != nil && len(in.Host.Globs) > 0:
-		from = fmt.Sprintf("workspace %s (%s)", in.Host.Path, strings.Join(in.Host.Globs, ", "))
 	case in.Host != nil:
 		from = "workspace " + in.Host.Path
 	case in.Content != nil:

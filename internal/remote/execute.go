@@ -282,7 +282,7 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	if err != nil {
 		return nil, false, err
 	}
-	limit := a.TimeLimit()
+	limit := a.Limit
 	end = a.Span("run")
 	got, err := x.c.execute(ctx, a, &repb.ExecuteRequest{
 		InstanceName: x.c.o.Instance, ActionDigest: message(t.key), DigestFunction: function(t.key.Function()),

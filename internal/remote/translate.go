@@ -255,7 +255,7 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	}
 	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache,
 		Platform: platform, Salt: []byte(x.c.o.Namespace)}
-	if limit := a.TimeLimit(); limit > 0 {
+	if limit := a.Limit; limit > 0 {
 		m.Timeout = durationpb.New((limit + time.Second - 1).Truncate(time.Second)) // some servers round down
 	}
 	t.key, err = t.add(m, fn)

@@ -38,10 +38,9 @@ type engineParts struct {
 	Blobs *store.HostFiles
 	Trees *merkle.Trees
 	Stats *statcache.Cache
-	// Other repeats actions to compare their outputs. Its exec roots have other names, to find commands that write the
-	// path of their folder into an output
-	Host, Other *local.Executor
-	Scratch     string // folder for temporary files of this process
+	Host  *local.Executor
+
+	Scratch string // folder for temporary files of this process
 
 	executor  execute.Executor
 	again     execute.Executor // without cache lookups
@@ -51,7 +50,7 @@ type engineParts struct {
 	simulated int            // parallel actions on simulated devices
 
 	flush  func(context.Context) error
-	alive  []func()         // called after all children ended
+	alive  func()           // called after all children ended
 	live   func()           // called at the end
 	locks  *execute.Locks   // of actions
 	inUse  func()           // releases the cache for collections
@@ -122,10 +121,8 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		here.Memory = filepath.Join(dir, "hexmage")
 	}
-	again := here // executes everything
-	again.Checkpoints = nil
-	e.Host, e.Other = local.New(here), local.New(again)
-	e.alive = []func(){a.interrupts.onKill(e.Host.Kill), a.interrupts.onKill(e.Other.Kill)}
+	e.Host = local.New(here)
+	e.alive = a.interrupts.onKill(e.Host.Kill)
 	e.devices = runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: state.Runner(),
 		Simulate: steps.SimulatePhone(a.Env.Self, "tool", "phone-init"),
@@ -145,7 +142,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	e.executor = execute.Cached(route(far.executor(e, e.Host)), execute.CacheOptions{Results: remembered,
 		Blobs: e.Blobs, Fn: fn, Installed: e.Trees.Has, Locks: e.locks})
-	e.again = route(e.Other)
+	e.again = route(e.Host)
 	return e, nil
 }
 
@@ -179,10 +176,8 @@ func (e *engineParts) options() engine.Options {
 // restarts with another engine.
 func (e *engineParts) close(again bool) {
 	e.finish(again)
-	_ = errors.Join(e.device.Close(), e.Host.Close(), e.Other.Close())
-	for _, over := range e.alive {
-		over()
-	}
+	_ = errors.Join(e.device.Close(), e.Host.Close())
+	e.alive()
 	_ = e.Stats.Save()
 	_ = os.RemoveAll(e.Scratch)
 	e.live()

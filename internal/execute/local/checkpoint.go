@@ -53,8 +53,6 @@ func (x *Executor) keepCheckpoint(ctx context.Context, a *execute.Request, s *ex
 	case s.complete:
 		_ = x.o.Checkpoints.End(s.dir)
 		return
-	case x.o.Keep: // people look at it where it is
-		return
 	}
 	kept, err := x.o.Checkpoints.Keep(context.WithoutCancel(ctx), s.dir)
 	switch {

@@ -61,12 +61,7 @@ func (x *Executor) access(s *execRoot, read, open []string) *sandbox.Access {
 	return &sandbox.Access{Read: read, Write: write, Own: s.dir}
 }
 
-// release removes the exec root's files with secrets. With keep, its folder stays for people to look at.
-func (s *execRoot) release(keep bool) error {
-	err := s.removeSecrets()
-	if keep {
-		s.showHostRefs()
-		return err
-	}
-	return errors.Join(err, atomicfile.RemoveAll(s.dir))
+// release removes the exec root, and its files with secrets elsewhere.
+func (s *execRoot) release() error {
+	return errors.Join(s.removeSecrets(), atomicfile.RemoveAll(s.dir))
 }

@@ -31,9 +31,9 @@ func TestTimeoutEndsTheWholeGroup(t *testing.T) {
 		Command: action.Command{Args: []string{"sh", "-c",
 			"exec 9>" + name + "; sleep 60 & echo started >&9; sleep 60"}},
 		InputRoot: f.root(t, nil),
-		Timeout:   100 * time.Millisecond,
+		Limit:     100 * time.Millisecond,
 	}
-	for said := ""; said == ""; a.Timeout *= 2 { // a busy machine has not come that far by then
+	for said := ""; said == ""; a.Limit *= 2 { // a busy machine has not come that far by then
 		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err == nil ||
 			!strings.Contains(err.Error(), "timeout") {
 			t.Fatalf("err = %v, want the timeout", err)

@@ -156,12 +156,3 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 	}
 	return nil
 }
-
-// showHostRefs puts symlinks to the files in the places of inputs that were read in place, for people to look at.
-func (s *execRoot) showHostRefs() {
-	for _, b := range s.hostRefs {
-		if p := s.path(b.rel); b.is.Exists() && os.Remove(p) == nil {
-			_ = os.Symlink(b.ref.Path, p)
-		}
-	}
-}

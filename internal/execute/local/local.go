@@ -51,7 +51,6 @@ type Options struct {
 	// Tidy, if not nil, is called before an action looks for a checkpoint. It saves the checkpoints of other hexmage
 	// processes that were killed in the meantime.
 	Tidy func(context.Context)
-	Keep bool // keep exec roots for inspection
 
 	// Memory is a folder that other users cannot read; the Executor creates it if it is missing. If the folder is on a
 	// file system in memory (tmpfs), the Executor keeps files with secrets in this folder while a command runs.
@@ -168,7 +167,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	defer x.leave(s)
 	defer x.keepCheckpoint(ctx, a, s)
-	if limit := a.TimeLimit(); limit > 0 {
+	if limit := a.Limit; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &execute.TimeoutError{Limit: limit})
 		defer cancel()
@@ -227,9 +226,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 // leave releases an exec root, while the next action begins if not too many are being released. A folder that is left
 // takes space until its scratch folder goes.
 func (x *Executor) leave(s *execRoot) {
-	release := func() error { return s.release(x.o.Keep) }
-	if x.o.Keep || !x.removals.TryGo(release) {
-		_ = release()
+	if !x.removals.TryGo(s.release) {
+		_ = s.release()
 	}
 }
 
@@ -252,7 +250,7 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (_ *execRoot
 	defer func() {
 		if err != nil {
 			x.keepCheckpoint(ctx, a, s)
-			_ = s.release(x.o.Keep)
+			_ = s.release()
 		}
 	}()
 	l := &layout{x: x, a: a.Action, s: s, in: in, shared: shared}

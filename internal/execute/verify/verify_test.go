@@ -312,7 +312,10 @@ func TestVerifyErrors(t *testing.T) {
 
 type failing struct{ err error }
 
-func (f failing) Execute(context.Context, *execute.Request) (*action.Result, error) {
+func (f failing) Execute(_ context.Context, r *execute.Request) (*action.Result, error) {
+	if !r.DropCheckpoint {
+		return nil, errors.New("the second run may continue from a checkpoint")
+	}
 	return nil, f.err
 }
 
