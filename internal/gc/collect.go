@@ -184,8 +184,8 @@ func (p *plan) sort() {
 	p.sum.RemovedSeconds, p.sum.KeptSeconds = p.seconds(true), p.seconds(false)
 }
 
-// carryOut removes the chosen items. If it cannot remove an item, it continues with the items of the same kind. It keeps
-// the kinds after that, because the item may refer to them.
+// carryOut removes the chosen items. If it cannot remove an item, it continues with the items of the same kind. It
+// keeps the kinds after that, because the item may refer to them.
 func (p *plan) carryOut(ctx context.Context) error {
 	trees := merkle.NewTrees(string(p.s.root))
 	var first error

@@ -128,8 +128,8 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		case e.Type().IsRegular():
 			err = s.run(func() error { return s.file(d, e, p, full) })
 		default:
-			err = &UnfitError{p, fmt.Errorf("special file (%s); remove the file, or list the other files with fileset()",
-				e.Type())}
+			err = &UnfitError{p, fmt.Errorf("special file (%s); remove the file, or list the other files with "+
+				"fileset()", e.Type())}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)

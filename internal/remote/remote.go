@@ -269,7 +269,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 
 // call runs f with a time limit, and retries it after transient failures. It returns errors of f that are an answer
 // (see answer) or have one of the codes, the context's error, or ErrDisabled.
-func (c *Client) call(ctx context.Context, what string, f func(ctx context.Context) error, answers ...codes.Code) error {
+func (c *Client) call(ctx context.Context, what string, f func(ctx context.Context) error,
+	answers ...codes.Code) error {
 	return c.calls(ctx, what, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, c.o.IdleTimeout, errSlow)
 		defer cancel()

@@ -125,7 +125,7 @@ func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	a.Report(0, 0, "runs a second time to compare the outputs")
 	again := *a
-	again.DropCheckpoint = true // what the first run left would hide a difference
+	again.DropCheckpoint = true // a resumed run would hide a difference
 	second, err := v.o.Again.Execute(ctx, &again)
 	if err != nil {
 		return nil, err
