@@ -168,7 +168,7 @@ func (d *download) place(a *answer, start, end int64) error {
 		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
 		if !ok || first != start || end >= 0 && last > end ||
 			strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
-			return fmt.Errorf("%w: unexpected range %.60q in the response to a request from byte %d", errNoRanges,
+			return fmt.Errorf("%w: unexpected Content-Range %.60q for a request from byte %d", errNoRanges,
 				a.Header.Get("Content-Range"), start)
 		}
 		a.start, a.end, a.total = first, last, total
@@ -199,7 +199,7 @@ func (d *download) place(a *answer, start, end int64) error {
 		return fmt.Errorf("%w: %s%s; check whether the file needs an account, an accepted license or another "+
 			"user_agent", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return fmt.Errorf("%w: %s%s; correct the address, since the file does not exist or was moved", ErrRefused,
+		return fmt.Errorf("%w: %s%s; the file does not exist or was moved. Correct the address", ErrRefused,
 			a.Status,
 			d.says(a.Body))
 	default:

@@ -114,7 +114,7 @@ func parseAddress(address string) (target string, overTLS bool, err error) {
 	case port == "" && u.Scheme == secure:
 		port = "443"
 	case port == "":
-		return "", false, errors.New("the address has no port; write grpc://HOST:PORT")
+		return "", false, errors.New("missing port in the address; write grpc://HOST:PORT")
 	}
 	return net.JoinHostPort(u.Hostname(), port), u.Scheme == secure, nil
 }
@@ -391,7 +391,7 @@ func reason(err error, o Options) error {
 		}
 		return fmt.Errorf("%s is unreachable (%s); check that the server runs", o.Address, text)
 	}
-	return fmt.Errorf("%s reports %s: %s", o.Address, s.Code(), text)
+	return fmt.Errorf("server %s reports %s: %s", o.Address, s.Code(), text)
 }
 
 // Capabilities are the features that a server claims to support.
@@ -450,7 +450,7 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	}
 	cache := got.GetCacheCapabilities()
 	if cache == nil {
-		return nil, c.leave(fmt.Errorf("%s offers no cache", c.o.Address))
+		return nil, c.leave(fmt.Errorf("server %s does not offer a cache", c.o.Address))
 	}
 	is := &capabilities{Capabilities: Capabilities{Batch: maxBatch, Largest: cache.GetMaxCasBlobSizeBytes(),
 		Updates:  cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
