@@ -200,8 +200,7 @@ func (s *starter) start() error {
 		}
 	}
 	if what > 1 {
-		return usageError("use one of --op, --model, --lab and --sdk, because each creates a pipeline. Only --op and " +
-			"--sdk can be combined")
+		return usageError("--op, --model, --lab and --sdk each create a pipeline; use one of them, or --op with --sdk")
 	}
 	template, name, words := "nothing", "first", []string{}
 	var err error

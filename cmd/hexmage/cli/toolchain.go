@@ -170,7 +170,8 @@ func (a *app) fetch(ctx context.Context, p *planned, show bool) ([]located, erro
 			a.say("missing: %s: %s", n.At, m)
 		}
 		if len(n.Missing) > 0 {
-			return nil, usageError("this machine lacks requirements for it (profile %q)", p.Profile)
+			return nil, usageError("this machine lacks requirements of the toolchain (profile %q); install "+
+				"them", p.Profile)
 		}
 	}
 	p, err := p.Select(steps...)
