@@ -285,7 +285,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		if res.ExitCode == action.UnableExitCode && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
 			o.failure.InfrastructureError = true
-			o.err = fmt.Errorf("%s %s could not run", u.instance.plan.At, u.spec.Name)
+			o.err = fmt.Errorf("action %s %s could not run", u.instance.plan.At, u.spec.Name)
 		}
 		return o
 	}

@@ -66,7 +66,7 @@ func (d *download) connect() {
 			}
 			// Redirects may not lead from https to http, nor from a server to a file of this machine.
 			if from, to := via[0].URL.Scheme, req.URL.Scheme; to != "https" && to != from {
-				return fmt.Errorf("%w: redirect from %s to %s", ErrRefused, from, to)
+				return fmt.Errorf("%w: unsafe redirect from %s to %s", ErrRefused, from, to)
 			}
 			d.hosts.Store(req.URL.Hostname(), true)
 			req.Header.Del("Referer") // the previous address may hold a token

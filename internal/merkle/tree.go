@@ -301,7 +301,7 @@ func (d *Dir) Sub(ctx context.Context, blobs store.Blobs, p string) (*Dir, error
 		return nil, err
 	}
 	if e.Dir == nil {
-		return nil, fmt.Errorf("%s is %s, not a folder", p, e)
+		return nil, fmt.Errorf("path %s is %s, not a folder", p, e)
 	}
 	return e.Dir, nil
 }

@@ -205,7 +205,7 @@ func (t TLS) config() (*tls.Config, error) {
 	if t.Certificate != "" || t.Key != "" {
 		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
 		if err != nil {
-			return nil, fmt.Errorf("tls: certificate and key: %w", err)
+			return nil, fmt.Errorf("tls: load the certificate and key: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

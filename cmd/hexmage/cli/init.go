@@ -167,7 +167,7 @@ func (s *starter) target() error {
 		return usageError("an unknown SoC needs --arch and --soc-model; `hexmage device info` prints both values for " +
 			"a connected phone")
 	case s.catalog.FindArch(s.c.Arch) == nil:
-		return usageError("--arch %s: unknown Hexagon arch; docs/catalog.md explains how to add one", s.c.Arch)
+		return usageError("--arch %s: unknown Hexagon arch; to add an arch, see docs/catalog.md", s.c.Arch)
 	case !named(s.soc):
 		return usageError("--soc %s: invalid name; use letters and digits", s.soc)
 	}

@@ -149,7 +149,7 @@ func (a *app) document(ctx context.Context, name string, of bool) (*history.Docu
 	}
 	run := r.Run()
 	if run == nil {
-		return nil, engineError(fmt.Errorf("the record of run %s is corrupt", r.ID))
+		return nil, engineError(fmt.Errorf("the record of run %s is corrupt; choose another run", r.ID))
 	}
 	return a.documentOf(ctx, r.book, run, of)
 }
