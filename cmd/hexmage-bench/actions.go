@@ -133,5 +133,5 @@ func (b *bench) startCache(ctx context.Context, dir string) (address string, sto
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return "", stop, errors.New("buildbox-casd does not listen")
+	return "", stop, errors.New("buildbox-casd does not accept connections")
 }

@@ -155,7 +155,7 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	b.compete(t.Context(), 1, &contestant{program: ours, prints: "2000 remote cache hit"})
-	if b.err == nil || !strings.Contains(b.err.Error(), "the output does not contain") {
+	if b.err == nil || !strings.Contains(b.err.Error(), "is missing in the output") {
 		t.Errorf("a run that did something else: %v", b.err)
 	}
 }

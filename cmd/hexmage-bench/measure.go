@@ -94,7 +94,7 @@ func (b *bench) compete(ctx context.Context, rounds int, all ...*contestant) {
 		b.must(ctx, program{argv: []string{"sync"}}) // no run waits for the writes of another
 		s := b.must(ctx, c.program)
 		if !strings.Contains(strings.ReplaceAll(s.output, ",", ""), c.prints) {
-			b.fail(fmt.Errorf("%q: the output does not contain %q\n%s", c.program.argv, c.prints, s.output))
+			b.fail(fmt.Errorf("command %q: text %q is missing in the output:\n%s", c.program.argv, c.prints, s.output))
 		}
 		c.walls, c.cpus, c.memory = append(c.walls, s.wall), append(c.cpus, s.cpu), append(c.memory, s.memory)
 	}

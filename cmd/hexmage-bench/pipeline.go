@@ -82,7 +82,7 @@ func (b *bench) untilCompiler(begun []time.Time, events string) (all []float64) 
 		}
 	}
 	if len(all) < len(begun) {
-		b.fail(fmt.Errorf("a compiler started after only %d of %d edits\n%s", len(all), len(begun), events))
+		b.fail(fmt.Errorf("only %d of %d edits started a compiler:\n%s", len(all), len(begun), events))
 	}
 	return all
 }

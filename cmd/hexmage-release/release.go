@@ -175,7 +175,7 @@ func commitTime(of *buildinfo.BuildInfo) (time.Time, error) {
 			return time.Parse(time.RFC3339, s.Value)
 		}
 	}
-	return time.Time{}, errors.New("the program has no commit stamp; build the program in a git clone")
+	return time.Time{}, errors.New("the commit stamp of the program is missing; build the program in a git clone")
 }
 
 // licenses returns the license texts of the program's modules and of Go's standard library.
@@ -203,7 +203,7 @@ func (r *release) licenses(ctx context.Context, env []string) (file, error) {
 			return file{}, err
 		}
 		if len(texts) == 0 {
-			return file{}, fmt.Errorf("%s: no license file in %s", name, dir)
+			return file{}, fmt.Errorf("license of %s: no license file found in %s", name, dir)
 		}
 		for _, text := range texts {
 			fmt.Fprintf(&b, "==== %s\n\n%s\n\n", name, bytes.TrimSpace(text))

@@ -72,9 +72,9 @@ func (s *source) deb(ctx context.Context, w *writer, f *os.File, size int64) err
 		kind := map[string]format{"data.tar": formatTar, "data.tar.gz": formatTarGz, "data.tar.xz": formatTarXz,
 			"data.tar.zst": formatTarZst, "data.tar.bz2": formatTarBz2}[m.name]
 		if kind == 0 {
-			return fmt.Errorf("%w: Debian package with the unsupported member %s", ErrFormat, m.name)
+			return fmt.Errorf("%w: unsupported member %s in the Debian package", ErrFormat, m.name)
 		}
 		return s.tar(ctx, w, io.NewSectionReader(f, m.offset, m.size), kind)
 	}
-	return fmt.Errorf("%w: the Debian package has no data.tar", ErrTruncated)
+	return fmt.Errorf("%w: data.tar is missing in the Debian package", ErrTruncated)
 }

@@ -44,7 +44,7 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 		return damaged(err)
 	}
 	if !tail.ended() {
-		return fmt.Errorf("%w: the tar archive has no end marker", ErrTruncated)
+		return fmt.Errorf("%w: the end marker of the tar archive is missing", ErrTruncated)
 	}
 	return s.checkPrefix(w)
 }
@@ -147,7 +147,7 @@ func (s *source) checkPrefix(w *writer) error {
 	if s.matched || w.opt.StripPrefix == "" {
 		return nil
 	}
-	return fmt.Errorf("no entry of the archive is below %q; correct strip_prefix in the catalog. Available: %s",
+	return fmt.Errorf("no archive entry is below %q; correct strip_prefix in the catalog. Available: %s",
 		w.opt.StripPrefix, strings.Join(slices.Sorted(maps.Keys(s.names)), ", "))
 }
 

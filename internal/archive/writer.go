@@ -54,14 +54,14 @@ func (w *writer) enter(name string, e entry) error {
 	switch {
 	case !again:
 	case have.kind != e.kind:
-		return fmt.Errorf("%w: %q occurs twice, as a %s and as a %s", ErrUnsafe, name, kindName(have.kind),
+		return fmt.Errorf("%w: entry %q occurs twice, as a %s and as a %s", ErrUnsafe, name, kindName(have.kind),
 			kindName(e.kind))
 	case e.kind == fs.ModeDir:
 		return nil
 	case have.source != e.source:
-		return fmt.Errorf("%w: two of the archives contain %q", ErrUnsafe, name)
+		return fmt.Errorf("%w: two archives contain the entry %q", ErrUnsafe, name)
 	default:
-		return fmt.Errorf("%w: the archive contains %q twice", ErrUnsafe, name)
+		return fmt.Errorf("%w: the archive contains the entry %q twice", ErrUnsafe, name)
 	}
 	above := entry{kind: fs.ModeDir, source: e.source, exact: e.exact}
 	if err := w.enter(path.Dir(name), above); err != nil {
@@ -156,7 +156,7 @@ func (w *writer) count(src *source, n int64) error {
 		return fmt.Errorf("%w: more than %d bytes of content", ErrTooLarge, w.opt.MaxBytes)
 	}
 	if own := src.written.Add(n); own > ratioFloor && own/w.opt.MaxRatio > src.packed {
-		return fmt.Errorf("%w: %d bytes of content in an archive of %d bytes", ErrTooLarge, own, src.packed)
+		return fmt.Errorf("%w: %d bytes of content in an archive of only %d bytes", ErrTooLarge, own, src.packed)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (w *writer) hardLink(s *source, name, target string) error {
 		}
 		return w.claim(name, s.entry(fs.ModeSymlink, to))
 	case !ok || e.kind != 0:
-		return fmt.Errorf("%w: hard link %q points to %q, which is not an earlier file of the archive", ErrUnsafe,
+		return fmt.Errorf("%w: hard link %q points to %q, which is not an earlier file in the archive", ErrUnsafe,
 			name, target)
 	}
 	if err := w.claim(name, s.entry(0, "")); err != nil {

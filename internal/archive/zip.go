@@ -132,7 +132,7 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 	b := make([]byte, endSize)
 	end := size - endSize - int64(comment)
 	if _, err := r.ReadAt(b, max(end, 0)); err != nil || string(b[:4]) != endMark {
-		return 0, fmt.Errorf("%w: the zip file does not end with its directory", ErrTruncated)
+		return 0, fmt.Errorf("%w: the directory at the end of the zip file is missing", ErrTruncated)
 	}
 	length, at := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	loc, big := make([]byte, locateSize), make([]byte, end64Size)
@@ -146,7 +146,7 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 	}
 	if at > uint64(end) || length != uint64(end)-at {
 		return 0,
-			fmt.Errorf("%w: the zip directory (%d bytes at offset %d) does not end at offset %d, before the end record",
+			fmt.Errorf("%w: the zip directory (%d bytes at offset %d) does not end at the end record (offset %d)",
 				ErrTruncated, length, at, end)
 	}
 	return int64(at), nil
@@ -385,7 +385,7 @@ func (s *source) checkSum(w *writer, files []zipFile) error {
 		}
 	}
 	if sum > ratioFloor && sum/w.opt.MaxRatio > packed {
-		return fmt.Errorf("%w: %d bytes of content in an archive of %d bytes", ErrTooLarge, sum, packed)
+		return fmt.Errorf("%w: %d bytes of content in an archive of only %d bytes", ErrTooLarge, sum, packed)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(st, opened) {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("the file was replaced during opening")}
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("another process replaced the file while " +
+			"hexmage opened it")}
 	}
 	if err != nil {
 		f.Close()

@@ -40,7 +40,7 @@ func Parse(s string) (int64, error) {
 	}[strings.ToUpper(strings.TrimSpace(text[len(number):]))]
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || !ok || !(n > 0) || n*factor < 1 || n*factor > 1<<60 {
-		return 0, fmt.Errorf("invalid size %q: write it like 20GB, 500MB or 8GiB", s)
+		return 0, fmt.Errorf("invalid size %q; use a value such as 20GB, 500MB or 8GiB", s)
 	}
 	return int64(n * factor), nil
 }

@@ -60,12 +60,12 @@ func (p *parser) rule() error {
 		switch end {
 		case ':':
 			if targets == 0 {
-				return errors.New("the rule has no target")
+				return errors.New("missing target in the rule")
 			}
 			colon = true
 		case '\n':
 			if targets > 0 && !colon {
-				return errors.New("the rule has no colon; write TARGET: NAME… as gcc -MD does")
+				return errors.New("missing colon in the rule; write TARGET: NAME… as gcc -MD does")
 			}
 			return nil
 		}

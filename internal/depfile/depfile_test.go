@@ -47,9 +47,9 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"\x7fELF binary":                   "no colon",
+		"\x7fELF binary":                   "missing colon",
 		"a.o: a.c\n\nb.c c.h\n":            "line 3",
-		": a.c":                            "no target",
+		": a.c":                            "missing target",
 		"a.o: a\x00b":                      "zero byte",
 		"a.o: " + strings.Repeat("x", 1e5): "more than 65536 bytes",
 	} {

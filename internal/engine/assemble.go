@@ -163,13 +163,13 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 	case in.Artifact != nil:
 		e, err = a.artifact(ctx, *in.Artifact)
 	default:
-		err = errors.New("the input has no source, which is a bug in the step's kind")
+		err = errors.New("the input lacks a source; report this bug in the step kind")
 	}
 	if err != nil || in.Sub == "" {
 		return e, err
 	}
 	if e.Dir == nil {
-		return e, fmt.Errorf("cannot take %s from a file; use an output that is a folder", in.Sub)
+		return e, fmt.Errorf("cannot take %s from an output that is a file; use an output that is a folder", in.Sub)
 	}
 	sub, err := a.sub(ctx, e.Dir, in.Sub)
 	if errors.Is(err, merkle.ErrNotExist) {
@@ -223,7 +223,7 @@ follow:
 		}
 		return p, e, nil
 	}
-	return p, merkle.Entry{}, fmt.Errorf("%s resolves through more than %d symlinks", p, maxLinks)
+	return p, merkle.Entry{}, fmt.Errorf("path %s resolves through more than %d symlinks", p, maxLinks)
 }
 
 // open returns the folder with its entries, one level deep. It caches folders, because many inputs come from the same
@@ -257,11 +257,11 @@ func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry,
 func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
 	n := a.g.instance(o.Instance)
 	if n == nil {
-		return merkle.Entry{}, fmt.Errorf("%s is not in the plan", o)
+		return merkle.Entry{}, fmt.Errorf("the step of output %s is not in the plan", o)
 	}
 	art, ok := n.outputs[o.Name]
 	if !ok {
-		return merkle.Entry{}, fmt.Errorf("%s does not exist: the step has no such output", o)
+		return merkle.Entry{}, fmt.Errorf("output %s does not exist", o)
 	}
 	literals := literalsOf(art.Parts)
 	if len(art.Parts) == 1 && art.Parts[0].Path == "" {

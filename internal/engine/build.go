@@ -198,7 +198,7 @@ func (w *worker) roots(ctx context.Context) (map[addrs.Output]digest.Digest, err
 			return nil, err
 		}
 		if e.Dir == nil {
-			return nil, fmt.Errorf("%s: not a tree", o)
+			return nil, fmt.Errorf("output %s is not a folder", o)
 		}
 		root, blobs := e.Dir.Encode(w.fn)
 		if err := w.keep(ctx, blobs); err != nil {

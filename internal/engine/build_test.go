@@ -245,7 +245,7 @@ func TestInputMistakes(t *testing.T) {
 			false},
 		"two at a path":  {[]action.Input{host("x", "a.txt"), host("x", "b.txt")}, "x", false},
 		"file as folder": {[]action.Input{host("x", "a.txt"), host("x/y", "b.txt")}, "x", false},
-		"from nowhere":   {[]action.Input{{Path: "x"}}, "has no source", false},
+		"from nowhere":   {[]action.Input{{Path: "x"}}, "lacks a source", false},
 		"a socket":       {[]action.Input{host("x", "/dev/null")}, "neither a file nor a folder", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (w *worker) verdict(c *plan.Check, values map[addrs.Output][]byte) (plan.Ve
 	case c.Settled != nil:
 		return *c.Settled, nil
 	case w.o.Resolver == nil:
-		return plan.Verdict{}, fmt.Errorf("%s waits for values, but this build cannot evaluate checks", c.At)
+		return plan.Verdict{}, fmt.Errorf("%s needs values from steps, but this build cannot evaluate checks", c.At)
 	}
 	return w.o.Resolver.ExtendCheck(c.At, plan.ResolvedInputs{Values: values})
 }

@@ -268,7 +268,7 @@ func (g *graph) block(u *unit) (bad bool, err error) {
 // eachBlocker calls f for every unresolved instance and every unit that produces one of the inputs of instance n.
 func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f func(*instance, *unit)) error {
 	if depth > 100 {
-		return fmt.Errorf("%s: cycle of artifacts that refer to each other", n.plan.At)
+		return fmt.Errorf("%s: outputs refer to each other in a cycle", n.plan.At)
 	}
 	for _, in := range inputs {
 		switch {

@@ -55,8 +55,8 @@ func ValidateOutputDir(in, out string) error {
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			to, _ := os.Readlink(at)
-			return fmt.Errorf("%s is a link to %s, and outputs do not follow links; remove the link, or choose "+
-				"another folder with --out", at, to)
+			return fmt.Errorf("%s is a link to %s, but hexmage does not write outputs through links; remove the "+
+				"link, or choose another folder with --out", at, to)
 		}
 	}
 	return nil
@@ -127,7 +127,8 @@ func (w *worker) findOutputs(ctx context.Context, all []plan.Output) ([]output, 
 func (w *worker) outputEntry(ctx context.Context, out plan.Output) (merkle.Entry, error) {
 	if out.Waits != plan.ForNothing {
 		if w.o.Resolver == nil {
-			return merkle.Entry{}, errors.New("the output waits for values, but this build cannot evaluate outputs")
+			return merkle.Entry{}, errors.New("the output needs values from steps, but this build cannot evaluate " +
+				"outputs")
 		}
 		values, err := w.allValues(ctx, out.AwaitValues)
 		if err == nil {

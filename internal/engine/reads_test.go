@@ -130,7 +130,7 @@ func TestDepfileMistakes(t *testing.T) {
 	for script, want := range map[string][]string{
 		"touch out":                   {"read the depfile o.d", "did not write the depfile", "-MD -MF o.d"},
 		"touch out; mkdir o.d":        {"did not write the depfile"},
-		"touch out; echo hello > o.d": {"line 1: the rule has no colon"},
+		"touch out; echo hello > o.d": {"line 1: missing colon in the rule"},
 		"touch out; echo out: include/a.h gen/x.h > o.d": {"the command read gen/x.h, which is not an input",
 			`inputs = ["gen/x.h"]`},
 		"touch out; echo out: " + outside +

@@ -285,7 +285,7 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		if res.ExitCode == action.UnableExitCode && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
 			o.failure.InfrastructureError = true
-			o.err = fmt.Errorf("%s %s could not run", u.instance.plan.At, u.spec.Name)
+			o.err = fmt.Errorf("action %s %s could not run", u.instance.plan.At, u.spec.Name)
 		}
 		return o
 	}
@@ -364,7 +364,7 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	n := u.instance.plan
 	if w.o.Resolver == nil {
-		return w.broken(ctx, u, fmt.Errorf("%s %s, but this build cannot plan more actions", n.At, n.Deferred))
+		return w.broken(ctx, u, fmt.Errorf("%s: %s, but this build cannot plan more actions", n.At, n.Deferred))
 	}
 	known := plan.ResolvedInputs{Values: u.instance.values}
 	var err error
@@ -378,7 +378,7 @@ func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	}
 	more, err := w.o.Resolver.ExtendInstance(n.At, known)
 	if err == nil && more.Waits != plan.ForNothing && more.Waits <= n.Waits {
-		err = fmt.Errorf("%s still waits for values after they are known", n.At)
+		err = fmt.Errorf("%s still waits for values that are already known", n.At)
 	}
 	if err != nil {
 		return outcome{kind: event.Failed, failure: w.failure(u, err.Error(), nil)}

@@ -147,7 +147,7 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error),
 	from func(d *download, addr string) error) error {
 	if len(s.URLs) == 0 {
-		return errors.New("fetch: the source has no address")
+		return errors.New("fetch: missing address in the source")
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
 		return err

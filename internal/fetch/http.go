@@ -66,7 +66,7 @@ func (d *download) connect() {
 			}
 			// Redirects may not lead from https to http, nor from a server to a file of this machine.
 			if from, to := via[0].URL.Scheme, req.URL.Scheme; to != "https" && to != from {
-				return fmt.Errorf("%w: redirect from %s to %s", ErrRefused, from, to)
+				return fmt.Errorf("%w: unsafe redirect from %s to %s", ErrRefused, from, to)
 			}
 			d.hosts.Store(req.URL.Hostname(), true)
 			req.Header.Del("Referer") // the previous address may hold a token
@@ -168,7 +168,7 @@ func (d *download) place(a *answer, start, end int64) error {
 		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
 		if !ok || first != start || end >= 0 && last > end ||
 			strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
-			return fmt.Errorf("%w: unexpected range %.60q in the response to a request from byte %d", errNoRanges,
+			return fmt.Errorf("%w: unexpected Content-Range %.60q for a request from byte %d", errNoRanges,
 				a.Header.Get("Content-Range"), start)
 		}
 		a.start, a.end, a.total = first, last, total
@@ -199,7 +199,7 @@ func (d *download) place(a *answer, start, end int64) error {
 		return fmt.Errorf("%w: %s%s; check whether the file needs an account, an accepted license or another "+
 			"user_agent", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return fmt.Errorf("%w: %s%s; correct the address, since the file does not exist or was moved", ErrRefused,
+		return fmt.Errorf("%w: %s%s; the file does not exist or was moved. Correct the address", ErrRefused,
 			a.Status,
 			d.says(a.Body))
 	default:

@@ -11,7 +11,7 @@ import (
 // has more than limit bytes. The result at is the final URL after redirects.
 func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at string, err error) {
 	if len(s.URLs) == 0 {
-		return nil, "", errors.New("fetch: the source has no address")
+		return nil, "", errors.New("fetch: missing address in the source")
 	}
 	addr := s.URLs[0]
 	d := &download{client: c.withDefaults(), source: s}

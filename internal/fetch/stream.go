@@ -51,7 +51,8 @@ func (d *download) read(ctx context.Context, p *part, a *answer) error {
 		before := p.done
 		if before+int64(n) > limit {
 			if d.source.Size == 0 && p.Total < 0 {
-				return fmt.Errorf("%w: more than %d bytes, and the server states no size; set the size of the source",
+				return fmt.Errorf("%w: more than %d bytes, and the server does not state a size; set the size of "+
+					"the source",
 					ErrTooLarge, before)
 			}
 			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, before)

@@ -147,7 +147,7 @@ func (s *size) add(v cty.Value, depth int) error {
 		return nil
 	}
 	if s.parts++; s.parts > maxParts {
-		return fmt.Errorf("one value has more than %d elements", maxParts)
+		return fmt.Errorf("a value has more than %d elements", maxParts)
 	}
 	if depth > maxDepth {
 		return fmt.Errorf("values are nested more than %d levels deep", maxDepth)

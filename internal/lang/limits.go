@@ -105,7 +105,7 @@ func grown(times, n int) error {
 func checkIndent(args []cty.Value) error {
 	spaces, _ := args[0].AsBigFloat().Float64()
 	if spaces > maxText {
-		return fmt.Errorf("an indent of %.0f spaces is longer than the limit for strings, %d MiB", spaces, maxText>>20)
+		return fmt.Errorf("an indent of %.0f spaces exceeds the string limit of %d MiB", spaces, maxText>>20)
 	}
 	return grown(strings.Count(args[1].AsString(), "\n")+1, max(int(spaces), 0))
 }
@@ -161,7 +161,7 @@ func CheckNumberText(v cty.Value) error {
 
 func checkDistinct(args []cty.Value) error {
 	if n := args[0].LengthInt(); n > maxDistinct {
-		return fmt.Errorf("a list has %d elements; the limit of distinct is %d. Use toset", n, maxDistinct)
+		return fmt.Errorf("the list has %d elements, but distinct takes at most %d; use toset", n, maxDistinct)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, h Host) error {
 	s.checkChanges(ctx)
 	<-conn.DisconnectNotify()
 	if !s.shut.Load() {
-		return errors.New("the editor ended without shutting the server down")
+		return errors.New("the editor disconnected without a shutdown request")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (s *server) guard(name string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Printf("%s: %v\n%s", name, p, debug.Stack())
-			err = fmt.Errorf("internal error in hexmage, please report it: %v", p)
+			err = fmt.Errorf("internal error in hexmage: %v; please report this bug", p)
 		}
 	}()
 	return do()

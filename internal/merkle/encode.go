@@ -129,7 +129,7 @@ func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 			return err
 		}
 		if name <= last[num] {
-			return fmt.Errorf("%q follows %q, but names must be sorted and unique", name, last[num])
+			return fmt.Errorf("name %q follows %q, but names must be sorted and unique", name, last[num])
 		}
 		last[num] = name
 		if _, ok := d.entry(name); ok {
@@ -168,7 +168,7 @@ func decodeEntry(num protowire.Number, m []byte, fn digest.Function) (name strin
 		}
 		e.Symlink = target
 	case f.Digest.IsZero():
-		err = fmt.Errorf("%q has no digest", name)
+		err = fmt.Errorf("the digest of %q is missing", name)
 	case num == 1:
 		e.File = &f
 	default:

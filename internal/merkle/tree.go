@@ -279,7 +279,7 @@ func (d *Dir) Lookup(ctx context.Context, blobs store.Blobs, p string) (Entry, e
 	e := Entry{Dir: d}
 	for i, name := range names {
 		if e.Dir == nil {
-			return Entry{}, fmt.Errorf("%s: %s is %s, not a folder: %w", p, strings.Join(names[:i], "/"), e,
+			return Entry{}, fmt.Errorf("path %s: %s is %s, not a folder: %w", p, strings.Join(names[:i], "/"), e,
 				ErrNotExist)
 		}
 		o, err := e.Dir.Open(ctx, blobs)
@@ -301,7 +301,7 @@ func (d *Dir) Sub(ctx context.Context, blobs store.Blobs, p string) (*Dir, error
 		return nil, err
 	}
 	if e.Dir == nil {
-		return nil, fmt.Errorf("%s is %s, not a folder", p, e)
+		return nil, fmt.Errorf("path %s is %s, not a folder", p, e)
 	}
 	return e.Dir, nil
 }

@@ -278,7 +278,7 @@ func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 			instead = "Pass the value in env or in a secret_file block."
 		}
 		diags = append(diags, errorf(r, "Sensitive value not allowed",
-			"%s of %s becomes part of a command, and hexmage shows and logs commands. %s", a.name, e.s.block.At,
+			"%s of %s contains a sensitive value, but hexmage shows and logs commands. %s", a.name, e.s.block.At,
 			instead)...)
 	}
 	for _, a := range args {

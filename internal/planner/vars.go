@@ -236,7 +236,7 @@ func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		why = "" // it could contain the value
 	}
 	return cty.NilVal, errorf(g.rng, "Invalid variable value",
-		"%s needs a value of type %s in the syntax of pipeline files, such as [\"a\", \"b\"].%s",
+		"%s must have the type %s and the syntax of a pipeline file, such as [\"a\", \"b\"].%s",
 		g.from, ty.FriendlyName(), why)
 }
 

@@ -330,7 +330,7 @@ func (b *Blobs) lose(d digest.Digest, err error) (lost error) {
 	often := b.c.lost >= maxLost
 	b.c.mu.Unlock()
 	if often {
-		_ = b.c.leave(fmt.Errorf("the server failed to send %d blobs that it reported: %w", maxLost, why))
+		_ = b.c.leave(fmt.Errorf("the server reported %d blobs as present but failed to send them: %w", maxLost, why))
 	}
 	return &LostError{Name: b.c.o.Name, Digest: d, Err: fmt.Errorf("%w: %w", why, store.ErrNotFound)}
 }

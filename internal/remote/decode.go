@@ -31,7 +31,7 @@ var errUnusable = errors.New("invalid result")
 func decode(ctx context.Context, blobs store.Blobs, m *repb.ActionResult, fn digest.Function) (*action.Result, error) {
 	//lint:ignore SA1019 Older servers have links here.
 	if len(m.GetOutputSymlinks())+len(m.GetOutputFileSymlinks())+len(m.GetOutputDirectorySymlinks()) > 0 {
-		return nil, fmt.Errorf("%w: an output is a link", errUnusable)
+		return nil, fmt.Errorf("%w: an output is a symlink", errUnusable)
 	}
 	meta := m.GetExecutionMetadata()
 	r := &action.Result{ExitCode: int(m.GetExitCode()), Worker: meta.GetWorker(),
@@ -114,7 +114,7 @@ func decodeFolder(ctx context.Context, blobs store.Blobs, f *repb.OutputDirector
 func printed(ctx context.Context, blobs store.Blobs, raw []byte, at *repb.Digest, fn digest.Function) ([]byte, error) {
 	if len(raw) > 0 || at.GetSizeBytes() == 0 {
 		if len(raw) > 2*action.MaxInline {
-			return nil, fmt.Errorf("%w: %d bytes of inline output", errUnusable, len(raw))
+			return nil, fmt.Errorf("%w: inline output of %d bytes is too large", errUnusable, len(raw))
 		}
 		return raw, nil
 	}

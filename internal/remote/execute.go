@@ -123,8 +123,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	if x.c.o.Fallback == FallbackFail {
 		return nil, &execute.Error{Op: "run the action on remote " + x.c.o.Name, Err: gone,
-			Remedy: "check the server, or run with --remote off; fallback = \"local\" runs such actions on this " +
-				"machine"}
+			Remedy: "check the server, or run with --remote off. To run such actions on this machine, set fallback " +
+				"= \"local\""}
 	}
 	x.mu.Lock()
 	first := !x.said
@@ -195,7 +195,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		return nil, &unrunError{err}
 	}
 	if !is.Executes {
-		gone := fmt.Errorf("%s does not run actions", x.c.o.Address)
+		gone := fmt.Errorf("server %s does not run actions", x.c.o.Address)
 		x.mu.Lock()
 		x.gone = gone
 		x.mu.Unlock()
@@ -296,7 +296,7 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	case s.Code() == codes.DeadlineExceeded && limit > 0:
 		return nil, false, &execute.TimeoutError{Limit: limit}
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, false, &unrunError{fmt.Errorf("%s stopped the action at the server's own time limit: %.300s",
+		return nil, false, &unrunError{fmt.Errorf("server %s stopped the action at the server's own time limit: %.300s",
 			x.c.o.Address, s.Message())}
 	case s.Code() != codes.OK:
 		return nil, false, s.Err()
@@ -561,7 +561,7 @@ func (x *Executor) fetch(ctx context.Context, r *action.Result, fn digest.Functi
 				want[e.File.Digest] = true
 			} else if e.Dir == nil && unfit == nil {
 				if err := merkle.CheckSymlink(strings.TrimPrefix(path.Dir(p), "."), e.Symlink); err != nil {
-					unfit = fmt.Errorf("output %s: %s: %w", d.Path, p, err)
+					unfit = fmt.Errorf("output %s: symlink %s: %w", d.Path, p, err)
 				}
 			}
 			return nil

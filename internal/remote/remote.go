@@ -114,7 +114,7 @@ func parseAddress(address string) (target string, overTLS bool, err error) {
 	case port == "" && u.Scheme == secure:
 		port = "443"
 	case port == "":
-		return "", false, errors.New("the address has no port; write grpc://HOST:PORT")
+		return "", false, errors.New("missing port in the address; write grpc://HOST:PORT")
 	}
 	return net.JoinHostPort(u.Hostname(), port), u.Scheme == secure, nil
 }
@@ -205,7 +205,7 @@ func (t TLS) config() (*tls.Config, error) {
 	if t.Certificate != "" || t.Key != "" {
 		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
 		if err != nil {
-			return nil, fmt.Errorf("tls: certificate and key: %w", err)
+			return nil, fmt.Errorf("tls: load the certificate and key: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
@@ -392,7 +392,7 @@ func reason(err error, o Options) error {
 		}
 		return fmt.Errorf("%s is unreachable (%s); check that the server runs", o.Address, text)
 	}
-	return fmt.Errorf("%s reports %s: %s", o.Address, s.Code(), text)
+	return fmt.Errorf("server %s reports %s: %s", o.Address, s.Code(), text)
 }
 
 // Capabilities are the features that a server claims to support.
@@ -451,7 +451,7 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	}
 	cache := got.GetCacheCapabilities()
 	if cache == nil {
-		return nil, c.leave(fmt.Errorf("%s offers no cache", c.o.Address))
+		return nil, c.leave(fmt.Errorf("server %s does not offer a cache", c.o.Address))
 	}
 	is := &capabilities{Capabilities: Capabilities{Batch: maxBatch, Largest: cache.GetMaxCasBlobSizeBytes(),
 		Updates:  cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),

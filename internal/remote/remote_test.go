@@ -319,7 +319,7 @@ func TestLies(t *testing.T) {
 					t.Errorf("its result: %v", err)
 				}
 			}
-			two.said.want(t, "remote team is disabled", "failed to send 3 blobs")
+			two.said.want(t, "remote team is disabled", "3 blobs as present but failed")
 			if _, err := two.results.Get(t.Context(), all[3].key); !errors.Is(err, store.ErrNotFound) {
 				t.Error(err)
 			}

@@ -169,7 +169,7 @@ func (c *Client) writeFrom(ctx context.Context, blobs store.Blobs, d digest.Dige
 		return slow(ctx, err)
 	}
 	if n := done.GetCommittedSize(); n != d.Size() && n != -1 && n != to.offset { // to.offset counts compressed bytes
-		return fmt.Errorf("blob %s: the server confirmed %d bytes", d, n)
+		return fmt.Errorf("blob %s: the server confirmed a wrong size of %d bytes", d, n)
 	}
 	return nil
 }

@@ -40,12 +40,12 @@ func ParseTable(b []byte) (Table, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
 		var all []map[string]json.RawMessage
 		if err := json.Unmarshal(b, &all); err != nil {
-			return Table{}, fmt.Errorf("not a table: %w", err)
+			return Table{}, fmt.Errorf("invalid table: %w", err)
 		}
 		return tableOf(all), nil
 	}
 	if err := json.Unmarshal(b, &t); err != nil {
-		return Table{}, fmt.Errorf("not a table: %w", err)
+		return Table{}, fmt.Errorf("invalid table: %w", err)
 	}
 	return t, nil
 }

@@ -100,7 +100,7 @@ func (t Text) Fill(v Values) (string, error) {
 		}
 		value, ok := v[p.Ref]
 		if !ok {
-			return "", fmt.Errorf("%s has no value", p.Ref)
+			return "", fmt.Errorf("missing value of %s", p.Ref)
 		}
 		b.WriteString(value)
 	}

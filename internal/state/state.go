@@ -123,7 +123,7 @@ func (p *Planning) Holds(m Machine) error {
 	case p.Program != m.Program:
 		return fmt.Errorf("hexmage itself: %w", ErrChanged)
 	case p.CPULevel != m.CPULevel:
-		return fmt.Errorf("the level of the CPU: %w", ErrChanged)
+		return fmt.Errorf("the CPU level: %w", ErrChanged)
 	}
 	for name, was := range p.Variables {
 		if m.Variable(name) != was {

@@ -78,7 +78,7 @@ func Write(path string, k Kind, v any) error {
 	}
 	header := k.header(value)
 	if int64(len(header)+len(value)) > k.Max {
-		return fmt.Errorf("save the %s: more than %d bytes", k.Name, k.Max)
+		return fmt.Errorf("save the %s: the content exceeds %d bytes", k.Name, k.Max)
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, dirPerm); err != nil {

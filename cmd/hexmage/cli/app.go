@@ -102,8 +102,7 @@ func misspelt(env Env) error {
 			continue
 		}
 		if near := suggest.Name(name, variables); near != "" {
-			return usageError("unknown environment variable %s%s. Did you mean %s%s?",
-				prefix, name, prefix, near)
+			return usageError("unknown environment variable %s. Did you mean %s?", prefix+name, prefix+near)
 		}
 	}
 	return nil

@@ -121,7 +121,7 @@ func (a *app) writable(err error) error {
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		return engineError(fmt.Errorf(
-			"the path of the cache, %s, is a file or leads through a file; set HEXMAGE_CACHE to a folder", a.Cache))
+			"the cache path %s is a file or leads through a file; set HEXMAGE_CACHE to a folder", a.Cache))
 	}
 	return err
 }

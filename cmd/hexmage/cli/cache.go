@@ -189,7 +189,7 @@ func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 		}
 		return a.showPath(f, f.Path)
 	}
-	return &exitError{Code: ExitFailed, Err: fmt.Errorf("the cache %[2]s has no %[1]s", c.Digest, a.Cache)}
+	return &exitError{Code: ExitFailed, Err: fmt.Errorf("digest %s is not in the cache %s", c.Digest, a.Cache)}
 }
 
 func cacheError(ctx context.Context, err error) error {

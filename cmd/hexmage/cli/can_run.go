@@ -140,7 +140,7 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalog, wanted []
 	for _, w := range wanted {
 		f := doctor.Finding{Section: sectionPlan, Name: "phone" + also(w.soc != "", " with "+w.soc),
 			Status: doctor.Missing, Detail: doctor.NoPhone + " with the name or serial number " + w.serial,
-			Remedy: "Run `hexmage device list`, which lists the phones."}
+			Remedy: "Run `hexmage device list` to list the phones."}
 		if strings.Contains(w.serial, ":") { // the run connects to it
 			f.Status = doctor.OK
 		}

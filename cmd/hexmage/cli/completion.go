@@ -62,7 +62,7 @@ func (c *completeCmd) Run(ctx context.Context, a *app) error {
 	words, cut := c.Words, 0
 	if c.Shell == "bash" {
 		if len(words) != 2 {
-			return usageError("`complete bash` needs a command line and its last word")
+			return usageError("`complete bash` takes two arguments: a command line and the last word of the line")
 		}
 		last := words[1]
 		words = shellWords(words[0])

@@ -258,7 +258,8 @@ func (s *debugging) prepare(ctx context.Context) error {
 		break // the first of several runs
 	}
 	if s.request == nil {
-		return engineError(fmt.Errorf("step %s starts no program on a device", s.step.At.Short()))
+		return engineError(fmt.Errorf("step %s does not start a program on a device; choose another "+
+			"step", s.step.At.Short()))
 	}
 	return s.programs(ctx)
 }
@@ -290,7 +291,7 @@ func (s *debugging) programs(ctx context.Context) error {
 	}
 	name := path.Clean(s.request.Command.Args[0])
 	if found[name] == nil {
-		return usageError("step %s starts %s, which is not one of its pushed files; begin argv with a pushed program",
+		return usageError("step %s: program %s is not among the pushed files; begin argv with a pushed program",
 			s.step.At.Short(), s.request.Command.Args[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(found)) {
@@ -346,7 +347,7 @@ func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.P
 		})
 	}
 	if err != nil {
-		return nil, engineError(fmt.Errorf("files that %s pushes: %w", s.step.At.Short(), err))
+		return nil, engineError(fmt.Errorf("list the files that step %s pushes: %w", s.step.At.Short(), err))
 	}
 	return found, nil
 }
@@ -465,8 +466,8 @@ func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 	}
 	if s.server == "" {
-		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64; declare toolchain " +
-			"\"ndk\", or use --profile device")
+		return session.Server{}, errors.New("lldb-server for AArch64 is missing; declare toolchain \"ndk\" in the " +
+			"pipeline, or use --profile device")
 	}
 	st, err := os.Stat(s.server)
 	if err != nil {

@@ -188,7 +188,7 @@ Examples:
 // Run connects to a device.
 func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	if ssh.Is(c.Address) {
-		return usageError("boards need no `hexmage device connect`; give commands the board's address with --serial %s",
+		return usageError("boards do not need `hexmage device connect`; pass --serial %s to each command",
 			ssh.Shown(c.Address))
 	}
 	client, err := a.adbServer(ctx)
@@ -240,8 +240,8 @@ func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 	}
 	if err := client.Pair(ctx, c.Address, c.Code); err != nil {
 		if strings.Contains(err.Error(), "unknown host service") {
-			err = fmt.Errorf("%w; this adb server cannot pair devices (Debian's cannot). Use adb from Google's "+
-				"platform-tools",
+			err = fmt.Errorf("%w; this adb server cannot pair devices. Use adb from Google's platform-tools, "+
+				"because Debian's adb lacks pairing",
 				err)
 		}
 		return engineError(err)
@@ -389,8 +389,8 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		if transport.Retryable(err) {
 			return engineError(err)
 		}
-		return engineError(errors.New("the device has no logcat. If the device runs Linux, print the kernel log with " +
-			"`hexmage device shell dmesg`"))
+		return engineError(errors.New("logcat is missing on the device. If the device runs Linux, print the kernel " +
+			"log with `hexmage device shell dmesg`"))
 	}
 	line := "logcat -v threadtime"
 	if !c.Follow {

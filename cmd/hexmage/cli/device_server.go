@@ -143,7 +143,7 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 		if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {
 			where = " at " + s + " (ADB_SERVER_SOCKET)"
 		}
-		return adb.Options{}, usageError("no adb server runs%s, and neither PATH nor ANDROID_HOME has adb: %w",
+		return adb.Options{}, usageError("no adb server runs%s, and adb is not in PATH or ANDROID_HOME: %w",
 			where, err)
 	}
 	o, err := runner.FindADB(l.Path)
@@ -170,7 +170,7 @@ func (a *app) deviceFile() (devices.File, error) {
 		return devices.File{}, nil
 	}
 	if err != nil {
-		return devices.File{}, usageError("list of devices: %w", err)
+		return devices.File{}, usageError("read the list of devices: %w", err)
 	}
 	f, diags := devices.Parse(src, path)
 	if diags.HasErrors() {

@@ -165,8 +165,8 @@ func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
 		return o, nil
 	}
 	if o.DiskBytes > 0 {
-		return o, usageError("--data and --fault disk cannot be combined, because only an in-memory disk has a size " +
-			"limit")
+		return o, usageError("--data cannot be combined with --fault disk, which needs an in-memory disk; remove " +
+			"one of the flags")
 	}
 	o.Data = absolute(a.WorkDir, c.Data)
 	if err := os.MkdirAll(o.Data, 0o755); err != nil {

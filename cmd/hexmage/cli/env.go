@@ -83,8 +83,8 @@ func oneRelease(p *planned) (*planned, error) {
 		if first == nil {
 			chosen[n.At.Name], steps = n, append(steps, n.At.Step)
 		} else if first.At.Module != "" && first.Version != n.Version {
-			return nil, usageError("env: %s is %s, but %s is %s, and an environment has only one release of a "+
-				"toolchain. Choose the release, as in `hexmage env %s@%s`",
+			return nil, usageError("env: %s has release %s, but %s has release %s; choose one release, as in "+
+				"`hexmage env %s@%s`",
 				first.At, first.Version, n.At, n.Version, n.At.Name, n.Version)
 		}
 	}

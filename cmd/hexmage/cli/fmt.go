@@ -33,7 +33,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	if len(files) == 0 {
 		if a.Root == "" {
-			return usageError("no folder pipelines/; name the files to format")
+			return usageError("folder pipelines/ not found; name the files to format")
 		}
 		for _, folder := range []string{workspace.Folder, config.Modules} {
 			err := filepath.WalkDir(filepath.Join(a.Root, folder), func(path string, d fs.DirEntry, err error) error {
@@ -56,7 +56,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	for i, f := range files {
 		var err error
 		if _, e := os.Stat(f); len(c.Files) > 0 && errors.Is(e, fs.ErrNotExist) {
-			return usageError("no such file: %s; name existing files, or no file to format the whole workspace",
+			return usageError("no such file: %s; correct the name, or omit all names to format the whole workspace",
 				c.Files[i])
 		}
 		if files[i], err = a.place(f); err != nil {

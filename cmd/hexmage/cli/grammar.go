@@ -59,7 +59,7 @@ var plainWords = []struct {
 	{lazyregexp.New(`^(.*): expected a valid \d+ bit u?int but got "(.*)"$`), `$1: want a whole number, not "$2"`},
 	{lazyregexp.New(`^(.*): expected a float but got "(.*)".*$`), `$1: want a number, not "$2"`},
 	{lazyregexp.New(`^(--\S+): expected \S+ value but got "(-.*)" \((?:short|long) flag\).*$`),
-		`$1 has no value, because $2 looks like a flag: write a value that begins with - as $1=$2`},
+		`$1: the value $2 looks like a flag; write $1=$2`},
 	{lazyregexp.New(`^expected "(.*)"$`), `$1 is missing`},
 	{lazyregexp.New(`^missing flags: (.*)$`), `$1 is missing`},
 }

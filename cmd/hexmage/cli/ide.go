@@ -82,7 +82,7 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	}
 	folder, err := filepath.Rel(workspace, dir)
 	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
-		return usageError("%s is not a folder below %s", dir, workspace)
+		return usageError("folder %s is outside the VS Code workspace %s", dir, workspace)
 	}
 	at, err := a.place(filepath.Join(workspace, ".vscode", "settings.json"), workspace)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *ideCmd) ofPipeline(a *app, arches []oppackage.Arch,
 		return false
 	})
 	if len(lacks) > 0 && (len(c.Arch) > 0 || len(can) == 0) {
-		return nil, usageError("pipeline %s has no toolchain %s", c.Pipeline, lacks[0])
+		return nil, usageError("pipeline %s lacks toolchain %s", c.Pipeline, lacks[0])
 	}
 	if len(c.Arch) == 0 {
 		slices.SortStableFunc(arches,

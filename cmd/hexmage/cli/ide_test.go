@@ -114,7 +114,7 @@ func TestClangd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, out := hexmage("ide", "clip", "--pipeline", "clip", "--arch", "htp_aarch64"); code != cli.ExitUsage ||
-		!strings.Contains(out, "pipeline clip has no toolchain ndk, which compiles target htp_aarch64") {
+		!strings.Contains(out, "pipeline clip lacks toolchain ndk, which compiles target htp_aarch64") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	if code, out := hexmage("ide", "clip", "--pipeline", "clip"); code != cli.ExitOK {

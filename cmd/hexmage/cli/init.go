@@ -167,7 +167,7 @@ func (s *starter) target() error {
 		return usageError("an unknown SoC needs --arch and --soc-model; `hexmage device info` prints both values for " +
 			"a connected phone")
 	case s.catalog.FindArch(s.c.Arch) == nil:
-		return usageError("--arch %s: unknown Hexagon arch; docs/catalog.md explains how to add one", s.c.Arch)
+		return usageError("--arch %s: unknown Hexagon arch; to add an arch, see docs/catalog.md", s.c.Arch)
 	case !named(s.soc):
 		return usageError("--soc %s: invalid name; use letters and digits", s.soc)
 	}
@@ -200,8 +200,7 @@ func (s *starter) start() error {
 		}
 	}
 	if what > 1 {
-		return usageError("use one of --op, --model, --lab and --sdk, because each creates a pipeline. Only --op and " +
-			"--sdk can be combined")
+		return usageError("--op, --model, --lab and --sdk each create a pipeline; use one of them, or --op with --sdk")
 	}
 	template, name, words := "nothing", "first", []string{}
 	var err error

@@ -190,8 +190,8 @@ func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 		}
 		for _, q := range reqs {
 			if i := slices.IndexFunc(all, q.Contradicts); i >= 0 {
-				return nil, usageError("toolchain %q: pipeline %s and another pipeline declare it differently, but "+
-					"the lock file has one entry per name; rename it in one pipeline",
+				return nil, usageError("toolchain %q: pipeline %s and another pipeline declare different toolchains "+
+					"with this name; rename one of them",
 					q.Name, p)
 			}
 		}

@@ -243,7 +243,7 @@ func TestLSPAlone(t *testing.T) {
 	cmd.Stdin = strings.NewReader("Content-Length: 2\r\n\r\n{}")
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 ||
-		!strings.Contains(string(out), "hexmage: the editor ended without shutting the server down") {
+		!strings.Contains(string(out), "hexmage: the editor disconnected without a shutdown request") {
 		t.Errorf("it ends with %v\n%s", err, out)
 	}
 }

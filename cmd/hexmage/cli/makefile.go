@@ -107,8 +107,8 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	}
 	if old, err := os.ReadFile(out); err == nil && !bytes.Contains(old[:min(len(old), 500)], []byte(madeBy)) &&
 		!c.Overwrite {
-		return usageError("hexmage did not write %s; choose another file with --output, or replace the file with "+
-			"--overwrite", out)
+		return usageError("file %s was not created by hexmage; choose another file with --output, or replace the "+
+			"file with --overwrite", out)
 	}
 	if err := a.writeInterface(ctx, dir, p); err != nil {
 		return err
@@ -220,8 +220,8 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 		}
 	}
 	if unexplained > 0 {
-		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d differences are unexplained. + marks arguments that "+
-			"only hexmage uses, - arguments that only %s uses. Add missing flags with --define, --flag or --include",
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d unexplained differences (+ only in hexmage, - only "+
+			"in %s); add missing flags with --define, --flag or --include",
 			unexplained, c.Compare)}
 	}
 	return nil

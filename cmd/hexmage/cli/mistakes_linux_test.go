@@ -269,7 +269,7 @@ func anywhere(text, room string) string {
 
 var (
 	messages = regexp.MustCompile(`(?m)^(Error: |hexmage: |inspect: |✗ |  failed +(module\.\S+\.)?check\.)`)
-	place    = regexp.MustCompile(`on \S+ line \d+|\w\.\w+:\d+|/\w+\.hcl |\b(PATH|[A-Z]+_[A-Z_]+)\b| here\b`)
+	place    = regexp.MustCompile(`on \S+ line \d+|\w\.\w+:\d+|/\w+\.hcl |\b(PATH|[A-Z]+_[A-Z_]+|here|this workspace)\b`)
 	goish    = regexp.MustCompile(
 		`%!|<nil>|goroutine |panic|runtime error|0xc[0-9a-f]{9}|unmarshal|strconv\.|(^|\s)(json: |(cty|hcl|fs)\.[A-Z])|\[\]string|map\[string|\d bit int|(int|bool) value`)
 	nextStep = regexp.MustCompile("(?m)(?i:did you mean |(^[ ▏]*|[.;:,(]\\s+|\\b(or|and|then)\\s+|→ " +

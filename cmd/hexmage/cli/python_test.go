@@ -262,7 +262,7 @@ with open(sys.argv[1], "w") as f:
 	// Two pipelines may not mean different things by one name.
 	write("ws/requirements.txt", "colour\n")
 	write("ws/pipelines/q.hcl", "toolchain \"tools\" {\n  python = \""+version+"\"\n  requirements = [\"shade\"]\n}\n")
-	if code, out := run("lock"); code != cli.ExitUsage || !strings.Contains(out, "rename it in one pipeline") {
+	if code, out := run("lock"); code != cli.ExitUsage || !strings.Contains(out, "rename one of them") {
 		t.Errorf("two of one name: exit code %d: %s", code, out)
 	}
 }

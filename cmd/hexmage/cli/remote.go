@@ -141,10 +141,11 @@ func (a *app) chosenRemote() (*settings.Remote, error) {
 	case name != "" && near != "":
 		return nil, usageError("%s: unknown remote %q. Did you mean %s?", from, name, near)
 	case name != "":
-		return nil, usageError("%s: unknown remote %q; add a block remote %q to %s or %s (docs/remote.md)",
+		return nil, usageError("%s: unknown remote %q; declare remote %q in %s or %s (see docs/remote.md)",
 			from, name, name, settings.UserFile, settings.WorkspaceFile)
 	case len(all) > 1:
-		return nil, usageError("several remotes are configured (%s); choose one, or off, with --remote",
+		return nil, usageError("several remotes are configured (%s); choose one with --remote NAME, or use --remote "+
+			"off",
 			strings.Join(names, ", "))
 	case len(all) == 1:
 		return &all[0], nil

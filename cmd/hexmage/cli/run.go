@@ -223,9 +223,9 @@ func (r *oneRun) upToDate(ctx context.Context, began time.Time) (res engine.Resu
 	case r.a.Force.On || r.c.Verify.On:
 		return res, errors.New("--force or --verify")
 	case r.a.JSON || r.c.JUnit != "": // these report each action
-		return res, errors.New("all actions are printed")
+		return res, errors.New("--json and --junit report every action")
 	case r.last == nil:
-		return res, errors.New("no state file of an earlier run")
+		return res, errors.New("the state file of the last run is missing")
 	}
 	if err := r.last.Holds(r.a.machineOf(fn)); err != nil {
 		return res, err

@@ -91,7 +91,7 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case a.JSON:
 	case len(rows) == 0:
-		a.print("no runs on record here; `hexmage run PIPELINE` adds one\n")
+		a.print("no runs are recorded in this workspace; run `hexmage run PIPELINE` first\n")
 	default:
 		a.print(columns(rows))
 	}
@@ -149,7 +149,7 @@ func (a *app) document(ctx context.Context, name string, of bool) (*history.Docu
 	}
 	run := r.Run()
 	if run == nil {
-		return nil, engineError(fmt.Errorf("the record of run %s is corrupt", r.ID))
+		return nil, engineError(fmt.Errorf("the record of run %s is corrupt; choose another run", r.ID))
 	}
 	return a.documentOf(ctx, r.book, run, of)
 }
@@ -184,7 +184,7 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	all := a.recorded()
 	at, numbered := strings.CutPrefix(name, "@")
 	if len(all) == 0 {
-		return recordedRun{}, usageError("no runs on record here; `hexmage run PIPELINE` adds one")
+		return recordedRun{}, usageError("no runs are recorded in this workspace; run `hexmage run PIPELINE` first")
 	}
 	if numbered {
 		n, err := strconv.Atoi(at)
@@ -217,7 +217,7 @@ func (a *app) findRun(name string) (recordedRun, error) {
 func (a *app) exported(name string) (*history.Document, error) {
 	b, err := boundedfile.Read(absolute(a.WorkDir, name), history.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usageError("no such file: %s; `hexmage runs --export` writes such a file", name)
+		return nil, usageError("no such file: %s; create the file with `hexmage runs --export`", name)
 	}
 	if err != nil {
 		return nil, usageError("%w", err)

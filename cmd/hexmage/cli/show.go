@@ -160,7 +160,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, givenError{usageError("%s has no %s. %s", c.What, c.Address,
+		return nil, givenError{usageError("pipeline %s: unknown address %s. %s", c.What, c.Address,
 			orList("Available:", c.Address, all))}
 	}
 	return found, nil

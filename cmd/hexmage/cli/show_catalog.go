@@ -147,7 +147,7 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 		return givenError{usageError("unknown name %q. Did you mean %s?",
 			c.What, strings.TrimSpace(near+" "+c.Address))}
 	}
-	return givenError{usageError("%w. For an entry of the catalog, write its class before the name: %s", none,
+	return givenError{usageError("%w. For a catalog entry, write one of these words before the name: %s", none,
 		strings.Join(words, ", "))}
 }
 

@@ -170,7 +170,8 @@ func (a *app) fetch(ctx context.Context, p *planned, show bool) ([]located, erro
 			a.say("missing: %s: %s", n.At, m)
 		}
 		if len(n.Missing) > 0 {
-			return nil, usageError("this machine lacks requirements for it (profile %q)", p.Profile)
+			return nil, usageError("this machine lacks requirements of the toolchain (profile %q); install "+
+				"them", p.Profile)
 		}
 	}
 	p, err := p.Select(steps...)
@@ -349,7 +350,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		return located{Name: w.name, Version: n.Version, Path: at}, nil
 	}
 	if len(n.Missing) > 0 {
-		return located{}, usageError("%s %s is not on this machine: %s", w.name, n.Version,
+		return located{}, usageError("toolchain %s %s is not on this machine: %s", w.name, n.Version,
 			strings.Join(n.Missing, " "))
 	}
 	ls, ok, err := a.locate(ctx, p)
@@ -364,7 +365,8 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		if source != "" {
 			cmd = append(cmd, "--source", source)
 		}
-		return located{}, usageError("%s %s is not in the store; run `%s`", w.name, n.Version, action.Quote(cmd))
+		return located{}, usageError("toolchain %s %s is not in the store; run `%s`", w.name, n.Version,
+			action.Quote(cmd))
 	}
 	return ls[0], nil
 }

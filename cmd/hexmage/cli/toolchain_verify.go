@@ -96,8 +96,8 @@ func (c *toolchainVerifyCmd) ambiguous(a *app, d *domain) error {
 		}
 		found = strings.Join(below, ", and ")
 	}
-	return usageError("%s names a toolchain of the catalog and a folder (%s). Write ./%[1]s for the folder, or "+
-		"%[1]s@VERSION for the toolchain", c.What, found)
+	return usageError("name %s is ambiguous: the catalog has a toolchain %[1]s, and a folder has an SDK (%s). Write "+
+		"%[1]s@VERSION or ./%[1]s", c.What, found)
 }
 
 // folder returns the folder with the name, unless the catalog has a toolchain of this name.
@@ -209,8 +209,8 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	v.Report.Warnings = append(v.Report.Warnings,
 		&verify.Problem{File: ".", Found: "tree with SHA-256 " + sum,
 			Want: strings.Join(want, " or ") + ", as in the lock file",
-			Remedy: "files were added, changed or removed after unpacking; the checks above show whether the changes " +
-				"matter"})
+			Remedy: "files were added, changed or removed after unpacking; read the checks above to see whether the " +
+				"changes matter"})
 	return nil
 }
 

@@ -26,7 +26,8 @@ func TestVerifyRootOff(t *testing.T) {
 		code int
 		says string
 	}{
-		{"qairt", ExitUsage, "qairt names a toolchain of the catalog and a folder (qairt 2.41.0.251128 in " + at},
+		{"qairt", ExitUsage, "name qairt is ambiguous: the catalog has a toolchain qairt, and a " +
+			"folder has an SDK (qairt 2.41.0.251128 in " + at},
 		{"./qairt", ExitUsage, "use the folder of qairt 2.41.0.251128 in " + at + " instead"},
 		{".", ExitUsage, "use the folder of qairt 2.41.0.251128 in " + at + " instead"},
 		{"qairt/2.41.0.251128", ExitFailed, "lib/"},

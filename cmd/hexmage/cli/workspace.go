@@ -138,7 +138,7 @@ func (a *app) oneSoC(otherwise string) (string, error) {
 	case len(a.SoC) == 0:
 		return otherwise, nil
 	case len(a.SoC) > 1:
-		return "", usageError("this command takes one SoC, but --soc gives %s", strings.Join(a.SoC, ", "))
+		return "", usageError("this command takes one SoC, but --soc selects several: %s", strings.Join(a.SoC, ", "))
 	}
 	return strings.TrimPrefix(a.SoC[0], "+"), nil
 }

@@ -79,7 +79,7 @@ func TestBombs(t *testing.T) {
 			strings.Repeat(" : [x, x]]", 60)), want: "Plan too large"},
 
 		"setproduct": {hcl: local("setproduct(range(1000), range(1000), range(1000))"), want: "a list has"},
-		"indent":     {hcl: local(`indent(2000000000, "a\nb")`), want: "longer than the limit"},
+		"indent":     {hcl: local(`indent(2000000000, "a\nb")`), want: "exceeds the string limit"},
 		"format":     {hcl: local(`format("%999999999d", 1)`), want: "a width or precision"},
 		"format, many": {hcl: local(`format("` + strings.Repeat("%999d", 5000) + `", ` + strings.Repeat("1, ", 5000) +
 			")"),
@@ -100,7 +100,7 @@ func TestBombs(t *testing.T) {
 		"trim": {hcl: local(`trim(file("long.txt"), file("long.txt"))`),
 			files: map[string]string{"long.txt": strings.Repeat("ä", many)}, want: "characters to trim"},
 		"distinct": {hcl: local("distinct(flatten([for a in range(1000) : [for b in range(100) : a * 100 + b]]))"),
-			want: "the limit of distinct is 2000"},
+			want: "distinct takes at most 2000"},
 		"jsondecode, deep": {hcl: local(`jsondecode(file("deep.json"))`),
 			files: map[string]string{"deep.json": strings.Repeat("[", 2*many) + strings.Repeat("]", 2*many)},
 			want:  "deep"},

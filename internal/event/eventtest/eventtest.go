@@ -90,7 +90,7 @@ func Decorator(t *testing.T, name string, wrap func(t *testing.T, next event.Sin
 			}
 		}
 		if n != 1 {
-			t.Errorf("the sink passes %T on %d times, want once: %+v", e, n, next.events)
+			t.Errorf("the sink forwards %T %d times, want once: %+v", e, n, next.events)
 		}
 	}
 }

@@ -175,10 +175,11 @@ func exitCode(t *testing.T, s *suite) {
 	for _, code := range []int{0, 1, 7, 255} {
 		r := s.execute(t, s.action(t, fmt.Sprintf("echo out; echo err >&2; exit %d", code), nil))
 		if r.ExitCode != code || string(r.Stdout) != "out\n" || string(r.Stderr) != "err\n" {
-			t.Errorf("exit code %d, stdout %q, stderr %q; want %d, out, err", r.ExitCode, r.Stdout, r.Stderr, code)
+			t.Errorf("got exit code %d, stdout %q and stderr %q, want %d, \"out\" and "+
+				"\"err\"", r.ExitCode, r.Stdout, r.Stderr, code)
 		}
 		if r.Worker == "" || r.Duration <= 0 {
-			t.Errorf("worker %q, duration %v", r.Worker, r.Duration)
+			t.Errorf("got worker %q and duration %v, want both set", r.Worker, r.Duration)
 		}
 	}
 	if r := s.execute(t, s.action(t, "kill -9 $$", nil)); r.ExitCode == 0 {
@@ -196,7 +197,7 @@ func inputs(t *testing.T, s *suite) {
 	})
 	r := s.execute(t, a)
 	if got, want := string(r.Stdout), "content\nran\n./a/b.txt\n./a/empty\n./run\n"; r.ExitCode != 0 || got != want {
-		t.Errorf("exit code %d, stdout %q, want %q; stderr %q", r.ExitCode, got, want, r.Stderr)
+		t.Errorf("got exit code %d and stdout %q, want 0 and %q; stderr: %q", r.ExitCode, got, want, r.Stderr)
 	}
 }
 
@@ -205,7 +206,7 @@ func ownDirectories(t *testing.T, s *suite) {
 	a := s.action(t, "cat a/b/c", nil)
 	a.InputRoot, a.Directories = s.dir(t, map[string]string{"a/b/c": "deep"}).Encode(s.Fn)
 	if r := s.execute(t, a); r.ExitCode != 0 || string(r.Stdout) != "deep" {
-		t.Errorf("exit code %d, stdout %q; stderr %q", r.ExitCode, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d and stdout %q, want 0 and \"deep\"; stderr: %q", r.ExitCode, r.Stdout, r.Stderr)
 	}
 }
 
@@ -223,7 +224,7 @@ func outputs(t *testing.T, s *suite) {
 	}
 	want := map[string]string{"out/copy": "text false", "out/tool": "tool true", "out/empty": " false"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("files %v, want %v", got, want)
+		t.Errorf("got files %v, want %v", got, want)
 	}
 	if len(r.Dirs) != 1 || r.Dirs[0].Path != "tree" {
 		t.Fatalf("folders %v, want tree", r.Dirs)
@@ -248,7 +249,7 @@ func outputs(t *testing.T, s *suite) {
 		link = "l=1\n"
 	}
 	if got, want := strings.Join(found, " "), link+" none sub sub/f=1\n"; err != nil || got != want {
-		t.Errorf("tree %q, %v; want %q", got, err, want)
+		t.Errorf("got tree %q and error %v, want %q", got, err, want)
 	}
 	whole, err := merkle.LoadTree(t.Context(), s.Store, r.Dirs[0].Tree)
 	if err != nil {
@@ -262,11 +263,11 @@ func outputs(t *testing.T, s *suite) {
 func missingOutput(t *testing.T, s *suite) {
 	r := s.execute(t, s.action(t, "echo 1 > there", nil, "there", "missing", "deep/missing"))
 	if r.ExitCode != 0 || len(r.Files) != 1 || r.Files[0].Path != "there" || len(r.Dirs) != 0 {
-		t.Errorf("exit code %d, files %v, folders %v; want only the file there", r.ExitCode, r.Files, r.Dirs)
+		t.Errorf("got exit code %d, files %v and folders %v, want only the file \"there\"", r.ExitCode, r.Files, r.Dirs)
 	}
 	r = s.execute(t, s.action(t, "echo 1 > there; exit 3", nil, "there"))
 	if r.ExitCode != 3 || len(r.Files) != 1 {
-		t.Errorf("exit code %d and files %v of a failed command, want 3 and one file", r.ExitCode, r.Files)
+		t.Errorf("failed command: got exit code %d and files %v, want 3 and one file", r.ExitCode, r.Files)
 	}
 }
 
@@ -278,7 +279,7 @@ func escapingOutput(t *testing.T, s *suite) {
 		}
 		if r, err := s.Executor.Execute(t.Context(),
 			&execute.Request{Action: s.action(t, script, nil, "out")}); err == nil && r.ExitCode == 0 {
-			t.Errorf("%s: captured %v %v", script, r.Files, r.Dirs)
+			t.Errorf("script %s: got files %v and folders %v, want an error", script, r.Files, r.Dirs)
 		}
 	}
 }
@@ -294,12 +295,12 @@ func environment(t *testing.T, s *suite) {
 	}
 	for k, v := range a.Command.Env {
 		if have, ok := got[k]; !ok || have != v {
-			t.Errorf("%s is %q, want %q", k, have, v)
+			t.Errorf("environment variable %s is %q, want %q", k, have, v)
 		}
 	}
 	for _, k := range []string{"HEXMAGE_ROOT", "HOME", "TMPDIR"} {
 		if got[k] == "" {
-			t.Errorf("%s is not set", k)
+			t.Errorf("environment variable %s is not set", k)
 		}
 	}
 	if v, ok := got[leaked]; ok {
@@ -340,7 +341,7 @@ func (s *suite) refuses(t *testing.T, r *execute.Request) {
 	var e *execute.Error
 	res, err := s.Executor.Execute(t.Context(), r)
 	if !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
-		t.Errorf("%q: got result %v and error %v, want a refused action", r.Action.Command.Args, res, err)
+		t.Errorf("command %q: got result %v and error %v, want a rejected action", r.Action.Command.Args, res, err)
 	}
 }
 
@@ -379,12 +380,12 @@ func secrets(t *testing.T, s *suite) {
 		lines := strings.Split(strings.TrimSpace(string(res.Stdout)), "\n")
 		if res.ExitCode != code || lines[0] != "-rw-------" || lines[1] != "a (sensitive) b" ||
 			string(res.Stderr) != "key (sensitive)\n" || !strings.Contains(told, "half (sensitive)") {
-			t.Errorf("exit code %d, %q…, stderr %q, progress %q", res.ExitCode, lines[:min(len(lines), 2)],
-				res.Stderr, told)
+			t.Errorf("got exit code %d, first lines %q, stderr %q and progress %q", res.ExitCode,
+				lines[:min(len(lines), 2)], res.Stderr, told)
 		}
 		gone := s.execute(t, s.action(t, "test ! -e '"+lines[len(lines)-1]+"' && test -z \"${TOKEN-}${FILE-}\"", nil))
 		if gone.ExitCode != 0 {
-			t.Errorf("the next action can read the secret: %s%s", gone.Stdout, gone.Stderr)
+			t.Errorf("the next action can read the secret: stdout %s, stderr %s", gone.Stdout, gone.Stderr)
 		}
 	}
 }
@@ -404,19 +405,19 @@ func secretOutput(t *testing.T, s *suite) {
 		r.Action = s.action(t, script+"; exit 3", map[string]string{"out/in": ""}, "out")
 		if res, err := s.Executor.Execute(t.Context(), r); err != nil || res.ExitCode != 3 ||
 			len(res.Files)+len(res.Dirs) > 0 {
-			t.Errorf("%s: got result %+v and error %v of a failed command, want no outputs", name, res, err)
+			t.Errorf("failed command %s: got result %+v and error %v, want no outputs", name, res, err)
 		}
 	}
 }
 
 func stdin(t *testing.T, s *suite) {
 	if r := s.execute(t, s.action(t, "cat; echo end", nil)); r.ExitCode != 0 || string(r.Stdout) != "end\n" {
-		t.Errorf("without standard input: exit code %d, stdout %q", r.ExitCode, r.Stdout)
+		t.Errorf("without standard input: got exit code %d and stdout %q, want 0 and \"end\"", r.ExitCode, r.Stdout)
 	}
 	a := s.action(t, "cat", map[string]string{"dir/prompt.txt": "hello\x00there"})
 	a.Command.Platform[action.PropertyStdin] = path.Join(s.Inputs, "dir/prompt.txt")
 	if r := s.execute(t, a); r.ExitCode != 0 || string(r.Stdout) != "hello\x00there" {
-		t.Errorf("exit code %d, stdout %q, want the input", r.ExitCode, r.Stdout)
+		t.Errorf("got exit code %d and stdout %q, want the input", r.ExitCode, r.Stdout)
 	}
 }
 
@@ -431,7 +432,7 @@ func stdout(t *testing.T, s *suite) {
 		const want = "hello\x00there\nsaid\n"
 		if fmt.Sprint(r.ExitCode) != code || string(r.Stdout) != want || string(r.Stderr) != "err\n" ||
 			len(r.Files) != 1 || s.read(t, r.Files[0].Digest) != want {
-			t.Errorf("exit code %d, want %s; stdout %q, stderr %q, files %v", r.ExitCode, code, r.Stdout, r.Stderr,
+			t.Errorf("got exit code %d, want %s; stdout %q, stderr %q, files %v", r.ExitCode, code, r.Stdout, r.Stderr,
 				r.Files)
 		}
 	}
@@ -454,7 +455,7 @@ func linkedOutput(t *testing.T, s *suite) {
 		t.Fatal(err)
 	}
 	if f := d.Files["f"]; f == nil || !f.Executable || d.Symlinks["l"] != "f" {
-		t.Errorf("the folder has %v, %v", d.Files, d.Symlinks)
+		t.Errorf("got files %v and symlinks %v, want an executable f and a symlink l", d.Files, d.Symlinks)
 	}
 }
 
@@ -522,7 +523,7 @@ func stubborn() (script, mark string) {
 func (s *suite) ended(t *testing.T, mark string, start time.Time) {
 	t.Helper()
 	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the command ended %v after the cancellation", took)
+		t.Errorf("the command ended %v after the cancellation, want at most 20s", took)
 	}
 	for end := time.Now().Add(10 * time.Second); ; {
 		alive, err := s.Alive(mark)
@@ -604,13 +605,13 @@ func listeners(t *testing.T, s *suite) {
 	}
 	var whole bytes.Buffer
 	if err := a.Printed.CopyTo(&whole, r); err != nil || strings.Count(whole.String(), line+"\n") != 200 {
-		t.Errorf("the log of 200 lines has %d bytes, error %v", whole.Len(), err)
+		t.Errorf("got a log of %d bytes and error %v, want 200 lines", whole.Len(), err)
 	}
 	a.Action = s.action(t, "echo progress 1 2 half >&2", nil)
 	if _, err := s.Executor.Execute(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	if !run.Load() || !progress.Load() {
-		t.Errorf("span run reported: %v, progress reported: %v", run.Load(), progress.Load())
+		t.Errorf("span run reported: %v, progress reported: %v, want both", run.Load(), progress.Load())
 	}
 }

@@ -21,7 +21,7 @@ func checkCheckpoint(ctx context.Context, a *execute.Request, in store.Blobs) er
 		return nil // it is not there, or laying out the inputs fails of the same
 	}
 	return &execute.Error{Op: "create the checkpoint folder", Refused: true,
-		Err:    fmt.Errorf("%s is also an input of the step", folder),
+		Err:    fmt.Errorf("folder %s is also an input of the step", folder),
 		Remedy: "give the checkpoint folder a name that no input has"}
 }
 

@@ -67,7 +67,7 @@ func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err err
 		return true, nil
 	case at != "":
 		return false, &execute.Error{Op: "store the outputs", Refused: true,
-			Err: fmt.Errorf("output %s contains the value of the secret %s, and hexmage would cache and share it", at,
+			Err: fmt.Errorf("output %s contains the value of the secret %s, but hexmage caches and shares outputs", at,
 				ref),
 			Remedy: "write secrets only below $HOME or $TMPDIR; if the value is not secret, use a variable without " +
 				"`sensitive = true`"}

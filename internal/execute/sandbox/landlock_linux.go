@@ -246,10 +246,10 @@ func (b *Base) restrict(a Access, network bool) (*supervisor, error) {
 	}
 	defer unix.Close(int(rules))
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("sandbox: give up new privileges: %w", err)
+		return nil, fmt.Errorf("sandbox: set no_new_privs: %w", err)
 	}
 	if err := dropPrivileges(); err != nil {
-		return nil, fmt.Errorf("sandbox: give up root's privileges: %w", err)
+		return nil, fmt.Errorf("sandbox: drop root privileges: %w", err)
 	}
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {
 		return nil, fmt.Errorf("sandbox: restrict a thread: %w", errno)

@@ -134,7 +134,7 @@ func CanMount(file string) error {
 func mountAll(mounts []Mount) error {
 	for _, m := range mounts {
 		if err := m.do(); err != nil {
-			return fmt.Errorf("show %s at %s: %w", m.File, m.At, err)
+			return fmt.Errorf("mount %s at %s: %w", m.File, m.At, err)
 		}
 	}
 	return nil

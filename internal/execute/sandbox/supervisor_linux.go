@@ -219,7 +219,8 @@ func canSupervise() error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("hexmage cannot supervise system calls; it may run inside another sandbox: %w", err)
+		return fmt.Errorf("hexmage cannot supervise system calls, perhaps because hexmage runs in another sandbox: "+
+			"%w", err)
 	}
 	return nil
 }

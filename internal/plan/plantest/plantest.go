@@ -22,7 +22,7 @@ import (
 // checks that wait, and outputs and checks that do not wait.
 func Resolver(t *testing.T, name string, p *plan.Plan, x plan.Resolver, known plan.ResolvedInputs) {
 	if got := strings.TrimPrefix(fmt.Sprintf("%T", x), "*"); got != name {
-		t.Errorf("the suite is to check a %s, and gets a %s", name, got)
+		t.Errorf("the suite expects a %s, but got a %s", name, got)
 	}
 	before := fmt.Sprintf("%+v", all(p))
 	values := plan.ResolvedInputs{Values: known.Values}
@@ -39,7 +39,7 @@ func Resolver(t *testing.T, name string, p *plan.Plan, x plan.Resolver, known pl
 		if n.Waits == plan.ForValues {
 			got := answer(t, n.At.String(), values, extend)
 			if got.At != n.At || got.Waits == plan.ForValues || (got.Deferred == "") != (got.Waits == plan.ForNothing) {
-				t.Errorf("%v with values: %+v", n.At, got)
+				t.Errorf("%v: unexpected result with values: %+v", n.At, got)
 			}
 		}
 		got := answer(t, n.At.String(), known, extend)
@@ -67,14 +67,14 @@ func Resolver(t *testing.T, name string, p *plan.Plan, x plan.Resolver, known pl
 			continue
 		}
 		if v := answer(t, c.At, plan.ResolvedInputs{}, extend); v.Known || len(v.Missing) == 0 {
-			t.Errorf("%s without values: %+v", c.At, v)
+			t.Errorf("%s: unexpected result without values: %+v", c.At, v)
 		}
 		if v := answer(t, c.At, values, extend); !v.Known {
 			t.Errorf("%s: %+v", c.At, v)
 		}
 	}
 	if len(saw) != 7 {
-		t.Errorf("the plan has only some of the parts that can wait: %v", saw)
+		t.Errorf("the plan has only %v, want each kind of part that can wait", saw)
 	}
 	elsewhere := addrs.Instance{Step: addrs.Step{Kind: "no", Name: "such"}}
 	fails(t, "no.such", known, func(k plan.ResolvedInputs) (*plan.Instance, error) {
@@ -85,7 +85,7 @@ func Resolver(t *testing.T, name string, p *plan.Plan, x plan.Resolver, known pl
 		return x.ExtendCheck("check.none", k)
 	})
 	if after := fmt.Sprintf("%+v", all(p)); after != before {
-		t.Errorf("the plan was changed: %s", cmp.Diff(before, after))
+		t.Errorf("the resolver changed the plan: %s", cmp.Diff(before, after))
 	}
 }
 
@@ -100,7 +100,7 @@ func all(p *plan.Plan) (parts []any) {
 func fails[T any](t *testing.T, what string, known plan.ResolvedInputs, extend func(plan.ResolvedInputs) (T, error)) {
 	t.Helper()
 	if got, err := extend(known); err == nil {
-		t.Errorf("%s: %+v, want an error", what, got)
+		t.Errorf("%s: got %+v, want an error", what, got)
 	}
 }
 
@@ -120,7 +120,7 @@ func answer[T any](t *testing.T, what string, known plan.ResolvedInputs,
 			t.Fatalf("%s: %v", what, errs[i])
 		}
 		if !reflect.DeepEqual(a, answers[0]) {
-			t.Errorf("%s: %+v, and then %+v", what, answers[0], a)
+			t.Errorf("%s: the first call returned %+v, another call %+v", what, answers[0], a)
 		}
 	}
 	return answers[0]
@@ -133,7 +133,7 @@ type Fake struct {
 	Checks    map[string]func(plan.ResolvedInputs) plan.Verdict
 }
 
-var errNoAnswer = errors.New("the test gives no answer")
+var errNoAnswer = errors.New("the test does not define an answer")
 
 // ExtendInstance implements plan.Resolver.
 func (f Fake) ExtendInstance(at addrs.Instance, known plan.ResolvedInputs) (*plan.Instance, error) {

@@ -203,7 +203,7 @@ func TestPage(t *testing.T) {
 		"exit code 1", "pipelines/greet.hcl:3", "line 1\nline 2", "Do this.", // failures
 		"module.aot", "◆ exec.obj", "ran, 4.8 s, 2 actions, critical", "unchanged", // graph
 		"a.c changed", "(2 actions)", "5.0 GB", "never ran before", // steps
-		"time of all", "12.50", "µs", "Measured here.", "20 ± 1", "not a table", // tables
+		"time of all", "12.50", "µs", "Measured here.", "20 ± 1", "invalid table", // tables
 		"n=1: speed", "20 ± 1.5 words/s", "90 ± 1.5 words/s", "-77.8 %", "more than the spread", "99999999", // metrics
 		"They are 3, fewer than 10.", "It is fine.", "plot.svg", "out/dir", "22.1", "processors", "all steps",
 	} {

@@ -52,7 +52,7 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	}
 	wg.Wait()
 	if after := fmt.Sprintf("%+v", r); after != before {
-		t.Errorf("planning changed its request: %s, before: %s", after, before)
+		t.Errorf("planning changed the request to %s, was %s", after, before)
 	}
 	p := plans[0]
 	for _, again := range plans[1:] {
@@ -62,7 +62,7 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	}
 	for name := range opened {
 		if !slices.Contains(p.Reads.Paths, name) {
-			t.Errorf("it reads %s without recording it", name)
+			t.Errorf("planning reads %s without recording the path", name)
 		}
 	}
 	checkSpecs(t, r, p.Specs)
@@ -71,7 +71,7 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 		_, _, err := p.Expand(action.Listing{})
 		_, _, again := p.Expand(action.Listing{})
 		if fmt.Sprint(err) != fmt.Sprint(again) {
-			t.Errorf("with the same files there is %v, and then %v", err, again)
+			t.Errorf("Expand returned error %v, then error %v for the same files", err, again)
 		}
 	}
 	checkErrors(t, k, r)
@@ -88,12 +88,12 @@ func checkSchema(t *testing.T, k step.Kind) {
 	s, again := k.Schema(), k.Schema()
 	if s.Summary == "" || s.Example == "" || s.Summary != again.Summary || s.Example != again.Example ||
 		!reflect.DeepEqual(s.Outputs, again.Outputs) || !reflect.DeepEqual(s.Arguments, again.Arguments) {
-		t.Errorf("its schema is empty, or different each time: %+v, %+v", s, again)
+		t.Errorf("the schema is empty, or changes between calls: %+v, %+v", s, again)
 	}
 	seen := map[string]bool{}
 	for _, o := range s.Outputs {
 		if o.Name == "" || o.Doc == "" || seen[o.Name] || o.Class.String() == "none" {
-			t.Errorf("an output without name, class or doc, or with a duplicate name: %+v", o)
+			t.Errorf("the output lacks a name, class or doc, or repeats a name: %+v", o)
 		}
 		seen[o.Name] = true
 	}
@@ -106,7 +106,7 @@ func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
 	names := map[string]bool{}
 	for _, s := range specs {
 		if names[s.Name] {
-			t.Errorf("two actions are called %q", s.Name)
+			t.Errorf("two actions are named %q", s.Name)
 		}
 		names[s.Name] = true
 		if len(s.Args) == 0 {
@@ -115,7 +115,7 @@ func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
 		paths := map[string]bool{}
 		for _, in := range s.Inputs {
 			if paths[in.Path] || in.Path != "" && !filepath.IsLocal(filepath.FromSlash(in.Path)) {
-				t.Errorf("action %q: an input leads out of the exec root, or has the path of another: %q", s.Name,
+				t.Errorf("action %q: input %q leads out of the exec root, or repeats the path of another input", s.Name,
 					in.Path)
 			}
 			paths[in.Path] = true
@@ -138,7 +138,7 @@ func checkInput(t *testing.T, r step.Request, specs []action.Spec, in action.Inp
 		}
 	}
 	if n != 1 {
-		t.Errorf("the input at %q is %d things", in.Path, n)
+		t.Errorf("the input at %q has %d sources, want 1", in.Path, n)
 	}
 	if o := in.Artifact; o != nil {
 		used := slices.ContainsFunc(r.Uses, func(u step.OutputRef) bool { return *u.Output == *o })
@@ -146,14 +146,15 @@ func checkInput(t *testing.T, r step.Request, specs []action.Spec, in action.Inp
 			used = used || tool.Output == *o
 		}
 		if !used {
-			t.Errorf("the input at %q is %v, which the step does not use", in.Path, *o)
+			t.Errorf("the input at %q comes from %v, which the step does not use", in.Path, *o)
 		}
 	}
 	if of := in.Spec; of != nil && !slices.ContainsFunc(specs, func(s action.Spec) bool {
 		return s.Name == of.Spec &&
 			slices.ContainsFunc(s.Outputs, func(o action.Output) bool { return o.Path == of.Path })
 	}) {
-		t.Errorf("the input at %q is %q of the action %q, which does not write it", in.Path, of.Path, of.Spec)
+		t.Errorf("the input at %q comes from file %q of action %q, but the action does not write that "+
+			"file", in.Path, of.Path, of.Spec)
 	}
 }
 
@@ -170,12 +171,12 @@ func checkOutputs(t *testing.T, k step.Kind, r step.Request, p step.Planned) {
 	}
 	for name, class := range want {
 		if o, ok := p.Outputs[name]; p.Expand == nil && o.Class != class {
-			t.Errorf("output %s is %+v (%v), want a %v", name, o, ok, class)
+			t.Errorf("output %s is %+v (planned: %v), want class %v", name, o, ok, class)
 		}
 	}
 	for name, o := range p.Outputs {
 		if o.Class != action.Tree && (len(o.Parts) != 1 || o.Parts[0].Path != "") {
-			t.Errorf("output %s has class %v and parts %+v", name, o.Class, o.Parts)
+			t.Errorf("output %s of class %v has parts %+v, want one part without a path", name, o.Class, o.Parts)
 		}
 		for _, in := range o.Parts {
 			checkInput(t, r, p.Specs, in)
@@ -191,10 +192,10 @@ func checkErrors(t *testing.T, k step.Kind, r step.Request) {
 	p, diags := k.Plan(r)
 	for _, d := range diags {
 		if d.Summary == "" || d.Detail == "" || d.Subject == nil {
-			t.Errorf("a diagnostic without problem, place or remedy: %+v", d)
+			t.Errorf("the diagnostic lacks a problem, a position or a remedy: %+v", d)
 		}
 	}
 	if rest := (step.Planned{Reads: p.Reads}); diags.HasErrors() && !reflect.DeepEqual(p, rest) {
-		t.Errorf("it reports errors, but also plans %+v", p)
+		t.Errorf("planning reports errors, but also returns %+v", p)
 	}
 }

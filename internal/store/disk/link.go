@@ -154,7 +154,8 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 	if n, err := io.Copy(dst, src); err != nil || n != d.Size() {
 		dst.Close()
 		os.Remove(path)
-		return fmt.Errorf("copy %s to %s, after %d bytes: %w", d, path, n, errors.Join(err, context.Cause(ctx)))
+		return fmt.Errorf("copy blob %s to %s: failed after %d bytes: %w", d, path, n,
+			errors.Join(err, context.Cause(ctx)))
 	}
 	return finish(dst, src, d, perm)
 }

@@ -221,7 +221,7 @@ func sameBlobAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
 				t.Errorf("Put: %v", err)
 			}
 			if got, err := read(t.Context(), s, d); err != nil || !bytes.Equal(got, b) {
-				t.Errorf("Open returns %d bytes and error %v", len(got), err)
+				t.Errorf("Open returns %d bytes and error %v, want the whole blob", len(got), err)
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func readersAtOnce(t *testing.T, s store.Blobs, fn digest.Function) {
 	}
 	for i, r := range readers {
 		if err := r.Close(); err != nil || !bytes.Equal(got[i].Bytes(), b) {
-			t.Errorf("reader %d: %d bytes, %v", i, got[i].Len(), err)
+			t.Errorf("reader %d: got %d bytes and error %v, want the whole blob", i, got[i].Len(), err)
 		}
 	}
 }
@@ -296,7 +296,7 @@ func files(t *testing.T, s store.Blobs, fn digest.Function) {
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "none")} {
 		if d, err := store.Adopt(ctx, s, fn, path); err == nil {
-			t.Errorf("Adopt of %s returns %v", path, d)
+			t.Errorf("Adopt of %s returns %v, want an error", path, d)
 		}
 	}
 	for name, create := range map[string]func(d digest.Digest, path string) error{

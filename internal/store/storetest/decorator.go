@@ -87,7 +87,7 @@ func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blob
 			}
 		}
 		if r, ok := l.Ref(d); !ok || r.Path != "ref" {
-			t.Errorf("Ref returns %v, %v, want the result of the next store", r, ok)
+			t.Errorf("Ref returns %v and %v, want the result of the next store", r, ok)
 		}
 	}
 	l := wrap(memory.NewBlobs()).(store.Local)
@@ -102,7 +102,7 @@ func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blob
 		t.Errorf("Adopt over a store that is not Local returns %v, want ErrUnsupported", err)
 	}
 	if r, ok := l.Ref(d); ok {
-		t.Errorf("Ref over a store that is not Local returns %v", r)
+		t.Errorf("Ref over a store that is not Local returns %v, want no result", r)
 	}
 }
 

@@ -110,7 +110,7 @@ func debugsNot(t *testing.T, w *World) {
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
 	Wants(t, w.Run(t, "device", "debug", Simulated, Pipeline), ExitUsage,
-		"module.aot.run.llm starts sh, which is not one of its pushed files")
+		"module.aot.run.llm: program sh is not among the pushed files")
 	w.WriteShipped(t, own)
 }
 

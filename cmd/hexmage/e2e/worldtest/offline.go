@@ -31,17 +31,17 @@ func runAlone(args []string) error {
 	}
 	lo.SetUint16(unix.IFF_UP) // adb's server is on loopback
 	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
-		return fmt.Errorf("bring up lo: %w", err)
+		return fmt.Errorf("bring up the loopback interface: %w", err)
 	}
 	links, err := net.Interfaces()
 	if err != nil || len(links) != 1 {
-		return fmt.Errorf("there is more than lo: %v, %w", links, err)
+		return fmt.Errorf("network interfaces: got %v and error %w, want only loopback", links, err)
 	}
 	if c, err := net.DialTimeout("udp", "192.0.2.1:53", time.Second); !errors.Is(err, unix.ENETUNREACH) {
 		if err == nil {
 			_ = c.Close()
 		}
-		return fmt.Errorf("the network is not cut off: %w", err)
+		return fmt.Errorf("the network is still reachable: %w", err)
 	}
 	return syscall.Exec(args[0], args, os.Environ())
 }

@@ -82,7 +82,7 @@ func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) in
 	<-ended
 	_ = cmd.Wait()
 	if left := Running(w); len(left) > 0 {
-		t.Errorf("killed %v after %s; still running: %q", wait, after, left)
+		t.Errorf("processes still run after hexmage was killed %v after the output %q: %q", wait, after, left)
 	}
 	if cmd.ProcessState.ExitCode() > 0 {
 		t.Fatalf("before it was to be killed it failed: %s\n%s", last, stderr.String())

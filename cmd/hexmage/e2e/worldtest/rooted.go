@@ -22,11 +22,11 @@ const person = 1000
 // /dev. "system" has a whole system, and the command runs as a user in an empty folder.
 func runRooted(args []string) error {
 	if len(args) < 3 {
-		return fmt.Errorf("%q: want how, a folder, and a command", args)
+		return fmt.Errorf("arguments %q: want a mode, a folder and a command", args)
 	}
 	how, root, args := args[0], args[1], args[2:]
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("keep mounts to oneself: %w", err)
+		return fmt.Errorf("make mounts private: %w", err)
 	}
 	show := map[string][]string{"chroot": {"proc", "dev"}, "system": {"proc", "dev", "sys"}}[how]
 	if how == "system" {
@@ -56,7 +56,7 @@ func runRooted(args []string) error {
 		return fmt.Errorf("change the root: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("leave the old root: %w", err)
+		return fmt.Errorf("unmount the old root: %w", err)
 	}
 	if err := os.Chdir(os.Getenv("HOME")); err != nil {
 		return err

@@ -21,11 +21,11 @@ const without = "-without"
 // runWithout runs a command in a new mount namespace, in which another file hides each instance of the program.
 func runWithout(args []string) error {
 	if len(args) < 2 {
-		return fmt.Errorf("%q: want a program, and a command", args)
+		return fmt.Errorf("arguments %q: want a program and a command", args)
 	}
 	program, args := args[0], args[1:]
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("keep mounts to oneself: %w", err)
+		return fmt.Errorf("make mounts private: %w", err)
 	}
 	for {
 		p, err := execute.LookPath(program, "")

@@ -372,11 +372,11 @@ func (s Shipped) Output(name, value string) Shipped {
 func Wants(t *testing.T, o *Outcome, code int, texts ...string) {
 	t.Helper()
 	if o.Code != code {
-		t.Errorf("exit code %d, want %d: %s", o.Code, code, o)
+		t.Errorf("got exit code %d, want %d: %s", o.Code, code, o)
 	}
 	for _, text := range texts {
 		if !strings.Contains(o.Stdout+o.Stderr, text) {
-			t.Errorf("it does not say %q: %s", text, o)
+			t.Errorf("text %q is missing in the output: %s", text, o)
 		}
 	}
 }
@@ -394,12 +394,12 @@ const (
 func (w *World) Clean(t *testing.T) {
 	t.Helper()
 	if entries, err := os.ReadDir(filepath.Join(w.Cache, "tmp")); err != nil || len(entries) > 0 {
-		t.Errorf("left in tmp: %v, %v", entries, err)
+		t.Errorf("files left in the tmp folder of the cache: %v, error %v", entries, err)
 	}
 	kept, err := filepath.Glob(filepath.Join(w.Cache, "downloads", "*"))
 	for _, p := range kept {
 		if name := filepath.Base(p); len(name) == 64 && DigestOf([]byte(Read(t, p))) != name {
-			t.Errorf("download %s is kept and is not what its name says", name)
+			t.Errorf("digest of the kept download %s differs from the file's name", name)
 		}
 	}
 	if err != nil {
