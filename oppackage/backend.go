@@ -101,8 +101,8 @@ func checkSources(files []string) error {
 		switch in := dir == "src" || dir == "src/ops"; {
 		case !compiled(f) || !strings.HasPrefix(f, "src/") || in && ext == ".cpp":
 		case ext == ".c":
-			return fmt.Errorf("%s: hexmage builds C++ op packages for HTP; C packages are for other backends, such as LPAI: "+
-				"rename a source of an HTP package to .cpp, or build the package with its own Makefile", f)
+			return fmt.Errorf("%s: hexmage builds only C++ op packages, for HTP: rename the file to .cpp. If the package is "+
+				"for another backend, such as LPAI, use the package's own Makefile", f)
 		case in:
 			return fmt.Errorf("%s: hexmage compiles only src/*.cpp and src/ops/*.cpp: rename the file to .cpp", f)
 		default:

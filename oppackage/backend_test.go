@@ -34,7 +34,7 @@ func TestSourcesElsewhere(t *testing.T) {
 	for stray, want := range map[string]string{
 		"src/ops/A.cc": "rename the file to .cpp", "src/AInterface.CPP": "rename the file to .cpp",
 		"src/ops/a/B.cpp":   "move the file there",
-		"src/kernels/k.cxx": "move the file there", "src/ops/k.c": "C packages are for other backends",
+		"src/kernels/k.cxx": "move the file there", "src/ops/k.c": "hexmage builds only C++ op packages",
 		"src/ops/a/B.inc": "", "src/ops/v79_asm/a.S": "", "test/a.cpp": "", "src/a.h": "",
 	} {
 		p := oppackage.Package{Name: "P", Files: []string{stray, "src/ops/C.cpp"}}

@@ -94,7 +94,7 @@ func (p Package) validateExtras() error {
 		for _, pattern := range e.Sources {
 			alone := Extra{Sources: []string{pattern}}
 			if !slices.ContainsFunc(p.Files, alone.matches) {
-				return fmt.Errorf("op package %s: no source matches %s: correct the sources of its flags", p.Name, pattern)
+				return fmt.Errorf("op package %s: no source matches %s: correct `sources` in the package's flags", p.Name, pattern)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (e Extra) Validate() error {
 	}
 	for _, f := range slices.Concat(e.Includes, e.Defines, e.Flags, e.LinkFlags) {
 		if strings.ContainsAny(f, "\n\r\x00") || f == "" {
-			return fmt.Errorf("flag %q: empty or with a line break: pass one flag", f)
+			return fmt.Errorf("flag %q is empty or contains a line break: pass a single flag", f)
 		}
 	}
 	return nil

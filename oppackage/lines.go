@@ -81,7 +81,8 @@ func (p Package) Validate() error {
 		return fmt.Errorf("op package %s: %w", p.Name, err)
 	}
 	if s := sources(p.Files, ""); len(s.plain)+len(s.ops) == 0 {
-		return fmt.Errorf("op package %s: no source src/*.cpp or src/ops/*.cpp: name the package's own folder", p.Name)
+		return fmt.Errorf("op package %s: no file matches src/*.cpp or src/ops/*.cpp: choose the "+
+			"folder that contains src", p.Name)
 	}
 	return p.validateExtras()
 }

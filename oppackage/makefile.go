@@ -57,7 +57,8 @@ func Makefile(w io.Writer, p Package, arches []Arch) error {
 	}
 	for _, e := range p.Extras {
 		if len(e.Rooted) > 0 {
-			return fmt.Errorf("makefile of %s: include folder %s is another step's output: remove it, because a Makefile cannot build steps", p.Name, e.Rooted[0])
+			return fmt.Errorf("makefile of %s: include folder %s is another step's output, which a Makefile cannot build: "+
+				"remove the folder", p.Name, e.Rooted[0])
 		}
 	}
 	p.Dir = ""

@@ -163,12 +163,12 @@ func TestPackage(t *testing.T) {
 
 func TestExtras(t *testing.T) {
 	for want, e := range map[string]oppackage.Extra{
-		"no source matches":          {Sources: []string{"src/ops/Gone.cpp"}},
-		"invalid path pattern":       {Sources: []string{"src/ops/[.cpp"}},
-		"invalid format":             {Defines: []string{"-DX"}},
-		"outside the package":        {Includes: []string{"../other"}},
-		"outside the package: ":      {Includes: []string{"/usr/include"}},
-		"empty or with a line break": {Flags: []string{"-O3\nrm"}},
+		"no source matches":              {Sources: []string{"src/ops/Gone.cpp"}},
+		"invalid path pattern":           {Sources: []string{"src/ops/[.cpp"}},
+		"invalid format":                 {Defines: []string{"-DX"}},
+		"outside the package":            {Includes: []string{"../other"}},
+		"outside the package: ":          {Includes: []string{"/usr/include"}},
+		"empty or contains a line break": {Flags: []string{"-O3\nrm"}},
 	} {
 		p := oppackage.Package{Name: "P", Files: files, Extras: []oppackage.Extra{e}}
 		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
@@ -185,7 +185,7 @@ func TestExtras(t *testing.T) {
 			t.Errorf("%s: %q", c.Source, c.Args)
 		}
 	}
-	if err := oppackage.Makefile(&strings.Builder{}, p, []oppackage.Arch{arch(t, "htp_v79")}); err == nil || !strings.Contains(err.Error(), "cannot build steps") {
+	if err := oppackage.Makefile(&strings.Builder{}, p, []oppackage.Arch{arch(t, "htp_v79")}); err == nil || !strings.Contains(err.Error(), "which a Makefile cannot build") {
 		t.Errorf("a Makefile with another step's folder: %v", err)
 	}
 }

@@ -72,7 +72,8 @@ func FindName(given string, files []string) (string, error) {
 		if err := checkSources(files); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("op package without a name: found %d files src/*%s, expected 1: set the PackageName of its op config (package = \"…\" in a step, --package in a command)", len(names), suffix)
+		return "", fmt.Errorf("unknown op package name: found %d files src/*%s, expected 1: pass the PackageName of the "+
+			"op config with package = \"…\" in a step or --package in a command", len(names), suffix)
 	}
 	return names[0], ValidateName(names[0])
 }

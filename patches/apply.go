@@ -35,7 +35,8 @@ func (h headers) needed(w *rules.When) (bool, string, error) {
 		fsys := os.DirFS(h.dir)
 		files, err := doublestar.Glob(fsys, w.Header, doublestar.WithFilesOnly())
 		if err != nil || len(files) == 0 {
-			return false, "", errors.Join(err, fmt.Errorf("SDK headers: %s has no %s: name the include/QNN folder of a QAIRT SDK",
+			return false, "", errors.Join(err, fmt.Errorf("SDK headers: folder %s lacks %s: use the "+
+				"include/QNN folder of a QAIRT SDK",
 				h.dir, w.Header))
 		}
 		for _, f := range files {
@@ -172,7 +173,7 @@ func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, h hea
 		default:
 			if err := errors.Join(ctx.Err(), r.patch.Apply(tree)); err != nil {
 				r.State = StateFailed
-				return fmt.Errorf("%s: %w\nwrite the patch again with git diff", r.Range, err)
+				return fmt.Errorf("%s: %w\ncreate the patch again with git diff", r.Range, err)
 			}
 			r.State = StateApplied
 		}

@@ -63,7 +63,7 @@ func Load(fsys fs.FS) ([]Range, error) {
 		}
 		for _, r := range rg.Rules {
 			if other, ok := where[r.String()]; ok {
-				return nil, fmt.Errorf("%s: duplicate in %s and %s: remove one", r, other, rg.Name)
+				return nil, fmt.Errorf("%s: duplicate rule in folders %s and %s: remove one", r, other, rg.Name)
 			}
 			where[r.String()] = rg.Name
 		}

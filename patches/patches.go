@@ -49,7 +49,7 @@ func Shipped(name string) (fs.FS, error) {
 		return fs.Sub(shipped, name)
 	}
 	return nil, fmt.Errorf("unknown patch series %q: choose from %s, "+
-		"or name the folder of your own series with its path: ./%s",
+		"or give the path of your own series, such as ./%s",
 		name, strings.Join(known, ", "), name)
 }
 
@@ -217,7 +217,7 @@ type Spec struct {
 // Run writes patched sources and prints the changes on stdout.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.Source == "" || s.Out == "" {
-		return errors.New("source or out: missing value")
+		return errors.New("source or out is missing: set both")
 	}
 	name, rules, err := OpenSeries(s.Series + "=" + s.Rules)
 	if err != nil {

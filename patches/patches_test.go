@@ -191,7 +191,7 @@ func TestApplyErrors(t *testing.T) {
 	t.Run("a rule that finds nothing", func(t *testing.T) {
 		r := request(t, source, newHeader)
 		_, err := patches.Apply(t.Context(), r)
-		if err == nil || !strings.Contains(err.Error(), `rename "interface_scale": 0 places`) {
+		if err == nil || !strings.Contains(err.Error(), `rename "interface_scale": found 0 places`) {
 			t.Errorf("Apply = %v", err)
 		}
 		if _, err := os.Stat(r.Out); !errors.Is(err, os.ErrNotExist) {
@@ -284,12 +284,12 @@ replace "e" {
 func TestLoadErrors(t *testing.T) {
 	rules := func(text string) fstest.MapFS { return fstest.MapFS{"1-2/rules.hcl": {Data: []byte(text)}} }
 	for want, fsys := range map[string]fstest.MapFS{
-		"invalid name":                   {"new/rules.hcl": {Data: []byte(own)}},
-		"duplicate in 1-2 and 2-3":       {"1-2/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}, "2-3/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}},
-		"0002-b.patch\" is missing from": rules(own),
-		"must be C++ names":              rules("rename \"x\" {\n from = \"\"\n to = \"b\"\n files = [\"*\"]\n expect {\n max = 1\n }\n}"),
-		"Unsupported argument":           rules("rename \"x\" {\n form = \"\"\n}"),
-		"file does not exist":            {"1-2/readme.txt": {}},
+		"invalid name":                          {"new/rules.hcl": {Data: []byte(own)}},
+		"duplicate rule in folders 1-2 and 2-3": {"1-2/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}, "2-3/rules.hcl": {Data: []byte(strings.Split(own, "patch ")[0])}},
+		"0002-b.patch\" is missing from":        rules(own),
+		"must be C++ names":                     rules("rename \"x\" {\n from = \"\"\n to = \"b\"\n files = [\"*\"]\n expect {\n max = 1\n }\n}"),
+		"Unsupported argument":                  rules("rename \"x\" {\n form = \"\"\n}"),
+		"file does not exist":                   {"1-2/readme.txt": {}},
 	} {
 		if _, err := patches.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load = %v, want %q", err, want)
@@ -321,7 +321,7 @@ func TestNoSDK(t *testing.T) {
 	r := request(t, map[string]string{"src/ops/A.cpp": "int a;\n"}, "")
 	r.SDKInclude = filepath.Join(t.TempDir(), "nowhere")
 	report, err := patches.Check(t.Context(), r)
-	if err == nil || strings.Count(err.Error(), "name the include/QNN folder") != 1 || len(report.Rules) > 0 {
+	if err == nil || strings.Count(err.Error(), "use the include/QNN folder") != 1 || len(report.Rules) > 0 {
 		t.Errorf("Check = %+v, %v; want one message and no renames", report.Rules, err)
 	}
 }
@@ -366,9 +366,9 @@ func TestRun(t *testing.T) {
 	}
 	dir := write(t, map[string]string{"1-2/rules.hcl": strings.Split(own, "patch ")[0]})
 	for want, s := range map[string]patches.Spec{
-		`rename "old": 0 places`: {Source: r.Source, Series: "own", Rules: dir, Out: filepath.Join(t.TempDir(), "o")},
-		"missing value":          {Series: "own", Rules: dir},
-		"nowhere":                {Source: r.Source, Series: "a", Rules: "/nowhere", Out: "o"},
+		`rename "old": found 0 places`: {Source: r.Source, Series: "own", Rules: dir, Out: filepath.Join(t.TempDir(), "o")},
+		"is missing: set both":         {Series: "own", Rules: dir},
+		"nowhere":                      {Source: r.Source, Series: "a", Rules: "/nowhere", Out: "o"},
 	} {
 		if _, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, s); code != 1 || !strings.Contains(stderr, want) {
 			t.Errorf("%+v: exit %d\n%s", s, code, stderr)

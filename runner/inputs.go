@@ -72,7 +72,7 @@ func standardInput(ctx context.Context, blobs store.Blobs, a *execute.Request) (
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
 	if e.File == nil {
-		return nil, fmt.Errorf("standard input: %s is %s", name, e)
+		return nil, fmt.Errorf("standard input: %s is %s, expected a file", name, e)
 	}
 	return func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }, nil
 }

@@ -156,7 +156,7 @@ func measure(a *execute.Request, q *session.Request, s *session.Session, watch *
 	if w := p[PropertyWarmup]; w != "" {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n > MaxWarmup {
-			return nil, fmt.Errorf("invalid number of warm-up runs %s; use a number up to %d", w, MaxWarmup)
+			return nil, fmt.Errorf("invalid number of warm-up runs: %s; use a number from 0 to %d", w, MaxWarmup)
 		}
 		q.Warmup = n
 	}

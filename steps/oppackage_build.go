@@ -111,7 +111,7 @@ func (b *opBuild) find(l action.Listing) (oppackage.Package, error) {
 		b.config = &config
 	}
 	if *b.config != "" && !slices.Contains(files, *b.config) {
-		return oppackage.Package{}, fmt.Errorf("config: the package has no file %s; name a file in the package",
+		return oppackage.Package{}, fmt.Errorf("config: file %s is not in the package; choose a file in the package",
 			*b.config)
 	}
 	name, err := oppackage.FindName(b.name, files)

@@ -126,7 +126,7 @@ func TestCheck(t *testing.T) {
 		{"no build id", "src/TestPackageInterface.cpp", "return QNN_SDK_BUILD_ID", `return "v2.1.0.230101000000_1"`, "build id v2.1.0.230101000000_1 instead of"},
 		{"an op too few", "config/TestPackage.xml", "</OpDef></OpDefList>", "</OpDef><OpDef><Name>Gone</Name></OpDef></OpDefList>", "missing op Gone of the op config"},
 		{"no config", "config/TestPackage.xml", "<OpDefCollection", "<x/><OpDefCollection", "root element is <x>"},
-		{"another package's config", "config/TestPackage.xml", `"TestPackage"`, `"Other"`, "config of package Other"},
+		{"another package's config", "config/TestPackage.xml", `"TestPackage"`, `"Other"`, "configures package Other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			whole := ""

@@ -189,7 +189,7 @@ func compilerRefuses(t *testing.T, dir string) {
 		"performance":  {edit(`"HtpBurst"`, `"Fast"`), nil, "htp_try_best_performance"},
 		"session":      {edit(`"HtpUnsignedPd"`, `"No"`), nil, "use HtpSignedPd"},
 		"missing key":  {edit(`"htp_vtcm_capability_in_mb"`, `"vtcm"`), nil, "all five keys"},
-		"layers":       {edit(`"layers": 4`, `"layers": 28`), nil, "of 4 layers, want qwen3 of 28"},
+		"layers":       {edit(`"layers": 4`, `"layers": 28`), nil, "with 4 layers, expected qwen3 with 28 layers"},
 		"split":        {edit(`"split_graph": 1`, `"split_graph": 2`), nil, "supports only 1"},
 		"recipe":       {edit(`"llm_recipe": true`, `"llm_recipe": false`), nil, "the compiler skips all passes"},
 		"slash":        {string(aot), map[string]string{"--qnn_env_path": "{dir}/lib"}, "must end in a slash"},

@@ -135,11 +135,11 @@ func (e *Locked) check() error {
 		return fmt.Errorf("invalid sha256 %q", e.SHA256)
 	}
 	if len(e.Parts) > 0 && !isHex(e.Directory, 64) {
-		return fmt.Errorf("invalid digest of the directory %q", e.Directory)
+		return fmt.Errorf("invalid digest %q of the zip directory", e.Directory)
 	}
 	for _, p := range e.Parts {
 		if len(p.Only) == 0 || p.Size < 0 || !isHex(p.Tree, 64) {
-			return fmt.Errorf("invalid part %q of %d bytes with tree digest %q", p.Only, p.Size, p.Tree)
+			return fmt.Errorf("invalid part: files %q, %d bytes, tree digest %q", p.Only, p.Size, p.Tree)
 		}
 	}
 	if e.Tree != "" && !isHex(e.Tree, 64) {

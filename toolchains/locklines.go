@@ -78,7 +78,7 @@ func fields(line, form string) (f []string, size int64, err error) {
 	f = strings.Split(line, " ")
 	n := len(f)
 	if strings.Count(form, " ") != n-1 || strings.Join(strings.Fields(line), " ") != line {
-		return nil, 0, fmt.Errorf("invalid line %.200q, want %s with one space between", line, form)
+		return nil, 0, fmt.Errorf("invalid line %.200q; write %s, separated by single spaces", line, form)
 	}
 	size, err = strconv.ParseInt(f[n-2], 10, 64)
 	if err != nil || size < 0 || strconv.FormatInt(size, 10) != f[n-2] {

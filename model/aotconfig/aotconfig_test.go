@@ -98,10 +98,10 @@ func TestReadModel(t *testing.T) {
 		"no type":              {`{"num_hidden_layers": 36, "linear_block_size": 32` + tied + `}`, aotconfig.Model{Type: "qwen3", Layers: 36, BlockSize: 32}, ""},
 		"keys are missing": {`{"num_hidden_layers": 36, "linear_block_size": 32` +
 			strings.NewReplacer(`"vocab_size": 151936, `, "", `"bos_token_id": 1, `, "").Replace(tied) + `}`,
-			aotconfig.Model{}, "mllm's programs need bos_token_id, vocab_size"},
+			aotconfig.Model{}, "mllm's programs need: set bos_token_id, vocab_size, each"},
 		"defaults":      {short, aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 16}, ""},
 		"stock":         {strings.Replace(stock, "EXTRA", "", 1), aotconfig.Model{}, "Qwen3 LPBQ requires a positive `linear_block_size`"},
-		"they disagree": {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
+		"they disagree": {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "contradicts linear_block_size 16"},
 		"odd blocks":    {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
 		"untied":        {`{"num_hidden_layers": 36, "linear_block_size": 32, "tie_word_embeddings": false}`, aotconfig.Model{}, "only models with a tied lm_head"},
 		"another model": {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "mllm supports only llama, qwen2, qwen3"},

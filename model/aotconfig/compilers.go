@@ -62,7 +62,7 @@ func WriteModel(raw []byte, m Model) ([]byte, error) {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, fmt.Errorf("mllm's programs need %s, and config.json lacks a single value for each: add the values",
+		return nil, fmt.Errorf("config.json lacks keys that mllm's programs need: set %s, each to a single value",
 			strings.Join(missing, ", "))
 	}
 	out, err := json.MarshalIndent(c, "", "  ")

@@ -72,11 +72,13 @@ func parseModel(raw []byte) (Model, error) {
 	case *c.Layers < 1 || *c.Layers > maxLayers:
 		return m, fmt.Errorf("num_hidden_layers is %d, but must be from 1 to %d", *c.Layers, maxLayers)
 	case m.BlockSize == 0: // mllm's quantizer begins its message with the same words
-		return m, errors.New("key \"linear_block_size\" is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantizer's block size")
+		return m, errors.New("key \"linear_block_size\" is missing: Qwen3 LPBQ requires a positive `linear_block_size`. " +
+			"Set the key to the quantizer's block size, 16 or 32")
 	case m.BlockSize != 16 && m.BlockSize != 32 && m.BlockSize != 64:
 		return m, fmt.Errorf("linear_block_size is %d: choose 16, 32 or 64", m.BlockSize)
 	case named != 0 && named != m.BlockSize:
-		return m, fmt.Errorf("linear_impl_type %q does not fit linear_block_size %d", c.ImplType, m.BlockSize)
+		return m, fmt.Errorf("linear_impl_type %q contradicts linear_block_size %d: correct one of the two keys",
+			c.ImplType, m.BlockSize)
 	case !slices.Contains(hf.Architectures(), m.Type):
 		return m, fmt.Errorf("model_type is %q: mllm supports only %s", m.Type, strings.Join(hf.Architectures(), ", "))
 	case !c.Tied:

@@ -82,9 +82,10 @@ func shapes(f *mllm.File, m hf.Model) (errs []error) {
 		p, ok := f.Lookup(name)
 		switch {
 		case !ok:
-			errs = append(errs, fmt.Errorf("missing tensor %s: config.json has num_hidden_layers %d", name, m.Layers))
+			errs = append(errs, fmt.Errorf("missing tensor %s, although config.json sets num_hidden_layers to %d", name,
+				m.Layers))
 		case len(p.Shape) < len(want) || !slices.Equal(p.Shape[len(p.Shape)-len(want):], want):
-			errs = append(errs, fmt.Errorf("tensor %s: shape %v, but config.json implies %v", name, p.Shape, want))
+			errs = append(errs, fmt.Errorf("tensor %s has shape %v, but config.json implies %v", name, p.Shape, want))
 		}
 	}
 	check("model.embed_tokens.weight", m.Vocabulary, m.Hidden)
@@ -98,7 +99,8 @@ func shapes(f *mllm.File, m hf.Model) (errs []error) {
 		}
 	}
 	if _, more := f.Lookup(fmt.Sprintf("model.layers.%d.input_layernorm.weight", m.Layers)); more {
-		errs = append(errs, fmt.Errorf("the file has more layers than config.json, where num_hidden_layers is %d", m.Layers))
+		errs = append(errs, fmt.Errorf("the file has more layers than config.json, which sets num_hidden_layers to %d",
+			m.Layers))
 	}
 	return errs
 }
@@ -106,7 +108,8 @@ func shapes(f *mllm.File, m hf.Model) (errs []error) {
 // floats reads a tensor of at most limit bytes.
 func floats(f *mllm.File, p mllm.Param, limit int64) (all []float64, err error) {
 	if p.DType != mllm.Float32 || p.Size > limit {
-		return nil, fmt.Errorf("tensor %s: %v of %d bytes instead of a few floats: quantize the model again", p.Name, p.DType, p.Size)
+		return nil, fmt.Errorf("tensor %s: expected a few floats, found %v with %d bytes: quantize the model again",
+			p.Name, p.DType, p.Size)
 	}
 	raw, err := io.ReadAll(f.Data(p))
 	if err != nil {
@@ -184,7 +187,7 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 		return fmt.Errorf("%s: %w", s.Model, err)
 	}
 	if f.Version != mllm.V2 {
-		return fmt.Errorf("%s: .mllm version %d has no shapes: convert with format = \"v2\"", s.Model, f.Version)
+		return fmt.Errorf("%s: .mllm version %d stores no shapes: convert the model with format = \"v2\"", s.Model, f.Version)
 	}
 	found, err := Check(f, c)
 	if err != nil {

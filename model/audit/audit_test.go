@@ -142,10 +142,10 @@ func TestDoesNotFit(t *testing.T) {
 		want   string
 	}{
 		"none":                {func(*hf.Model) {}, ""},
-		"intermediate_size":   {func(c *hf.Model) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight: shape [1 1 128 256], but config.json implies [128 4096]"},
-		"num_key_value_heads": {func(c *hf.Model) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight: shape [1 1 128 64], but config.json implies [128 128]"},
-		"num_attention_heads": {func(c *hf.Model) { c.Heads = 8 }, "self_attn.q_proj.weight: shape [1 1 128 128], but config.json implies [128 256]"},
-		"fewer layers":        {func(c *hf.Model) { c.Layers = 1 }, "more layers than config.json, where num_hidden_layers is 1"},
+		"intermediate_size":   {func(c *hf.Model) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight has shape [1 1 128 256], but config.json implies [128 4096]"},
+		"num_key_value_heads": {func(c *hf.Model) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight has shape [1 1 128 64], but config.json implies [128 128]"},
+		"num_attention_heads": {func(c *hf.Model) { c.Heads = 8 }, "self_attn.q_proj.weight has shape [1 1 128 128], but config.json implies [128 256]"},
+		"fewer layers":        {func(c *hf.Model) { c.Layers = 1 }, "more layers than config.json, which sets num_hidden_layers to 1"},
 		"more layers":         {func(c *hf.Model) { c.Layers = 3 }, "missing tensor model.layers.2.self_attn.q_proj.weight"},
 		"no layers":           {func(c *hf.Model) { c.Layers = 0 }, "num_hidden_layers is 0"},
 		"too many layers":     {func(c *hf.Model) { c.Layers = 1 << 30 }, "must be from 1 to 1000"},
@@ -187,7 +187,7 @@ func TestHostile(t *testing.T) {
 		"bias of bytes":  {"x.bias", mllm.Uint8, []byte{1}, "tensor x.bias: "},
 		"bias of NaN":    {"x.bias", mllm.Float32, []byte{0, 0, 0xc0, 0x7f}, "x.bias holds NaN"},
 		"scale of zero":  {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, []byte{0, 0, 0, 0}, "invalid value [0]"},
-		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "instead of a few floats"},
+		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "expected a few floats, found UInt8 with 2 bytes"},
 	} {
 		if err := bad(c.tensor, c.d, c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

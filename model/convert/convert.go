@@ -66,7 +66,7 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 	var ok bool
 	if v == mllm.V2 {
 		if s.DType, ok = dtypeV2(t.DType); !ok {
-			return s, fmt.Errorf("element type %s is not supported in version 2: convert the tensor to F32 first", t.DType)
+			return s, fmt.Errorf("element type %s is not supported in .mllm version 2: convert the tensor to F32 first", t.DType)
 		}
 		return s, nil
 	}
@@ -80,7 +80,7 @@ func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mll
 	default:
 		cast := castTo32(t.DType)
 		if cast == nil {
-			return s, fmt.Errorf("element type %s is not supported in version 1", t.DType)
+			return s, fmt.Errorf("element type %s is not supported in .mllm version 1", t.DType)
 		}
 		width := t.DType.Size()
 		s.DType, s.Size = mllm.Float32, t.Size/width*4

@@ -194,11 +194,11 @@ func TestRunRefuses(t *testing.T) {
 		spec convert.Spec
 		want string
 	}{
-		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "shards of a model, such as model-00001-of-00002.safetensors, without model.safetensors.index.json"},
-		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input or output: missing value"},
+		"no index":  {convert.Spec{Input: parts, Output: out, Format: "v2"}, "model shards, such as model-00001-of-00002.safetensors, but lacks model.safetensors.index.json"},
+		"no output": {convert.Spec{Input: bad, Format: "v2"}, "input or output is missing: set both"},
 		"format":    {convert.Spec{Input: bad, Output: out, Format: "v3"}, "use v1 or v2"},
 		"no file":   {convert.Spec{Input: filepath.Join(dir, "none"), Output: out, Format: "v2"}, "none"},
-		"f64 in v2": {convert.Spec{Input: bad, Output: out, Format: "v2"}, "F64 is not supported in version 2"},
+		"f64 in v2": {convert.Spec{Input: bad, Output: out, Format: "v2"}, "F64 is not supported in .mllm version 2"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,7 @@ type Spec struct {
 // Run converts a model. It succeeds only if it wrote the file.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.Input == "" || s.Output == "" {
-		return errors.New("input or output: missing value")
+		return errors.New("input or output is missing: set both")
 	}
 	o := Options{ModelName: s.Name}
 	switch s.Format {
@@ -60,11 +60,11 @@ func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 				in += ".index.json"
 			} else {
 				if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(in), "model-*-of-*.safetensors")); len(parts) > 0 {
-					return fmt.Errorf("%s has shards of a model, such as %s, without model.safetensors.index.json: "+
+					return fmt.Errorf("%s has model shards, such as %s, but lacks model.safetensors.index.json: "+
 						"download the index too", filepath.Dir(in), filepath.Base(parts[0]))
 				}
-				return fmt.Errorf("%s: no model.safetensors and no model.safetensors.index.json: "+
-					"name a folder with the weights of a Hugging Face model, or a file of weights", filepath.Dir(in))
+				return fmt.Errorf("%s: model.safetensors and model.safetensors.index.json are missing: "+
+					"choose the folder of a Hugging Face model, or a weights file", filepath.Dir(in))
 			}
 		}
 	}

@@ -153,7 +153,7 @@ func (f *File) model(m archive.Member) error {
 		return err
 	}
 	if len(b) < header+8 || string(b[header+4:][:4]) != "NETD" {
-		return errors.New("unknown format of graphs")
+		return errors.New("the graphs have an unknown format")
 	}
 	root := flatbuffer.Root(b[header:])
 	left := maxItems

@@ -149,8 +149,8 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("another zip file: %v", err)
 	}
 	for text, want := range map[string]string{
-		"model=abc":                  "model: unknown format of graphs",
-		"model=12345678....NONE....": "model: unknown format of graphs",
+		"model=abc":                  "model: the graphs have an unknown format",
+		"model=12345678....NONE....": "model: the graphs have an unknown format",
 		"more=abc":                   "",
 		"more=no context":            "",
 	} {

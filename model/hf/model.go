@@ -130,7 +130,7 @@ func (m Model) Check() error {
 		errs = append(errs, fmt.Errorf("num_attention_heads %d is not a multiple of num_key_value_heads %d", m.Heads,
 			m.KVHeads))
 	case m.HeadDim%2 != 0:
-		errs = append(errs, fmt.Errorf("head_dim %d is odd", m.HeadDim))
+		errs = append(errs, fmt.Errorf("head_dim is %d, but must be even", m.HeadDim))
 	}
 	return errors.Join(errs...)
 }

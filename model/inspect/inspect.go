@@ -193,8 +193,8 @@ func (d *Description) zip(f *os.File) error {
 		return err
 	}
 	if slices.ContainsFunc(l.names, func(name string) bool { return strings.HasSuffix(name, "/data.pkl") }) {
-		return fmt.Errorf("%w: this is a PyTorch checkpoint; open it with Netron or torch.load(weights_only=True); "+
-			"`hexmage show kind convert` lists the checkpoints that hexmage converts", ErrUnsupported)
+		return fmt.Errorf("%w: this file is a PyTorch checkpoint; open it with Netron or torch.load(weights_only=True). "+
+			"To see the checkpoints that hexmage converts, run `hexmage show kind convert`", ErrUnsupported)
 	}
 	d.Format = "zip"
 	d.Contents, err = l.describe("", "")
@@ -264,7 +264,7 @@ type InnerContext struct {
 func (d *Description) onnx(r io.ReaderAt) error {
 	m, err := onnx.Parse(r, d.Size)
 	if errors.Is(err, onnx.ErrFormat) {
-		return fmt.Errorf("%w; as an ONNX model: %w", ErrUnknown, err)
+		return fmt.Errorf("%w; reading the file as ONNX failed: %w", ErrUnknown, err)
 	}
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 		f.Version = V2
 		err = f.parseV2(size)
 	default:
-		err = fmt.Errorf("%w: magic %#x (version 1 has %#x, version 2 %#x)", ErrFormat, m, magicV1, magicV2)
+		err = fmt.Errorf("%w: magic %#x, expected %#x (version 1) or %#x (version 2)", ErrFormat, m, magicV1, magicV2)
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +116,8 @@ func (f *File) add(p Param, first, size int64) error {
 		return fmt.Errorf("%w: tensor %q has unknown dtype %d", ErrFormat, p.Name, int32(p.DType))
 	}
 	if p.Offset < first || p.Size < 0 || p.Offset > size || p.Size > size-p.Offset {
-		return fmt.Errorf("%w: tensor %q at %d..+%d lies outside the data %d..%d; is the file truncated?", ErrFormat, p.Name, p.Offset, p.Size, first, size)
+		return fmt.Errorf("%w: tensor %q (offset %d, %d bytes) lies outside the data (bytes %d to %d); the file may be "+
+			"truncated", ErrFormat, p.Name, p.Offset, p.Size, first, size)
 	}
 	f.byName[p.Name] = len(f.params)
 	f.params = append(f.params, p)
@@ -137,7 +138,7 @@ func shapeBytes(d DType, shape []int64) (int64, error) {
 		case v == 0:
 			zero = true
 		case n > math.MaxInt64/v:
-			return 0, errors.New("the shape's size overflows")
+			return 0, errors.New("the shape's size exceeds 64 bits")
 		default:
 			n *= v
 		}
@@ -243,7 +244,7 @@ func (f *File) readAt(at, n int64) ([]byte, error) {
 
 func (f *File) parseV2(size int64) error {
 	if size < headerV2 {
-		return fmt.Errorf("%w: %d bytes are too few for the version 2 header of %d", ErrFormat, size, headerV2)
+		return fmt.Errorf("%w: the file has %d bytes, but a version 2 header needs %d", ErrFormat, size, headerV2)
 	}
 	h, err := f.readAt(0, headerV2)
 	if err != nil {
@@ -251,19 +252,19 @@ func (f *File) parseV2(size int64) error {
 	}
 	le := binary.LittleEndian
 	if v := le.Uint32(h[4:]); v != 2 {
-		return fmt.Errorf("%w: version %d behind the version 2 magic", ErrFormat, v)
+		return fmt.Errorf("%w: the header has the magic of version 2, but version number %d", ErrFormat, v)
 	}
 	f.ModelName = cString(h[8 : 8+modelV2])
 	n := int64(le.Uint32(h[520:]))
 	at := le.Uint64(h[524:])
 	if at < headerV2 || at > uint64(size) {
-		return fmt.Errorf("%w: table at %d in a file of %d bytes", ErrFormat, at, size)
+		return fmt.Errorf("%w: invalid table offset %d in a file of %d bytes", ErrFormat, at, size)
 	}
 	if at > headerV2 {
 		f.Warnings = append(f.Warnings, fmt.Sprintf("%d bytes between header and table", at-headerV2))
 	}
 	if n > maxParams || n*recordV2 > size-int64(at) {
-		return fmt.Errorf("%w: a table of %d tensors does not fit %d bytes", ErrFormat, n, size)
+		return fmt.Errorf("%w: a table of %d tensors does not fit into a file of %d bytes", ErrFormat, n, size)
 	}
 	table, err := f.readAt(int64(at), n*recordV2)
 	if err != nil {
@@ -287,7 +288,7 @@ func recordOf(b []byte) (Param, error) {
 	p := Param{ID: le.Uint32(b), DType: DType(le.Uint32(b[4:])), Name: cString(b[96:])}
 	size, off, rank := le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:])
 	if size > math.MaxInt64 || off > math.MaxInt64 {
-		return p, fmt.Errorf("offset %d, size %d overflow", off, size)
+		return p, fmt.Errorf("offset %d or size %d is too large", off, size)
 	}
 	p.Size, p.Offset = int64(size), int64(off)
 	if rank > maxRank {
@@ -302,7 +303,8 @@ func recordOf(b []byte) (Param, error) {
 		return p, err
 	}
 	if p.Size < want {
-		return p, fmt.Errorf("%q: %d bytes of data, %v %v takes %d", p.Name, p.Size, p.DType, p.Shape, want)
+		return p, fmt.Errorf("%q has %d bytes of data, but type %v with shape %v needs %d", p.Name, p.Size, p.DType,
+			p.Shape, want)
 	}
 	return p, nil
 }
@@ -314,7 +316,7 @@ func (f *File) parseV1(size int64) error {
 	}
 	n := binary.LittleEndian.Uint64(h)
 	if n > maxIndex || int64(n) > size-12 {
-		return fmt.Errorf("%w: index of %d bytes in a file of %d", ErrFormat, n, size)
+		return fmt.Errorf("%w: an index of %d bytes does not fit into a file of %d bytes", ErrFormat, n, size)
 	}
 	b, err := f.readAt(12, int64(n))
 	if err != nil {
@@ -338,7 +340,7 @@ func (f *File) parseV1(size int64) error {
 		p.DType = DType(le.Uint32(b[16:]))
 		b = b[20:]
 		if length > math.MaxInt64 || off > math.MaxInt64 {
-			return fmt.Errorf("%w: tensor %q: offset %d, size %d overflow", ErrFormat, p.Name, off, length)
+			return fmt.Errorf("%w: tensor %q: offset %d or size %d is too large", ErrFormat, p.Name, off, length)
 		}
 		p.Size, p.Offset = int64(length), int64(off)
 		if err := f.add(p, 12+int64(n), size); err != nil {

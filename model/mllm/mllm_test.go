@@ -111,7 +111,7 @@ func TestNameMayFillItsField(t *testing.T) {
 		t.Fatalf("name of %d bytes, model %q", len(f.Params()[0].Name), f.ModelName)
 	}
 	err = mllm.Write(io.Discard, mllm.V2, "", []mllm.Source{src(name+"x", mllm.Uint8, []int64{1}, []byte{1})})
-	if err == nil || !strings.Contains(err.Error(), "limit 256") {
+	if err == nil || !strings.Contains(err.Error(), "limit of 256") {
 		t.Fatalf("257 bytes: %v", err)
 	}
 }
@@ -124,14 +124,14 @@ func TestParseRejects(t *testing.T) {
 		want string
 	}{
 		"magic":        {mllm.V2, func(b []byte) []byte { b[0] = 0; return b }, "magic"},
-		"version":      {mllm.V2, func(b []byte) []byte { b[4] = 9; return b }, "version 9"},
-		"short":        {mllm.V2, func(b []byte) []byte { return b[:100] }, "too few"},
+		"version":      {mllm.V2, func(b []byte) []byte { b[4] = 9; return b }, "version number 9"},
+		"short":        {mllm.V2, func(b []byte) []byte { return b[:100] }, "a version 2 header needs"},
 		"count":        {mllm.V2, func(b []byte) []byte { le.PutUint32(b[520:], 1<<31); return b }, "does not fit"},
-		"table":        {mllm.V2, func(b []byte) []byte { le.PutUint64(b[524:], 1<<62); return b }, "table at"},
+		"table":        {mllm.V2, func(b []byte) []byte { le.PutUint64(b[524:], 1<<62); return b }, "invalid table offset"},
 		"rank":         {mllm.V2, func(b []byte) []byte { le.PutUint64(b[532+24:], 17); return b }, "dimensions"},
-		"shape":        {mllm.V2, func(b []byte) []byte { le.PutUint32(b[532+32:], 9); return b }, "takes 36"},
+		"shape":        {mllm.V2, func(b []byte) []byte { le.PutUint32(b[532+32:], 9); return b }, "needs 36"},
 		"negative dim": {mllm.V2, func(b []byte) []byte { le.PutUint32(b[532+32:], 1<<31); return b }, "negative"},
-		"offset":       {mllm.V2, func(b []byte) []byte { le.PutUint64(b[532+16:], 1<<63); return b }, "overflow"},
+		"offset":       {mllm.V2, func(b []byte) []byte { le.PutUint64(b[532+16:], 1<<63); return b }, "is too large"},
 		"in table":     {mllm.V2, func(b []byte) []byte { le.PutUint64(b[532+16:], 600); return b }, "outside the data"},
 		"truncated":    {mllm.V2, func(b []byte) []byte { return b[:len(b)-1] }, "truncated"},
 		"dtype":        {mllm.V2, func(b []byte) []byte { le.PutUint32(b[532+4:], 77); return b }, "unknown dtype"},

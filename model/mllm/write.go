@@ -23,7 +23,7 @@ type Source struct {
 // 2 stores modelName. Write keeps only the index in memory.
 func Write(w io.Writer, v Version, modelName string, sources []Source) error {
 	if len(sources) > maxParams {
-		return fmt.Errorf("%d tensors (limit %d)", len(sources), maxParams)
+		return fmt.Errorf("the model has %d tensors, more than the limit of %d", len(sources), maxParams)
 	}
 	seen := make(map[string]bool, len(sources))
 	for _, s := range sources {
@@ -61,7 +61,7 @@ func Write(w io.Writer, v Version, modelName string, sources []Source) error {
 
 func (s Source) check(v Version) error {
 	if s.Name == "" || strings.ContainsRune(s.Name, 0) {
-		return errors.New("a name must not be empty or hold NUL")
+		return errors.New("the name is empty or contains a zero byte")
 	}
 	if !s.DType.Known() {
 		return fmt.Errorf("unknown dtype %d", int32(s.DType))
@@ -73,14 +73,14 @@ func (s Source) check(v Version) error {
 		return nil
 	}
 	if len(s.Name) > nameV2 {
-		return fmt.Errorf("the name takes %d bytes (limit %d)", len(s.Name), nameV2)
+		return fmt.Errorf("the name has %d bytes, more than the limit of %d", len(s.Name), nameV2)
 	}
 	if len(s.Shape) > maxRank {
 		return fmt.Errorf("%d dimensions (limit %d)", len(s.Shape), maxRank)
 	}
 	for _, d := range s.Shape {
 		if d < 0 || d > math.MaxInt32 {
-			return fmt.Errorf("dimension %d does not fit 32 bits", d)
+			return fmt.Errorf("dimension %d does not fit into 32 bits", d)
 		}
 	}
 	want, err := shapeBytes(s.DType, s.Shape)
@@ -88,7 +88,7 @@ func (s Source) check(v Version) error {
 		return err
 	}
 	if want >= 0 && s.Size != want {
-		return fmt.Errorf("size %d, but %v %v takes %d", s.Size, s.DType, s.Shape, want)
+		return fmt.Errorf("the data has %d bytes, but type %v with shape %v needs %d", s.Size, s.DType, s.Shape, want)
 	}
 	return nil
 }
@@ -101,14 +101,14 @@ func (s Source) send(w io.Writer) error {
 		return err
 	}
 	if c.n != s.Size {
-		return fmt.Errorf("%d bytes were written, the index says %d", c.n, s.Size)
+		return fmt.Errorf("wrote %d bytes, but the index says %d", c.n, s.Size)
 	}
 	return nil
 }
 
 func indexV2(modelName string, sources []Source) ([]byte, error) {
 	if len(modelName) > modelV2 {
-		return nil, fmt.Errorf("the model name takes %d bytes (limit %d)", len(modelName), modelV2)
+		return nil, fmt.Errorf("the model name has %d bytes, more than the limit of %d", len(modelName), modelV2)
 	}
 	le := binary.LittleEndian
 	b := make([]byte, headerV2+len(sources)*recordV2)
@@ -140,7 +140,7 @@ func indexV1(sources []Source) ([]byte, error) {
 		n += 4 + len(s.Name) + 20
 	}
 	if n > maxIndex {
-		return nil, fmt.Errorf("the index takes %d bytes (limit %d)", n, maxIndex)
+		return nil, fmt.Errorf("the index has %d bytes, more than the limit of %d", n, maxIndex)
 	}
 	le := binary.LittleEndian
 	b := le.AppendUint32(make([]byte, 0, 12+n), magicV1)

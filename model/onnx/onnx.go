@@ -311,7 +311,7 @@ func (p *parser) walk(f field, each fields) error {
 		}
 		num, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(n))
+			return fmt.Errorf("%w: at byte %d of %d: %w", ErrFormat, at, p.size, protowire.ParseError(n))
 		}
 		var v field
 		k := 0
@@ -323,15 +323,15 @@ func (p *parser) walk(f field, each fields) error {
 		case protowire.Fixed64Type:
 			_, k = protowire.ConsumeFixed64(b)
 		default:
-			return fmt.Errorf("%w: unknown field type %d at %d", ErrFormat, kind, at)
+			return fmt.Errorf("%w: unknown field type %d at byte %d", ErrFormat, kind, at)
 		}
 		if k < 0 {
-			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(k))
+			return fmt.Errorf("%w: at byte %d of %d: %w", ErrFormat, at, p.size, protowire.ParseError(k))
 		}
 		at += int64(n + k)
 		if kind == protowire.BytesType {
 			if v.n > uint64(end-at) {
-				return fmt.Errorf("%w: field of %d bytes at %d exceeds the file size %d: the file is truncated",
+				return fmt.Errorf("%w: a field of %d bytes at byte %d exceeds the file size of %d bytes: the file is truncated",
 					ErrFormat, v.n, at, p.size)
 			}
 			v.at, v.size = at, int64(v.n)

@@ -130,7 +130,7 @@ func header(line string) (is, sources bool) {
 func parse(line string, sources bool) (event, error) {
 	f := strings.SplitN(line, ",", columns)
 	if len(f) < columns {
-		return event{}, fmt.Errorf("%d columns instead of %d: the file may be cut off", len(f), columns)
+		return event{}, fmt.Errorf("found %d columns, expected %d: the file may be truncated", len(f), columns)
 	}
 	name := strings.TrimSpace(f[6])
 	if i := strings.LastIndexByte(name, ','); sources && i >= 0 {
@@ -145,7 +145,7 @@ func parse(line string, sources bool) (event, error) {
 	}
 	var err error
 	if e.value, err = strconv.ParseFloat(f[2], 64); err != nil || math.IsNaN(e.value) || math.IsInf(e.value, 0) || e.value < 0 {
-		return event{}, fmt.Errorf("value %.40q of %.80q is not a number", f[2], e.name)
+		return event{}, fmt.Errorf("value %.40q of event %.80q is not a number", f[2], e.name)
 	}
 	return e, nil
 }

@@ -56,7 +56,7 @@ func Program(names ...string) ([]File, error) {
 	}
 	for _, name := range names {
 		if err := add(name); err != nil {
-			return nil, fmt.Errorf("no program %s: %w", name, err)
+			return nil, fmt.Errorf("cannot read the Python program %s: %w", name, err)
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })

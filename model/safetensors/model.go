@@ -133,7 +133,7 @@ func (m *Model) openIndex(path string) error {
 			}
 		}
 		if len(names) != want[s] {
-			return fmt.Errorf("%s: the index names %d tensors in %s, which has %d", path, want[s], s, len(names))
+			return fmt.Errorf("%s: the index lists %d tensors of %s, but the shard has %d", path, want[s], s, len(names))
 		}
 	}
 	return nil

@@ -127,7 +127,8 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	}
 	n := binary.LittleEndian.Uint64(n8[:])
 	if n > MaxHeader || int64(n) > size-8 {
-		return nil, fmt.Errorf("%w: header of %d bytes in a file of %d (limit %d)", ErrFormat, n, size, MaxHeader)
+		return nil, fmt.Errorf("%w: a header of %d bytes exceeds the file size of %d bytes or the limit of %d",
+			ErrFormat, n, size, MaxHeader)
 	}
 	raw := make([]byte, n)
 	if _, err := r.ReadAt(raw, 8); err != nil && !(errors.Is(err, io.EOF) && int64(n) == size-8) {
@@ -156,7 +157,7 @@ func (f *File) layout(start, size int64) error {
 	for i := range f.tensors {
 		t := &f.tensors[i]
 		if t.Offset != next {
-			return fmt.Errorf("tensor %q begins at data byte %d, expected %d (overlap or hole)", t.Name, t.Offset, next)
+			return fmt.Errorf("tensor %q begins at data byte %d, expected %d (overlap or gap)", t.Name, t.Offset, next)
 		}
 		if t.Size > size-start-next {
 			return &TruncatedError{t.Name, t.Size, start + min(end, math.MaxInt64-start)}
@@ -277,7 +278,8 @@ func (e entry) tensor(name string) (Tensor, error) {
 		return Tensor{}, fmt.Errorf("invalid data_offsets [%d, %d]: the end precedes the start", begin, end)
 	}
 	if end-begin != size {
-		return Tensor{}, fmt.Errorf("%s %v needs %d bytes, but data_offsets span %d", e.DType, e.Shape, size, end-begin)
+		return Tensor{}, fmt.Errorf("type %s with shape %v needs %d bytes, but data_offsets span %d", e.DType, e.Shape,
+			size, end-begin)
 	}
 	return Tensor{Name: name, DType: e.DType, Shape: e.Shape, Offset: begin, Size: size}, nil
 }

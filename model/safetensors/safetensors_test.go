@@ -97,7 +97,7 @@ func TestParseRejects(t *testing.T) {
 		"not object":  {file(`[]`, ""), "'{'"},
 		"twice":       {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "x"), "duplicate"},
 		"overlap":     {file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`, "xyz"), "overlap"},
-		"hole":        {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, "xy"), "hole"},
+		"hole":        {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, "xy"), "overlap or gap"},
 		"half a byte": {file(`{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}`, "x"), "not a whole number of bytes"},
 		"dtype":       {file(`{"a":{"dtype":"Q9","shape":[1],"data_offsets":[0,1]}}`, "x"), "unknown element type"},
 		"size":        {file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,1]}}`, "x"), "needs 4 bytes"},
@@ -145,7 +145,7 @@ func TestSharded(t *testing.T) {
 		"escape":      {`{"weight_map":{"b":"../m-1.safetensors"}}`, "plain file name"},
 		"empty":       {`{}`, "missing weight_map"},
 		"wrong shard": {`{"weight_map":{"b":"m-2.safetensors","a":"m-1.safetensors"}}`, "the index puts it"},
-		"missing":     {`{"weight_map":{"b":"m-1.safetensors","c":"m-1.safetensors"}}`, "names 2 tensors"},
+		"missing":     {`{"weight_map":{"b":"m-1.safetensors","c":"m-1.safetensors"}}`, "lists 2 tensors"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

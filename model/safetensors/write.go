@@ -38,7 +38,7 @@ func Write(w io.Writer, metadata map[string]string, sources []Source) error {
 		}
 		size, err := byteSize(s.DType, s.Shape)
 		if err == nil && size != int64(len(s.Data)) {
-			err = fmt.Errorf("%d bytes, but its type and shape need %d", len(s.Data), size)
+			err = fmt.Errorf("the data has %d bytes, but type and shape need %d", len(s.Data), size)
 		}
 		if err != nil {
 			return fmt.Errorf("tensor %q: %w", s.Name, err)

@@ -67,7 +67,7 @@ func Parse(raw []byte) (*Tokenizer, error) {
 	}
 	for _, a := range f.Added {
 		if id, ok := ids[a.Content]; ok && id != a.ID {
-			return nil, fmt.Errorf("token %q: two ids, %d and %d", a.Content, id, a.ID)
+			return nil, fmt.Errorf("token %q has two ids, %d and %d", a.Content, id, a.ID)
 		}
 		if ids == nil {
 			ids = map[string]int{}
@@ -106,16 +106,16 @@ func Parse(raw []byte) (*Tokenizer, error) {
 // of its id without a check.
 func (t *Tokenizer) check() error {
 	if len(t.Tokens) == 0 || len(t.Tokens) > maxToken {
-		return fmt.Errorf("%d tokens: expected 1 to %d", len(t.Tokens), maxToken)
+		return fmt.Errorf("the vocabulary has %d tokens, expected 1 to %d", len(t.Tokens), maxToken)
 	}
 	for i, x := range t.Tokens {
 		switch {
 		case x.ID != i && i > 0 && x.ID == t.Tokens[i-1].ID:
-			return fmt.Errorf("tokens %q and %q: same id %d", t.Tokens[i-1].Text, x.Text, x.ID)
+			return fmt.Errorf("tokens %q and %q have the same id %d", t.Tokens[i-1].Text, x.Text, x.ID)
 		case x.ID != i:
 			return fmt.Errorf("token %q has id %d, but id %d is missing: mllm's reader would write outside its table", x.Text, x.ID, i)
 		case len(x.Text) > maxToken:
-			return fmt.Errorf("token %d: %d bytes are too long", i, len(x.Text))
+			return fmt.Errorf("token %d is too long: %d bytes", i, len(x.Text))
 		}
 	}
 	return nil

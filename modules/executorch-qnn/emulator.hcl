@@ -7,6 +7,6 @@ profile "emulator" {
 
   check "release" {
     condition     = false
-    error_message = "ExecuTorch 1.5.1 needs QAIRT 2.37, and public packages have libraries of a later release, which refuse it: use --profile device."
+    error_message = "ExecuTorch 1.5.1 needs QAIRT 2.37, but public packages contain only libraries of a later release, which reject it. Use --profile device."
   }
 }

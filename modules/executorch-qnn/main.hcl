@@ -15,7 +15,7 @@ variable "precision" {
   description = "Bits of activations and weights: a16w8, a8w8, a16w4; or f16"
   validation {
     condition     = contains(["a16w8", "a8w8", "a16w4", "f16"], var.precision)
-    error_message = "precision is a16w8, a8w8, a16w4 or f16, not ${var.precision}."
+    error_message = "precision: unknown value ${var.precision}. Use a16w8, a8w8, a16w4 or f16."
   }
 }
 

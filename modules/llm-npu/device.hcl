@@ -23,7 +23,7 @@ profile "device" {
 
   check "models" {
     condition     = var.int8 != "" && var.q4k != ""
-    error_message = "Both models are needed: --var int8=qwen-1.5-1.8b-chat-int8.mllm --var q4k=qwen-1.5-1.8b-chat-q4k.mllm. mllm's authors publish them. A step fetch of your own downloads and verifies them."
+    error_message = "Both models are needed: --var int8=qwen-1.5-1.8b-chat-int8.mllm --var q4k=qwen-1.5-1.8b-chat-q4k.mllm. mllm's authors publish them. To download and verify them, add a step of kind fetch."
   }
 
   step "git" "mllm" {

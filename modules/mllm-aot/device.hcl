@@ -64,7 +64,7 @@ profile "device" {
   check "biases" {
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.biases == 0
-    error_message = "mllm's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator has them."
+    error_message = "mllm's compiler omits the biases of q, k and v. In this model, ${step.audit.llm.outputs.found.biases} of them are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator keeps the biases."
   }
 
   step "git" "mllm" {

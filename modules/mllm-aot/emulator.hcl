@@ -115,6 +115,6 @@ profile "emulator" {
   check "quantized" {
     description   = "the quantized model is near the float one"
     condition     = step.accuracy.llm.outputs.rows.emulator.cosine >= var.min_cosine
-    error_message = "The quantized model is far from the float one: cosine ${step.accuracy.llm.outputs.rows.emulator.cosine}."
+    error_message = "The outputs of the quantized model are far from the float model's: cosine ${step.accuracy.llm.outputs.rows.emulator.cosine}."
   }
 }

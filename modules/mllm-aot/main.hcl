@@ -11,7 +11,7 @@ variable "architecture" {
   description = "The model's: qwen3, qwen2 (also Qwen1.5 and Qwen2.5) or llama (Llama 3)"
   validation {
     condition     = contains(["qwen3", "qwen2", "llama"], var.architecture)
-    error_message = "It is qwen3, qwen2 or llama, by the model_type of config.json."
+    error_message = "architecture: unknown value ${var.architecture}. Use the model_type of config.json: qwen3, qwen2 or llama."
   }
 }
 
@@ -47,7 +47,7 @@ variable "quantizer" {
   description = "Profiles device and emulator: native is hexmage's own quantizer on ONNX Runtime, with mllm's arithmetic; mllm and mllm-cuda run mllm's train.py on the CPU or a GPU, with 3 GB of PyTorch"
   validation {
     condition     = contains(["native", "mllm", "mllm-cuda"], var.quantizer)
-    error_message = "quantizer is native, mllm or mllm-cuda."
+    error_message = "quantizer: use native, mllm or mllm-cuda."
   }
 }
 

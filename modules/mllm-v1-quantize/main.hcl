@@ -126,7 +126,7 @@ step "vocab" "llm" {
 check "rotation" {
   when          = var.rotate
   condition     = step.rotate_v1.llm.outputs.same.cosine_min >= 0.9999 && step.rotate_v1.llm.outputs.same.argmax_equal == 1
-  error_message = "The rotated model says something else than the model: cosine ${step.rotate_v1.llm.outputs.same.cosine_min} at least."
+  error_message = "The outputs of the rotated model differ from the original model's: minimum cosine ${step.rotate_v1.llm.outputs.same.cosine_min}."
 }
 
 output "int8" {

@@ -20,18 +20,18 @@ profile "device" {
 
   check "release" {
     condition     = !local.qairt || tonumber(split(".", toolchain.qairt.version)[1]) >= 47
-    error_message = "QAIRT ${toolchain.qairt.version} runs under Python 3.10 alone. Use 2.47 or newer."
+    error_message = "QAIRT ${toolchain.qairt.version} runs only under Python 3.10. Use QAIRT 2.47 or newer."
   }
 
   check "language_model" {
     severity      = "warning"
     condition     = !local.llm || !local.qairt
-    error_message = "A language model is compiled and does not run: qnn-net-run runs one graph once. Pipelines onnx-device and qwen3-aot-v79 run one on a phone."
+    error_message = "This pipeline only compiles language models, because qnn-net-run runs one graph once. To run one on a phone, use pipeline onnx-device or qwen3-aot-v79."
   }
 
   check "gpu" {
     severity      = "warning"
     condition     = alltrue([for scheme, s in step.run.net : try(s.outputs.measured.mean_gpu_busy.median, 0) < 10])
-    error_message = "The GPU was busy while the graph ran: the metrics do not show that the NPU ran it. Close what draws on the screen."
+    error_message = "The GPU was busy while the graph ran: the metrics do not show that the NPU ran it. Close apps that draw on the screen."
   }
 }

@@ -26,7 +26,7 @@ variable "schemes" {
   description = "Quantization schemes, by default a16w8, for a language model also lpbq, for a graph without samples none: a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, in profile device also qairt_a16w8 and qairt_a8w8, by qairt-quantizer; or none, for a model that is quantized already or to compile 16-bit floats"
   validation {
     condition     = alltrue([for s in coalesce(var.schemes, []) : can(regex("^(none|a16w[48]|lpbq|lpbq_rotated|mobilequant|ort|(aimet|quark|qairt)_a(8|16)w8)$", s))])
-    error_message = "schemes: none, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, qairt_a16w8 and qairt_a8w8 are known."
+    error_message = "schemes: unknown value. Use none, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, qairt_a16w8 or qairt_a8w8."
   }
 }
 
@@ -121,7 +121,7 @@ variable "profiling" {
   description = "Profile of the runtime: basic, for the whole graph; detailed, per node; optrace, also a trace for Qualcomm's viewer. By default none"
   validation {
     condition     = contains(["basic", "detailed", "optrace"], coalesce(var.profiling, "basic"))
-    error_message = "profiling is basic, detailed or optrace."
+    error_message = "profiling: use basic, detailed or optrace."
   }
 }
 

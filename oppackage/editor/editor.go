@@ -83,7 +83,8 @@ func Clangd(old []byte) ([]byte, error) {
 	b, e := bytes.Index(old, []byte(begin)), bytes.Index(old, []byte(end))
 	switch {
 	case (b < 0) != (e < 0) || e < b:
-		return nil, fmt.Errorf("unmatched marker: %q and %q must appear in this order: restore the missing line, or remove both", begin, end)
+		return nil, fmt.Errorf("unmatched marker: the lines %q and %q must both appear, in this order: restore the "+
+			"missing line, or remove both", begin, end)
 	case b >= 0:
 		rest := bytes.TrimPrefix(old[e+len(end):], []byte("\n"))
 		return slices.Concat(old[:b], []byte(fragment), rest), nil

@@ -90,7 +90,7 @@ func (t Tensor) scale() float32 { return cmp.Or(t.Scale, 1) }
 // Validate rejects invalid cases.
 func Validate(cases []Case) error {
 	if len(cases) == 0 || len(cases) > maxCases {
-		return fmt.Errorf("%d cases: expected 1 to %d", len(cases), maxCases)
+		return fmt.Errorf("found %d cases, expected 1 to %d", len(cases), maxCases)
 	}
 	for _, c := range cases {
 		if err := c.validate(); err != nil {
@@ -113,7 +113,8 @@ func (c Case) validate() error {
 	case len(c.Outputs) == 0:
 		return fmt.Errorf("missing output")
 	case n > maxTensors || len(c.Seeds) > maxCases:
-		return fmt.Errorf("%d tensors and %d seeds: at most %d and %d are allowed", n, len(c.Seeds), maxTensors, maxCases)
+		return fmt.Errorf("found %d tensors and %d seeds, but the limits are %d and %d", n, len(c.Seeds), maxTensors,
+			maxCases)
 	case c.MaxAbs < 0:
 		return fmt.Errorf("invalid max_abs %v", c.MaxAbs)
 	}
@@ -140,18 +141,18 @@ func (t Tensor) validate() error {
 	n := 1
 	for _, dim := range t.Dims {
 		if dim < 1 || dim > maxBytes || n > maxBytes/dim {
-			return fmt.Errorf("invalid dims %v: each must be at least 1, and their product at most %d Mi", t.Dims,
+			return fmt.Errorf("invalid dims %v: each must be at least 1, and the product at most %d·2^20", t.Dims,
 				maxBytes>>20)
 		}
 		n *= dim
 	}
 	switch {
 	case len(t.Dims) == 0 || len(t.Dims) > 4:
-		return fmt.Errorf("%d dims: expected 1 to 4", len(t.Dims))
+		return fmt.Errorf("found %d dims, expected 1 to 4", len(t.Dims))
 	case t.Scale < 0:
 		return fmt.Errorf("invalid scale %v", t.Scale)
 	case t.quantized() && t.Scale == 0:
-		return fmt.Errorf("type %s needs a scale", t.Type)
+		return fmt.Errorf("missing scale, which type %s needs", t.Type)
 	case len(t.Data) > 1 && len(t.Data) != n:
 		return fmt.Errorf("data has %d numbers for %d elements: give one for each element, or one for all",
 			len(t.Data), n)
@@ -160,7 +161,7 @@ func (t Tensor) validate() error {
 	}
 	for _, v := range t.Data {
 		if d.max != 0 && (v != math.Trunc(v) || v < float64(d.min) || v > float64(d.max)) {
-			return fmt.Errorf("data has %v: %s stores whole numbers from %d to %d", v, t.Type, d.min, d.max)
+			return fmt.Errorf("data: invalid value %v: %s stores whole numbers from %d to %d", v, t.Type, d.min, d.max)
 		}
 	}
 	return nil

@@ -104,17 +104,17 @@ func TestCompare(t *testing.T) {
 func TestValidate(t *testing.T) {
 	good := Tensor{Type: "quint8", Dims: []int{2}, Scale: 1}
 	for want, c := range map[string]Case{
-		"missing output":              {Op: "A"},
-		"unknown dtype \"uint8\"":     {Op: "A", Outputs: []Tensor{{Type: "uint8", Dims: []int{1}}}},
-		"needs a scale":               {Op: "A", Outputs: []Tensor{{Type: "quint8", Dims: []int{1}}}},
-		"0 dims":                      {Op: "A", Outputs: []Tensor{{Type: "float32"}}},
-		"each must be at least":       {Op: "A", Outputs: []Tensor{{Type: "float32", Dims: []int{0}}}},
-		"their product":               {Op: "A", Outputs: []Tensor{{Type: "float32", Dims: []int{1 << 20, 1 << 20, 1 << 20, 1 << 20}}}},
-		"tensors exceed 32 MiB":       {Op: "A", Outputs: []Tensor{{Type: "float32", Dims: []int{1 << 22}}, {Type: "float32", Dims: []int{1 << 23}}}},
-		"17 tensors":                  {Op: "A", Outputs: []Tensor{good}, Inputs: make([]Tensor, 16)},
-		"data has 3 numbers":          {Op: "A", Outputs: []Tensor{good}, Inputs: []Tensor{{Type: "quint8", Dims: []int{2}, Scale: 1, Data: []float64{1, 2, 3}}}},
-		"data has 256: quint8 stores": {Op: "A", Outputs: []Tensor{good}, Inputs: []Tensor{{Type: "quint8", Dims: []int{1}, Scale: 1, Data: []float64{256}}}},
-		"input 0: low 2 is above":     {Op: "A", Outputs: []Tensor{good}, Inputs: []Tensor{{Type: "quint8", Dims: []int{1}, Scale: 1, Low: 2, High: 1}}},
+		"missing output":           {Op: "A"},
+		"unknown dtype \"uint8\"":  {Op: "A", Outputs: []Tensor{{Type: "uint8", Dims: []int{1}}}},
+		"missing scale":            {Op: "A", Outputs: []Tensor{{Type: "quint8", Dims: []int{1}}}},
+		"0 dims":                   {Op: "A", Outputs: []Tensor{{Type: "float32"}}},
+		"each must be at least":    {Op: "A", Outputs: []Tensor{{Type: "float32", Dims: []int{0}}}},
+		"the product":              {Op: "A", Outputs: []Tensor{{Type: "float32", Dims: []int{1 << 20, 1 << 20, 1 << 20, 1 << 20}}}},
+		"tensors exceed 32 MiB":    {Op: "A", Outputs: []Tensor{{Type: "float32", Dims: []int{1 << 22}}, {Type: "float32", Dims: []int{1 << 23}}}},
+		"17 tensors":               {Op: "A", Outputs: []Tensor{good}, Inputs: make([]Tensor, 16)},
+		"data has 3 numbers":       {Op: "A", Outputs: []Tensor{good}, Inputs: []Tensor{{Type: "quint8", Dims: []int{2}, Scale: 1, Data: []float64{1, 2, 3}}}},
+		"value 256: quint8 stores": {Op: "A", Outputs: []Tensor{good}, Inputs: []Tensor{{Type: "quint8", Dims: []int{1}, Scale: 1, Data: []float64{256}}}},
+		"input 0: low 2 is above":  {Op: "A", Outputs: []Tensor{good}, Inputs: []Tensor{{Type: "quint8", Dims: []int{1}, Scale: 1, Low: 2, High: 1}}},
 	} {
 		if err := Validate([]Case{c}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

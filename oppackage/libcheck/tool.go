@@ -47,7 +47,8 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 			return err
 		}
 		if c.Package != s.Package {
-			return fmt.Errorf("%s: config of package %s, but the step's package is %s: converters would search for another library", filepath.Base(s.Config), c.Package, s.Package)
+			return fmt.Errorf("%s configures package %s, but the step's package is %s: change one of the names so that "+
+				"converters find the library", filepath.Base(s.Config), c.Package, s.Package)
 		}
 		for _, op := range c.Ops {
 			w.Ops = append(w.Ops, op.Name)

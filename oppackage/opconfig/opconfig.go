@@ -78,7 +78,7 @@ func Read(r io.Reader) (Config, error) {
 		return Config{}, fmt.Errorf("PackageName %q: invalid C++ identifier", c.Package)
 	}
 	if len(c.Ops) == 0 || len(c.Ops) > maxOps {
-		return Config{}, fmt.Errorf("%d ops: expected 1 to %d", len(c.Ops), maxOps)
+		return Config{}, fmt.Errorf("found %d ops, expected 1 to %d", len(c.Ops), maxOps)
 	}
 	seen := map[string]bool{}
 	for _, d := range c.Ops {

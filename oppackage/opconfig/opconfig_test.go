@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/SiLU.cpp"), filepath.Join(dir, "src/ops/RoPE.cpp")}}, ""},
 		{opconfig.Spec{Package: "P", Config: filepath.Join(dir, exampleConfig), Out: out}, "configures package LLaMAPackage, but the step's package is P"},
 		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/exact.h")}}, "missing op: register one with DEF_PACKAGE_OP"},
-		{opconfig.Spec{Package: "P", Out: out}, "or sources: missing value"},
+		{opconfig.Spec{Package: "P", Out: out}, "missing value: set package, out"},
 	} {
 		_, stderr, code := tooltest.Run(t, opconfig.Tool, opconfig.Run, tt.spec)
 		if (code == 0) != (tt.want == "") || !strings.Contains(stderr, tt.want) {

@@ -25,7 +25,7 @@ type Spec struct {
 // Run writes the interface source.
 func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if s.Package == "" || s.Out == "" || (s.Config == "") == (len(s.Sources) == 0) {
-		return errors.New("package, out, and config or sources: missing value")
+		return errors.New("missing value: set package, out, and either config or sources")
 	}
 	c := Config{Package: s.Package}
 	if s.Config != "" {
@@ -87,5 +87,6 @@ func File(files []string) (string, error) {
 	case 1:
 		return all[0], nil
 	}
-	return "", fmt.Errorf("ambiguous op config: found %s: name one (config = \"%s\")", strings.Join(all, ", "), all[0])
+	return "", fmt.Errorf("found several op configs: %s: choose one, such as config = \"%s\"",
+		strings.Join(all, ", "), all[0])
 }

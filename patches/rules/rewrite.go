@@ -77,7 +77,7 @@ func (r Rule) shapes() (s struct{ from, to shape }, err error) {
 	}
 	code, _ := cpptoken.Scan([]byte(r.To))
 	if again, err := r.places(code, s.from); err != nil || len(again) > 0 || r.From == r.To {
-		return s, errors.Join(err, fmt.Errorf("to %q has the shape of from %q, so each run would change it again",
+		return s, errors.Join(err, fmt.Errorf("to %q still matches from %q, so each run would change the code again",
 			r.To, r.From))
 	}
 	return s, nil
@@ -220,7 +220,7 @@ func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 	if len(w.found) > 0 {
 		code, err := cpptoken.Scan(out)
 		if again, errAgain := r.places(code, s.from); err != nil || errAgain != nil || len(again) > 0 {
-			return none, fmt.Errorf("%s: the new code of %s again has the shape of %s", file, r, r.From)
+			return none, fmt.Errorf("%s: the new code of %s still matches %s", file, r, r.From)
 		}
 	}
 	places := func(tokens []cpptoken.Token) (all []Place) {

@@ -85,7 +85,7 @@ func TestValidateReplace(t *testing.T) {
 	}
 	for _, want := range []string{
 		"files is empty", `replace "": `, "in a rename rule", `"$a": a shape must begin and end with code`, "missing code between $a and $b",
-		`to: "/*": 1:1: comment is never closed`, "$b is missing from", "each run would change it again",
+		`to: "/*": 1:1: comment is never closed`, "$b is missing from", "each run would change the code again",
 		"min must be 0 if to is empty", "max 0 must",
 	} {
 		if !strings.Contains(text, want) {

@@ -111,7 +111,7 @@ func (w *When) Validate() error {
 	case w == nil:
 		return nil
 	case w.Lacks == "" && w.Declares == "":
-		return fmt.Errorf("when: set lacks or declares for %s", w.Header)
+		return fmt.Errorf("when: missing condition for %s: set lacks or declares", w.Header)
 	case !doublestar.ValidatePattern(w.Header):
 		return fmt.Errorf("when: invalid pattern %q", w.Header)
 	}
@@ -169,7 +169,7 @@ func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 		if !short && found <= most {
 			return nil
 		}
-		text := "check whether the name means something else in some of them; if not, raise the rule's expect"
+		text := "check whether the name has another meaning in some places; if not, raise the rule's expect"
 		if short {
 			text = "check that the series is for this source tree, and that its files match the rule's files"
 		}
@@ -180,7 +180,7 @@ func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 			}
 			text += "\n  " + p.String()
 		}
-		return fmt.Errorf("%s: %d places of %s and %d of %s, expected %d to %d in %s; %s",
+		return fmt.Errorf("%s: found %d places of %s and %d of %s, expected %d to %d in total in %s; %s",
 			r, len(changed), r.From, len(already), r.target(), least, most, in, text)
 	}
 	if err := check(changed, already, r.Expect.Min, r.Expect.Max, fmt.Sprintf("%q", r.Files)); err != nil {

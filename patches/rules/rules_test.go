@@ -199,7 +199,7 @@ func TestCountOfFiles(t *testing.T) {
 		t.Errorf("without the file: %v", err)
 	}
 	err := r.Count(files, []rules.Place{at("src/RoPE.cpp"), at("src/IRoPE.cpp")}, nil, false)
-	if err == nil || !strings.Contains(err.Error(), `rename "interface_scale": 1 places of get_interface_scale and 0 of interface_scale, expected 2 to 2 in src/IRoPE.cpp`) {
+	if err == nil || !strings.Contains(err.Error(), `rename "interface_scale": found 1 places of get_interface_scale and 0 of interface_scale, expected 2 to 2 in total in src/IRoPE.cpp`) {
 		t.Errorf("1 and 1: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestValidate(t *testing.T) {
 		When:   &rules.When{Header: "h"},
 		Expect: rules.Expect{Min: 3, Max: 2, Files: []rules.FileExpect{{Pattern: "x[", Max: -1}}}}
 	err := bad.Validate()
-	for _, want := range []string{"must be C++ names", "each run would change it again", "receiver", "invalid pattern", "min 3 and max 2", "lacks or declares",
+	for _, want := range []string{"must be C++ names", "each run would change the code again", "receiver", "invalid pattern", "min 3 and max 2", "lacks or declares",
 		"file \"x[\" must"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Validate does not say %q: %v", want, err)

@@ -40,7 +40,7 @@ func Parse(name string, data []byte) (*Patch, error) {
 		return nil, fmt.Errorf("patch %s: %w", name, err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("patch %s: no changed file found: check that it is a unified diff", name)
+		return nil, fmt.Errorf("patch %s: no changed file found: use a unified diff", name)
 	}
 	git := bytes.HasPrefix(data, []byte("diff --git ")) || bytes.Contains(data, []byte("\ndiff --git "))
 	for _, f := range files {
@@ -85,7 +85,8 @@ func check(f *gitdiff.File) error {
 	case f.IsBinary:
 		return fmt.Errorf("%s: binary patch: write a text patch", name(f))
 	case f.IsCopy:
-		return fmt.Errorf("%s: copy: write it as a new file (git format-patch --no-renames)", name(f))
+		return fmt.Errorf("%s: file copies are not supported: write the copy as a new file (git format-patch "+
+			"--no-renames)", name(f))
 	}
 	for _, mode := range []fs.FileMode{f.OldMode, f.NewMode} {
 		if m := uint32(mode); m > 0o7777 && m&0o170000 != 0o100000 { // git's modes, unlike Go's

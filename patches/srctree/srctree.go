@@ -219,7 +219,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 	}
 	defer target.Close()
 	if entries, err := fs.ReadDir(target.FS(), "."); err != nil || len(entries) > 0 {
-		return errors.Join(err, fmt.Errorf("%s is not empty", out))
+		return errors.Join(err, fmt.Errorf("output folder %s is not empty", out))
 	}
 	here, err := target.Stat(".")
 	if err != nil {
@@ -241,7 +241,7 @@ func (t *Tree) CopyTo(ctx context.Context, out string) error {
 				return fs.SkipDir
 			}
 			if info, err := d.Info(); err != nil || os.SameFile(info, here) {
-				return errors.Join(err, fmt.Errorf("%s: output folder inside the source", out))
+				return errors.Join(err, fmt.Errorf("output folder %s is inside the source", out))
 			}
 			return target.Mkdir(name, 0o755)
 		case d.Type() == fs.ModeSymlink:

@@ -114,7 +114,7 @@ func TestTree(t *testing.T) {
 		t.Errorf("over another copy: %v", err)
 	}
 	if err := tree.CopyTo(context.Background(), filepath.Join(dir, "src", "copy")); err == nil ||
-		!strings.Contains(err.Error(), "output folder inside the source") {
+		!strings.Contains(err.Error(), "is inside the source") {
 		t.Errorf("into itself: %v", err)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "src", "copy")); err != nil {

@@ -68,7 +68,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	case count == 0 && at > 0 || count > 0 && names >= count:
 		return nil, fmt.Errorf("%w: invalid number of sections", ErrNotELF)
 	case count > 0 && each < 40:
-		return nil, fmt.Errorf("%w: the section headers have %d bytes", ErrNotELF, each)
+		return nil, fmt.Errorf("%w: each section header has %d bytes, expected at least 40", ErrNotELF, each)
 	}
 	header, texts := make([]byte, 40), uint64(0)
 	section := func(i uint16) (err error) {
@@ -186,7 +186,7 @@ func (f *File) table(kind elf.SectionType, limit uint64) (content []byte, names 
 	}
 	text := f.Sections[s.Link]
 	if s.FileSize > limit || text.FileSize > maxNames {
-		return nil, "", fmt.Errorf("section %s exceeds the size limit with %d bytes and %d bytes of names",
+		return nil, "", fmt.Errorf("section %s is too large: %d bytes, and %d bytes of names",
 			s.Name, s.FileSize, text.FileSize)
 	}
 	content, err = s.Data()

@@ -12,7 +12,7 @@ compat "qairt-arch" {
   argument   = "version"
   when       = length(qairt.arches) > 0 && !contains(qairt.arches, target.arch) && has_htp(target.arch)
   reason     = "QAIRT ${qairt.version} has libraries for ${join(", ", qairt.arches)} but not for ${target.arch}, the Hexagon arch of ${target.soc}: on the phone it fails with \"SoC model (SnapdragonModel) is unknown\", or finds no skel (0x80000406)"
-  remedy     = first_with("qairt", target.arch) == "" ? "add a release with ${target.arch} in toolchains/*.hcl of the workspace; the catalog has none" : "use QAIRT ${first_with("qairt", target.arch)} or newer, the first with ${target.arch}"
+  remedy     = first_with("qairt", target.arch) == "" ? "add a release with ${target.arch} in toolchains/*.hcl of the workspace, because the catalog lacks one" : "use QAIRT ${first_with("qairt", target.arch)} or newer, the first with ${target.arch}"
   confidence = confidence_without("qairt", target.arch)
   source     = source_without("qairt", target.arch)
 }
@@ -72,7 +72,7 @@ compat "soc-htp" {
   summary    = "Target without HTP"
   argument   = "soc"
   when       = !has_htp(target.arch)
-  reason     = "${target.soc} has Hexagon ${target.arch}, which has no HTP: QNN uses its DSP backend there, which hexmage does not build for"
+  reason     = "${target.soc} has Hexagon ${target.arch}, which has no HTP: QNN uses its DSP backend, which hexmage does not support"
   remedy     = "choose a SoC with v68 or newer: `hexmage compat` lists them"
   confidence = "documented"
   source     = "QNN: supported devices"
@@ -83,7 +83,7 @@ compat "soc-first-sdk" {
   doubt      = true
   when       = qairt.version != "" && soc.min_sdk == "" && has_htp(target.arch) && (soc.seen_sdk == "" || older(qairt.version, soc.seen_sdk)) && (length(qairt.arches) == 0 || contains(qairt.arches, target.arch))
   reason     = "no record names the first QAIRT with support for ${soc.name}. QAIRT ${qairt.version} has libraries for its arch, ${target.arch}, but may reject the SoC: \"SoC model (SnapdragonModel) is unknown\""
-  remedy     = soc.seen_sdk == "" ? "use the newest" : "use QAIRT ${or(first_since("qairt", soc.seen_sdk), soc.seen_sdk)} or newer, which supports it"
+  remedy     = soc.seen_sdk == "" ? "use the newest QAIRT release" : "use QAIRT ${or(first_since("qairt", soc.seen_sdk), soc.seen_sdk)} or newer, which supports it"
   confidence = soc.seen_sdk == "" ? "inferred" : confidence("soc", soc.name, "seen_sdk")
   source     = soc.seen_sdk == "" ? "catalog" : source("soc", soc.name, "seen_sdk")
 }
@@ -93,7 +93,7 @@ compat "qairt-arch-unknown" {
   doubt      = true
   when       = qairt.version != "" && length(qairt.arches) == 0
   reason     = "no record lists the Hexagon archs of QAIRT ${qairt.version}: it may lack libraries for ${target.arch}"
-  remedy     = "look for lib/hexagon-${target.arch} in it, and set arches in its release block"
+  remedy     = "look for lib/hexagon-${target.arch} in the SDK, and set arches in its release block"
   confidence = "inferred"
   source     = "catalog"
 }
@@ -198,7 +198,7 @@ compat "op-renamed" {
   argument   = "source"
   each       = step.renamed
   reason     = "${each.value.at} calls ${each.value.from}(), which the headers of QAIRT ${qairt.version} no longer declare; the new name is ${each.value.to}(): compiling fails with \"no member named '${each.value.from}' in '${each.value.receiver}'\""
-  remedy     = "add a step \"patch\" with series = \"${each.value.series}\" before the op package, and use its output as the source: rename rule \"${each.value.rule}\" rewrites it"
+  remedy     = "add a step \"patch\" with series = \"${each.value.series}\" before the op package, and use its output as the source: rename rule \"${each.value.rule}\" rewrites the call"
   confidence = "observed"
   source     = "patch series mllm; llm.npu reproduction report"
 }
@@ -233,7 +233,7 @@ compat "signed-pd" {
   argument   = "signed_pd"
   when       = step.signed_pd && older(qairt.version, "2.34")
   reason     = "${step.kind} ${step.name} requests a signed protection domain, which QAIRT ${qairt.version} does not support: \"Unsupported config option 2\""
-  remedy     = "use an unsigned one: signed_pd = false, or \"HtpUnsignedPd\" in a config of mllm's compiler; mllm supports QAIRT 2.34 and newer"
+  remedy     = "use an unsigned protection domain: signed_pd = false, or \"HtpUnsignedPd\" in a config of mllm's compiler; mllm supports QAIRT 2.34 and newer"
   confidence = "inferred"
   source     = "mllm: AOT documentation; llm.npu reproduction report"
 }
@@ -244,7 +244,7 @@ compat "signed-pd-skel" {
   argument   = "signed_pd"
   when       = step.signed_pd && qairt.version != "" && !older(qairt.version, "2.34")
   reason     = "${step.kind} ${step.name} requests a signed protection domain: the SDK's skel and your op packages are unsigned, and a phone without a test signature rejects them (0x80000481)"
-  remedy     = "use an unsigned one, or sign the libraries with the Hexagon SDK's elfsigner.py"
+  remedy     = "use an unsigned protection domain, or sign the libraries with the Hexagon SDK's elfsigner.py"
   confidence = "observed"
   source     = "fastrpc: AEEStdErr"
 }
@@ -350,7 +350,7 @@ compat "context-soc" {
 compat "qairt-system-abi" {
   severity   = "warning"
   reason     = "QAIRT ${qairt.version} changed the binary interface of libQnnSystem.so by mistake: programs built with another release crash"
-  remedy     = "build everything that uses QnnSystemInterface.h with this release, or use 2.45 or newer, which fixes it"
+  remedy     = "build everything that uses QnnSystemInterface.h with this release, or use QAIRT 2.45 or newer, which fixes it"
   confidence = "documented"
   source     = "Qualcomm 80-63442-10: API version history"
   defect "qairt" {
@@ -385,7 +385,7 @@ compat "qairt-skel-symbol" {
 compat "qairt-implicit-bias" {
   severity   = "warning"
   reason     = "QAIRT ${qairt.version} rejects LayerNorm without a bias when it validates the op, so the op goes to the CPU or the graph fails"
-  remedy     = "use 2.28.2 or newer, or give the op a bias of zeros"
+  remedy     = "use QAIRT 2.28.2 or newer, or give the op a bias of zeros"
   confidence = "observed"
   source     = "onnxruntime#22844"
   defect "qairt" {
@@ -397,7 +397,7 @@ compat "qairt-implicit-bias" {
 compat "qairt-layer-norm" {
   severity   = "warning"
   reason     = "LayerNorm on the HTP is inaccurate with QAIRT ${qairt.version}: ONNX Runtime's LayerNorm tests fail with this release"
-  remedy     = "use 2.28.2 or newer, which passes them"
+  remedy     = "use QAIRT 2.28.2 or newer, which passes these tests"
   confidence = "observed"
   source     = "onnxruntime#22844"
   defect "qairt" {
@@ -472,7 +472,7 @@ compat "ort-qnn-plugin" {
 compat "qairt-genie-slot" {
   severity   = "note"
   reason     = "Genie of QAIRT ${qairt.version} fails all requests after one whose prompt and answer together exceed the smallest context length less ar_len: \"GenieDialog_query failed\", \"batch dispatch failed\". GenieDialog_reset does not help"
-  remedy     = "use QAIRT 2.51, or 2.48 and older; otherwise keep prompt and answer below that length, and load the model again after a failure"
+  remedy     = "use QAIRT 2.51, or 2.48 and older; with another release, keep prompt and answer below that length, and load the model again after a failure"
   confidence = "observed"
   source     = "open-genie-server: QAIRT Version Issues, D1, measured with 2.49.40, 2.50.0 and 2.51.0"
   defect "qairt" {
@@ -485,7 +485,7 @@ compat "ndk-pages" {
   severity   = "note"
   when       = older(ndk.version, "r28")
   reason     = "NDK ${ndk.version} links for pages of 4 KB: phones with 16 KB pages reject its libraries"
-  remedy     = "use r28 or newer, or link with -Wl,-z,max-page-size=16384"
+  remedy     = "use NDK r28 or newer, or link with -Wl,-z,max-page-size=16384"
   confidence = "observed"
   source     = "executorch#11518"
 }

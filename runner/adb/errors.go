@@ -54,7 +54,7 @@ func wrap(ctx context.Context, err error, format string, args ...any) error {
 }
 
 // errLocal marks an error of the caller's reader or writer on this side.
-var errLocal = errors.New("local file")
+var errLocal = errors.New("local error")
 
 func local(err error) error {
 	if err == nil {

@@ -86,7 +86,7 @@ func readShell(r io.Reader, stdout, stderr io.Writer) (int, error) {
 		}
 		n := int64(binary.LittleEndian.Uint32(head[1:]))
 		if n > maxShellPacket {
-			return 0, fmt.Errorf("%w: a shell packet has %d bytes", ErrProtocol, n)
+			return 0, fmt.Errorf("%w: a shell packet of %d bytes exceeds the limit", ErrProtocol, n)
 		}
 		switch head[0] {
 		case shellStdout, shellStderr:

@@ -116,7 +116,7 @@ func (c *Catalog) compile(i int, e *Entry) error {
 	case !slices.Contains([]string{"", "error", "warning"}, e.Severity):
 		return fmt.Errorf("invalid severity %q; use error or warning", e.Severity)
 	case len(e.Where) == 0:
-		return fmt.Errorf("where is empty; list one or more of %s", strings.Join(Places(), ", "))
+		return fmt.Errorf("where: missing value; list one or more of %s", strings.Join(Places(), ", "))
 	}
 	for _, w := range e.Where {
 		if !slices.Contains(Places(), w) {
@@ -135,7 +135,7 @@ func (c *Catalog) compile(i int, e *Entry) error {
 		}
 		for _, name := range placeholder.Get().FindAllStringSubmatch(e.Cause+e.Remedy, -1) {
 			if re.SubexpIndex(name[1]) < 0 {
-				return fmt.Errorf("{%s} in cause or remedy: pattern %q has no group (?P<%s>…)", name[1], p, name[1])
+				return fmt.Errorf("{%s} in cause or remedy: pattern %q lacks the group (?P<%s>…)", name[1], p, name[1])
 			}
 		}
 	}
@@ -157,7 +157,8 @@ func (c *Catalog) add(entry, also int, text string) (*regexp.Regexp, error) {
 	}
 	literals := literal.Of(text)
 	if len(literals) == 0 || slices.ContainsFunc(literals, func(s string) bool { return len(s) < minLiteral }) {
-		return nil, fmt.Errorf("pattern %q: no fixed text of %d bytes; include more of the message", text, minLiteral)
+		return nil, fmt.Errorf("pattern %q needs at least %d bytes of fixed text; include more of the message", text,
+			minLiteral)
 	}
 	for _, l := range literals {
 		c.words.add(l, len(c.patterns))

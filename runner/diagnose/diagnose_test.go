@@ -216,19 +216,19 @@ func TestWorkIsBounded(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]*diagnose.Entry{
-		"missing patterns":                       {ID: "x", Where: []string{"tool"}, Cause: "c", Remedy: "r"},
-		"missing cause":                          {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Remedy: "r"},
-		"missing remedy":                         {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Cause: "c"},
-		"missing name":                           entry("", "abcd"),
-		"where is empty":                         {ID: "x", Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
-		"use one of compile":                     {ID: "x", Where: []string{"moon"}, Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
-		"missing closing":                        entry("x", "abcd("),
-		"no fixed text of 3 bytes":               entry("x", "[0-9]+"),
-		"no fixed text of 3 bytes; include more": entry("x", "abcd|e"),
-		"bytes":                                  entry("x", strings.Repeat("a", 500)),
-		"no group (?P<lib>":                      entry("x", "abcd", func(e *diagnose.Entry) { e.Remedy = "push {lib}" }),
-		"unknown failure":                        entry("x", "abcd", func(e *diagnose.Entry) { e.Explains = []string{"y"} }),
-		"invalid or unsupport":                   entry("x", "abcd(?=e)"),
+		"missing patterns":                     {ID: "x", Where: []string{"tool"}, Cause: "c", Remedy: "r"},
+		"missing cause":                        {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Remedy: "r"},
+		"missing remedy":                       {ID: "x", Where: []string{"tool"}, Patterns: []string{"abcd"}, Cause: "c"},
+		"missing name":                         entry("", "abcd"),
+		"where: missing value":                 {ID: "x", Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
+		"use one of compile":                   {ID: "x", Where: []string{"moon"}, Patterns: []string{"abcd"}, Cause: "c", Remedy: "r"},
+		"missing closing":                      entry("x", "abcd("),
+		"needs at least 3 bytes of fixed text": entry("x", "[0-9]+"),
+		"3 bytes of fixed text; include more":  entry("x", "abcd|e"),
+		"bytes":                                entry("x", strings.Repeat("a", 500)),
+		"lacks the group (?P<lib>":             entry("x", "abcd", func(e *diagnose.Entry) { e.Remedy = "push {lib}" }),
+		"unknown failure":                      entry("x", "abcd", func(e *diagnose.Entry) { e.Explains = []string{"y"} }),
+		"invalid or unsupport":                 entry("x", "abcd(?=e)"),
 	} {
 		if _, err := diagnose.New([]*diagnose.Entry{e}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -195,7 +195,7 @@ func (l *Lease) start(ctx context.Context, mode string) (h *holder, word, rest s
 	case errors.Is(err, io.EOF) && line == "":
 		err = transport.ErrDropped
 	case err == nil || errors.Is(err, io.EOF):
-		err = fmt.Errorf("unexpected answer of the device: %.60q", line)
+		err = fmt.Errorf("unexpected answer from the device: %.60q", line)
 	}
 	return nil, "", "", err
 }

@@ -119,7 +119,7 @@ func sameTokens(got, want string) (int, error) {
 func readTokens(path string) (*tokens, error) {
 	t, err := readJSON[tokens](path)
 	if err == nil && len(t.Tokens) == 0 {
-		err = fmt.Errorf("%s has no tokens", path)
+		err = fmt.Errorf("%s: the list of tokens is empty", path)
 	}
 	return t, err
 }

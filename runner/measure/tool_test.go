@@ -111,7 +111,7 @@ func TestMetricsMistakes(t *testing.T) {
 		"other tokens":     {`{"prompt_tokens":[7],"tokens":[1,3]}`, same, 1, "from token 1 on"},
 		"fewer tokens":     {`{"prompt_tokens":[7],"tokens":[1]}`, same, 1, "from token 1 on"},
 		"other prompt":     {`{"prompt_tokens":[8],"tokens":[1,2]}`, same, 1, "tokenizers disagree"},
-		"no tokens at all": {`{"prompt_tokens":[7],"tokens":[]}`, `{"prompt_tokens":[7],"tokens":[]}`, 1, "has no tokens"},
+		"no tokens at all": {`{"prompt_tokens":[7],"tokens":[]}`, `{"prompt_tokens":[7],"tokens":[]}`, 1, "the list of tokens is empty"},
 		"not JSON":         {"tokens", same, 1, "got"},
 	} {
 		files(t, map[string]string{"o": printed, "got": c.got, "want": c.want})

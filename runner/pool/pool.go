@@ -161,7 +161,7 @@ func (p *Pool) try(ctx context.Context, d Device, w Selector) (*Lease, error) {
 	if busy {
 		return nil, &lease.InUse{Owner: "another action"}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("no answer within %v", checkWait))
+	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("the device did not answer within %v", checkWait))
 	defer cancel()
 	l := &Lease{pool: p}
 	var err error
@@ -224,7 +224,7 @@ type State struct {
 
 // States checks all devices at the same time, but does not lend them.
 func States(ctx context.Context, devices []Device, r Transports) []State {
-	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("no answer within %v", checkWait))
+	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("the device did not answer within %v", checkWait))
 	defer cancel()
 	all := make([]State, len(devices))
 	var wg sync.WaitGroup

@@ -226,7 +226,7 @@ func TestPoolAsksAgain(t *testing.T) {
 		if took := time.Since(start); took < checkWait+3*time.Second || took > checkWait+4*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		if want := []string{"hexmage cannot use device a (serial-a): no answer within 15s"}; !slices.Equal(a.notes, want) {
+		if want := []string{"hexmage cannot use device a (serial-a): the device did not answer within 15s"}; !slices.Equal(a.notes, want) {
 			t.Errorf("%q", a.notes)
 		}
 	})

@@ -77,8 +77,8 @@ func (s *Store) Pushed() Pushed { return s.pushed }
 func CheckPaths(paths ...string) error {
 	for _, p := range paths {
 		if !fs.ValidPath(p) || p == "." || strings.ContainsAny(p, "\n\r") || strings.TrimSpace(p) != p {
-			return fmt.Errorf("invalid device path %q; give a relative path with / and without line breaks or spaces "+
-				"at its ends", p)
+			return fmt.Errorf("invalid device path %q; use a relative path with slashes, without line breaks and "+
+				"without spaces at either end", p)
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (t *transfer) repeat(ctx context.Context) error {
 			failures = 0
 		}
 		if failures++; failures >= maxAttempts {
-			return fmt.Errorf("%d attempts failed: %w", failures, err)
+			return fmt.Errorf("%d attempts to send files failed; last error: %w", failures, err)
 		}
 	}
 }
@@ -144,7 +144,8 @@ func (t *transfer) together(ctx context.Context, sums []string) error {
 		return err
 	}
 	if wrong := strings.Fields(out); len(wrong) > 0 {
-		return fmt.Errorf("%w: %d of %d files, the first with SHA-256 %.64s", errDamaged, len(wrong), len(sums), wrong[0])
+		return fmt.Errorf("%w: %d of %d files differ; the first has SHA-256 %.64s", errDamaged, len(wrong), len(sums),
+			wrong[0])
 	}
 	return nil
 }
@@ -166,7 +167,7 @@ func (t *transfer) inParts(ctx context.Context, b blob) error {
 	for least := int64(0); ; t.progressed = true {
 		at, err := b.reached(out)
 		if err == nil && at < least {
-			err = fmt.Errorf("the device cannot append to its file of %s", b.sum)
+			err = fmt.Errorf("the device cannot append to its partial file with SHA-256 %s", b.sum)
 		}
 		if err != nil {
 			return err
@@ -295,7 +296,7 @@ func (t *transfer) finish(ctx context.Context, b blob) error {
 		return err
 	}
 	t.known = map[string]place{} // the source of a copy may be corrupt
-	return fmt.Errorf("%w: SHA-256 %s, %s", errDamaged, b.sum, bytesize.Decimal(b.size))
+	return fmt.Errorf("%w: SHA-256 %s, size %s", errDamaged, b.sum, bytesize.Decimal(b.size))
 }
 
 // parseParts reads "blob SUM" lines, each followed by digests of parts. It skips blobs of this push, because their

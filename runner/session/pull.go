@@ -73,7 +73,7 @@ func (p *puller) copy(ctx context.Context, files []transport.File) (err error) {
 func (p *puller) follow(ctx context.Context, name string) (transport.File, error) {
 	f, err := transport.Stat(ctx, p.dev, path.Join(p.from, name))
 	if err == nil && f.Mode.IsDir() {
-		err = errors.New("the link leads to a folder; let the program write a folder instead")
+		err = errors.New("the target is a folder; change the program so that it writes a folder instead of a link")
 	}
 	if err != nil {
 		return f, fmt.Errorf("link %s: %w", name, err)

@@ -179,7 +179,7 @@ func (q Request) check() error {
 	}
 	for name := range q.Env {
 		if name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" {
-			return fmt.Errorf("invalid name of an environment variable %q", name)
+			return fmt.Errorf("invalid name %q of an environment variable; use letters, digits and _", name)
 		}
 	}
 	return nil

@@ -85,11 +85,11 @@ func (o Options) Connect(ctx context.Context, serial, at string) (net.Conn, erro
 	}
 	cmd := o.command(ctx, serial, []string{"-O", "forward", "-L", local + ":" + at})
 	if out, err := cmd.CombinedOutput(); err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("%s: forward to %s: %s (%w)", Shown(serial), at, transport.Sanitize(string(out)), err)
+		return nil, fmt.Errorf("%s: cannot forward to %s: %s (%w)", Shown(serial), at, transport.Sanitize(string(out)), err)
 	}
 	c, err := d.DialContext(ctx, "unix", local)
 	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("%s: forward to %s: %w", Shown(serial), at, err)
+		return nil, fmt.Errorf("%s: cannot forward to %s: %w", Shown(serial), at, err)
 	}
 	return c, err
 }

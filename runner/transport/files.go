@@ -128,7 +128,7 @@ func parseFiles(out string) ([]File, error) {
 			return nil, fmt.Errorf("%w: %.60q is not a file name", ErrProtocol, f.Name)
 		}
 		if len(all) == maxFiles {
-			return nil, fmt.Errorf("more than %d files", maxFiles)
+			return nil, fmt.Errorf("the folder has more than %d files", maxFiles)
 		}
 		all = append(all, f)
 	}

@@ -66,7 +66,8 @@ func Output(ctx context.Context, d Device, command string, stdin io.Reader) (str
 		return "", err
 	}
 	if out.over || errOut.over {
-		return "", fmt.Errorf("device %s: %s: more than %d bytes of output", d.Place().Serial, short(command), maxOutput)
+		return "", fmt.Errorf("device %s: the command %s printed more than %d bytes", d.Place().Serial, short(command),
+			maxOutput)
 	}
 	if code != 0 {
 		return "", &ExitError{Serial: d.Place().Serial, Command: short(command), Code: code, Said: Sanitize(errOut.String() + out.String())}

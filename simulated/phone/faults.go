@@ -84,7 +84,7 @@ func (f *Faults) Set(text string) error {
 			continue
 		}
 		if (value == "") != (one.Value == "") {
-			return fmt.Errorf("fault %s: write %s", name, one.Usage())
+			return fmt.Errorf("fault %s: invalid form; write %s", name, one.Usage())
 		}
 		if err := one.set(f, value); err != nil {
 			return fmt.Errorf("fault %s: %w", name, err)

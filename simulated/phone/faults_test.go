@@ -27,12 +27,12 @@ func TestFaultsAreText(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"unplug":                    `unknown fault "unplug"; choose one of drop-every, drop-after, drop-above`,
-		"drop-every":                "fault drop-every: write drop-every=SIZE",
+		"drop-every":                "fault drop-every: invalid form; write drop-every=SIZE",
 		"drop-every=20XB":           `"20XB"`,
 		"drop-every=-1MB":           `"-1MB"`,
 		"drop-every=99999999999GiB": "GiB",
 		"refuse=soon":               "invalid duration",
-		"wedge-dsp=crash":           "fault wedge-dsp: write wedge-dsp",
+		"wedge-dsp=crash":           "fault wedge-dsp: invalid form; write wedge-dsp",
 		"hot=hell":                  "invalid syntax",
 	} {
 		var f phone.Faults

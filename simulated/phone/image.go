@@ -127,7 +127,7 @@ func ReadSoC(dir string) (SoCProps, error) {
 
 func (s SoCProps) check() error {
 	if s.Model == "" || len(s.Arch) != 3 || s.Arch[0] != 'v' || strings.Trim(s.Arch[1:], "0123456789") != "" {
-		return fmt.Errorf("soc %q, arch %q: want for example SM8750 and v79", s.Model, s.Arch)
+		return fmt.Errorf("invalid soc %q or arch %q: use values such as SM8750 and v79", s.Model, s.Arch)
 	}
 	if strings.ContainsAny(s.Model, "\n=;") {
 		return fmt.Errorf("invalid soc %q: remove line ends, '=' and ';'", s.Model)

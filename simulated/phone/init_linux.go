@@ -78,7 +78,7 @@ type device struct {
 
 func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if os.Getpid() != 1 {
-		return nil, errors.New("this command is only for the simulated phone itself: it must be the first process of a namespace")
+		return nil, errors.New("only the simulated phone may run this command, as the first process of a namespace")
 	}
 	line, err := stdin.ReadBytes('\n')
 	if err != nil {

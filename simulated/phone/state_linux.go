@@ -70,7 +70,7 @@ func (st *state) show(name, to string) error { return bindReadOnly(filepath.Join
 func (st *state) hide() error {
 	st.at = "/" + stateFolder
 	if err := unix.Unmount(st.at, unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("hide the state: %w", err)
+		return fmt.Errorf("unmount the state: %w", err)
 	}
 	return os.Remove(st.at)
 }

@@ -53,7 +53,7 @@ func (e Embedded) Archive(w io.Writer, name, version string) error {
 	}
 	entries, err := r.entries(world)
 	if err != nil {
-		return fmt.Errorf("packing %s %s: %w", r.Name, r.Version, err)
+		return fmt.Errorf("pack the simulated SDK %s %s: %w", r.Name, r.Version, err)
 	}
 	z := zip.NewWriter(w)
 	for _, e := range entries {
@@ -65,7 +65,7 @@ func (e Embedded) Archive(w io.Writer, name, version string) error {
 			_, err = f.Write(e.data)
 		}
 		if err != nil {
-			return fmt.Errorf("packing %s %s: %w", r.Name, r.Version, err)
+			return fmt.Errorf("pack the simulated SDK %s %s: %w", r.Name, r.Version, err)
 		}
 	}
 	return z.Close()

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrUnknown means that a name or version is not one of Releases.
-var ErrUnknown = errors.New("not a release of the simulation")
+var ErrUnknown = errors.New("not a release of a simulated SDK")
 
 // Release is one release of a simulated SDK.
 type Release struct {
@@ -63,7 +63,7 @@ func Find(name, version string) (Release, error) {
 		}
 		have = append(have, r.Name+" "+r.Version)
 	}
-	return Release{}, fmt.Errorf("%s %s: %w; the releases are %s", name, version, ErrUnknown, strings.Join(have, ", "))
+	return Release{}, fmt.Errorf("%s %s: %w; choose from %s", name, version, ErrUnknown, strings.Join(have, ", "))
 }
 
 // arches returns the numbers of the Hexagon archs of Qualcomm's release, for which the simulation has libraries and

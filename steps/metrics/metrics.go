@@ -95,7 +95,7 @@ func check(m measure.Pattern, others []measure.Pattern) error {
 			m.Name, m.Unit)
 	}
 	if slices.ContainsFunc(others, func(o measure.Pattern) bool { return o.Name == m.Name && o.Pattern == m.Pattern }) {
-		return fmt.Errorf("metric %q already has this pattern", m.Name)
+		return fmt.Errorf("metric %q: duplicate pattern: remove one", m.Name)
 	}
 	return nil
 }

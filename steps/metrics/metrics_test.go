@@ -62,7 +62,7 @@ func TestOwn(t *testing.T) {
 		"metric \"x\" {\n  pattern = \"" + strings.Repeat("x", 400) + "()\"\n unit = \"s\"\n}": "longer than 400 bytes",
 		with("better = \"much\""):                                                              `better is "much"`,
 		with("bettr = \"more\""):                                                               `Did you mean "better"?`,
-		with("") + with(""):                                                                    "a.hcl:8,1-11: Invalid metric; metric \"x\" already has this pattern",
+		with("") + with(""):                                                                    "a.hcl:8,1-11: Invalid metric; metric \"x\": duplicate pattern: remove one",
 		good + "metrics \"x\" {}":                                                              `Did you mean "metric"?`,
 		strings.Repeat("metric \"x\" {\n  pattern = \"{number}\"\n  unit = \"ms\"\n}\n", 101):  "has 101 metrics, more than the limit of 100. Remove some",
 		"metric": "a.hcl:1",

@@ -224,6 +224,6 @@ func (e *examination) binfmt() {
 	}
 	e.add(Finding{Name: nameBinfmt, Status: e.simulatedOnly(), Detail: "kernel " + release + " supports it only for " +
 		"the whole machine",
-		Remedy: "The simulated phone needs binfmt_misc to run AArch64 and Hexagon programs. Use Linux 6.7 or newer " +
-			"or a real phone, or run `apt-get install qemu-user-static`."})
+		Remedy: "The simulated phone needs binfmt_misc to run AArch64 and Hexagon programs. Use Linux 6.7 or newer" +
+			", use a real phone, or run `apt-get install qemu-user-static`."})
 }

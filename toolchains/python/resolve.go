@@ -218,7 +218,7 @@ func parse(lock []byte) ([]pypi.Wheel, error) {
 			}
 			c := pypi.Wheel{File: path.Base(u.Path), Size: w.Size, SHA256: w.Hashes["sha256"]}
 			if !strings.HasSuffix(c.File, "-any.whl") && !strings.HasSuffix(c.File, "_"+processor+".whl") {
-				return nil, fmt.Errorf("uv: wheel %s does not fit %s", c.File, processor)
+				return nil, fmt.Errorf("uv: wheel %s does not support processor %s", c.File, processor)
 			}
 			if best.File == "" || cmp.Or(better(c.File, best.File), cmp.Compare(c.Size, best.Size)) > 0 {
 				best = c

@@ -39,7 +39,7 @@ func (s *work) programs(ctx context.Context, out string) error {
 		}
 		if p.Copy {
 			if info, err := os.Stat(p.Target); err != nil || !info.Mode().IsRegular() || info.Size() > maxProgram {
-				return fmt.Errorf("%s: not a program of at most %d bytes", p.Target, maxProgram)
+				return fmt.Errorf("%s: missing, not a regular file, or larger than %d bytes", p.Target, maxProgram)
 			}
 			if err := copyFile(p.Target, file, 0o755); err != nil {
 				return err

@@ -211,7 +211,7 @@ func (s Spec) check() error {
 		}
 	}
 	if s.Parts != nil && len(s.Only) == 0 {
-		return fmt.Errorf("%s: the request for parts of an archive lists no files; list the files in only", s.Name)
+		return fmt.Errorf("%s: the request for parts of an archive lists no files; list the files in `only`", s.Name)
 	}
 	switch s.Kind {
 	case KindArchive, KindFile:

@@ -37,7 +37,7 @@ func place(t *testing.T, d transport.Device) {
 	}
 	out, err := transport.Script(t.Context(), d, `mkdir -p `+layout.Runs+` && cd `+layout.Runs+` && pwd`, nil)
 	if err != nil || strings.TrimSpace(out) != p.Folder.Runs() {
-		t.Errorf("%q, %v; want %q", out, err, p.Folder.Runs())
+		t.Errorf("working folder %q, error %v; want %q", out, err, p.Folder.Runs())
 	}
 }
 
@@ -63,16 +63,17 @@ func shell(t *testing.T, d transport.Device) {
 			var out, errOut bytes.Buffer
 			code, err := d.Shell(t.Context(), c.command, transport.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut})
 			if err != nil || code != c.code || out.String() != c.out || errOut.String() != c.errOut {
-				t.Errorf("%d, %v, %.80q, %.80q; want %d, %.80q, %.80q", code, err, out.String(), errOut.String(), c.code, c.out, c.errOut)
+				t.Errorf("exit code %d, error %v, stdout %.80q, stderr %.80q; want %d, %.80q, %.80q", code, err, out.String(),
+					errOut.String(), c.code, c.out, c.errOut)
 			}
 		})
 	}
 	broken := errors.New("broken")
 	if _, err := d.Shell(t.Context(), "echo x", transport.Streams{Stdout: failing{broken}}); !errors.Is(err, broken) || transport.Retryable(err) {
-		t.Errorf("a writer that fails: %v", err)
+		t.Errorf("Shell did not return the error of its writer: %v", err)
 	}
 	if _, err := d.Shell(t.Context(), "cat", transport.Streams{Stdin: failing{broken}}); !errors.Is(err, broken) || transport.Retryable(err) {
-		t.Errorf("a reader that fails: %v", err)
+		t.Errorf("Shell did not return the error of its reader: %v", err)
 	}
 }
 
@@ -130,19 +131,19 @@ func files(t *testing.T, d transport.Device) {
 		}
 	}
 	if _, err := transport.Find(t.Context(), d, dir, "nowhere"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("nothing: %v", err)
+		t.Errorf("Find with a missing file: %v; want fs.ErrNotExist", err)
 	}
 	if _, err := transport.Find(t.Context(), d, dir+"/nowhere", "a"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("nothing in no folder: %v", err)
+		t.Errorf("Find with a missing folder: %v; want fs.ErrNotExist", err)
 	}
 	var b bytes.Buffer
 	last := int64(0)
 	err = transport.Pull(t.Context(), d, dir+"/a/x.bin", &b, func(n int64) { last = n })
 	if err != nil || !bytes.Equal(b.Bytes(), content) || last != int64(len(content)) {
-		t.Errorf("%d bytes of %d, %d reported: %v", b.Len(), len(content), last, err)
+		t.Errorf("pulled %d of %d bytes, reported %d: %v", b.Len(), len(content), last, err)
 	}
 	if err = transport.Pull(t.Context(), d, dir+"/nowhere", io.Discard, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file was pulled: %v", err)
+		t.Errorf("Pull of a missing file: %v; want fs.ErrNotExist", err)
 	}
 }
 

@@ -122,7 +122,7 @@ func DType(name string) uint32 {
 
 func (b *Blob) encode(info qnnctx.Info) ([]byte, error) {
 	if len(b.Graphs) > maxGraphs {
-		return nil, fmt.Errorf("%d graphs: the limit is %d", len(b.Graphs), maxGraphs)
+		return nil, fmt.Errorf("the context has %d graphs, more than the limit of %d", len(b.Graphs), maxGraphs)
 	}
 	le := binary.LittleEndian
 	out := []byte(qnn.SimulatedContext)

@@ -112,7 +112,7 @@ func (p program) compile() error {
 		return err
 	}
 	if m.Architecture != p.architecture || m.Layers != aot.Recipe.Layers {
-		return fmt.Errorf("%s: the model is a %s of %d layers, want %s of %d", p.config, m.Architecture,
+		return fmt.Errorf("%s: the model is %s with %d layers, expected %s with %d layers", p.config, m.Architecture,
 			m.Layers, p.architecture, aot.Recipe.Layers)
 	}
 	arch, err := strconv.ParseUint(strings.TrimPrefix(aot.Machine.Arch, "V"), 10, 32)

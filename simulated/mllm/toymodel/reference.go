@@ -186,7 +186,7 @@ func Tokenize(text string, tokenizer []byte, vocab int) []int {
 // Generate returns at most maxNew tokens that follow a prompt. It stops when the context is full.
 func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
 	if len(prompt) < 2 || len(prompt) > m.Positions {
-		return Result{}, fmt.Errorf("the prompt has %d tokens, the context holds %d", len(prompt)-1, m.Positions)
+		return Result{}, fmt.Errorf("the prompt has %d tokens, but the context holds only %d", len(prompt)-1, m.Positions)
 	}
 	r := Result{PromptTokens: prompt}
 	m.state = make([]uint16, m.Hidden)

@@ -60,7 +60,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	n, err := c.f.r.Read(p[:min(len(p), int(c.left))])
 	c.left -= uint32(n)
 	if err != nil {
-		c.err = fmt.Errorf("inside a chunk: %w", err)
+		c.err = fmt.Errorf("cannot read a chunk: %w", err)
 	}
 	return n, c.err
 }
@@ -69,13 +69,13 @@ func (c *chunks) next() {
 	id, n, err := c.f.head()
 	switch {
 	case err != nil:
-		c.err = fmt.Errorf("inside a file: %w", err)
+		c.err = fmt.Errorf("cannot read the header of a chunk: %w", err)
 	case id == "DATA" && n <= maxChunk:
 		c.left = n
 	case id == "DONE":
 		c.modified, c.err = n, io.EOF
 	default:
-		c.err = fmt.Errorf("want DATA or DONE, got %q of %d bytes", id, n)
+		c.err = fmt.Errorf("expected DATA or DONE, got %q with %d bytes", id, n)
 	}
 }
 

@@ -138,7 +138,7 @@ func (f *files) list(path string) {
 func parseSend(spec string) (path string, mode os.FileMode, err error) {
 	i := strings.LastIndexByte(spec, ',')
 	if i < 0 {
-		return "", 0, fmt.Errorf("%q has no mode", spec)
+		return "", 0, fmt.Errorf("%q: missing file mode", spec)
 	}
 	m, err := strconv.ParseUint(spec[i+1:], 10, 32)
 	if err != nil {

@@ -86,7 +86,7 @@ func (k *link) serve() error {
 			return fmt.Errorf("message %x: the magic is not the complement of the command", h)
 		}
 		if n > maxPayload {
-			return fmt.Errorf("message %x: a payload of %d bytes, at most %d are allowed", h, n, maxPayload)
+			return fmt.Errorf("message %x: a payload of %d bytes exceeds the limit of %d", h, n, maxPayload)
 		}
 		data := make([]byte, n)
 		if _, err := io.ReadFull(r, data); err != nil {

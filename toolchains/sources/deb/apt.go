@@ -127,7 +127,7 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		}
 	}
 	if server == "" {
-		return fmt.Errorf("suite %s: %w; /etc/apt/sources.list and sources.list.d name no server of the distribution",
+		return fmt.Errorf("suite %s: %w; add a server of the distribution to /etc/apt/sources.list",
 			c.Suite, ErrNoPackage)
 	}
 	signed := ""
@@ -269,7 +269,7 @@ func (c *Client) ask(ctx context.Context, a *apt, conf string, want []Package) (
 		}
 		ps[i] = all[at]
 		if w.Version != "" && ps[i].Version != w.Version {
-			return nil, fmt.Errorf("%w: %s in version %s. Available: %s",
+			return nil, fmt.Errorf("%w: %s in version %s. Available version: %s",
 				ErrNoPackage, w.Name, w.Version, ps[i].Version)
 		}
 	}

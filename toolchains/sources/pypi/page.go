@@ -59,7 +59,7 @@ func parseJSON(b []byte, base *url.URL) ([]File, error) {
 		return nil, fmt.Errorf("invalid JSON: %.100s", err)
 	}
 	if major, _, _ := strings.Cut(page.Meta.Version, "."); major != "1" {
-		return nil, fmt.Errorf("unsupported version %.20q, expected 1", page.Meta.Version)
+		return nil, fmt.Errorf("unsupported API version %.20q, expected 1", page.Meta.Version)
 	}
 	if len(page.Files) > maxFiles {
 		return nil, fmt.Errorf("the page has more than %d files", maxFiles)
@@ -110,7 +110,7 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 				}
 			case "meta":
 				if v := attr["content"]; attr["name"] == "pypi:repository-version" && v != "1" && !strings.HasPrefix(v, "1.") {
-					return nil, fmt.Errorf("unsupported version %.20q, expected 1", v)
+					return nil, fmt.Errorf("unsupported API version %.20q, expected 1", v)
 				}
 			case "a":
 				file, ok := place(attr["href"], base)

@@ -69,7 +69,7 @@ var (
 // Check returns an error for invalid names.
 func (w Wheel) Check() error {
 	if !projectRE.MatchString(w.Project) {
-		return fmt.Errorf("invalid name of a Python package %q", w.Project)
+		return fmt.Errorf("invalid Python package name %q", w.Project)
 	}
 	if !versionRE.MatchString(w.Version) {
 		return fmt.Errorf("invalid version %q of a Python package; use the form 1.16.0", w.Version)
@@ -220,7 +220,7 @@ func (c Config) client(f fetch.Client) (fetch.Client, error) {
 		}
 		u, err := url.Parse(proxy)
 		if err != nil {
-			return f, errors.New("the proxy in pip's configuration has no address")
+			return f, errors.New("the proxy address in pip's configuration is invalid")
 		}
 		f.Proxy = http.ProxyURL(u)
 	}
