@@ -48,7 +48,7 @@ func pythonEnv() map[string]string {
 		"HF_HUB_DISABLE_TELEMETRY": "1", "ORT_DISABLE_TELEMETRY": "1"}
 }
 
-// Plan plans one action, like kind exec.
+// Plan plans one action, as kind exec does.
 func (x Python) Plan(p *step.Plan) {
 	used := p.Used("environment")
 	if len(used) == 0 {

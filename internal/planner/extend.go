@@ -41,7 +41,7 @@ func (in *instance) with(values map[addrs.Output][]byte) (*instance, error) {
 	}
 	for _, o := range in.plan.AwaitValues {
 		if _, ok := values[o]; !ok {
-			return nil, fmt.Errorf("%s: missing value of %s", in.at, o)
+			return nil, fmt.Errorf("%s: the value of %s is missing", in.at, o)
 		}
 	}
 	again, diags := in.resolve(values)

@@ -147,7 +147,7 @@ func TestExtendTwice(t *testing.T) {
 		"no files": {at("list.now"), plan.ResolvedInputs{Listing: action.Listing{"src": nil}},
 			"no files in steps/patch/src.dir"},
 		"no values": {later, plan.ResolvedInputs{Listing: listed()},
-			`step.list.later["b"]: missing value of step.exec.probe.outputs.flag`},
+			`step.list.later["b"]: the value of step.exec.probe.outputs.flag is missing`},
 		"nothing": {at("patch.src"), plan.ResolvedInputs{}, "step.patch.src: the pipeline is newer"},
 	} {
 		if _, err := x.ExtendInstance(c.at, c.known); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -195,7 +195,7 @@ func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, er
 	p, e := w.p, w.plan
 	for _, o := range e.AwaitValues {
 		if _, ok := values[o]; !ok {
-			return e, fmt.Errorf("output %s: missing value of %s", e.Name, o)
+			return e, fmt.Errorf("output %s: the value of %s is missing", e.Name, o)
 		}
 	}
 	l, diags := p.laterWith(values)

@@ -68,7 +68,7 @@ func TestResolve(t *testing.T) {
 	wg.Wait()
 	if _, err := x.ExtendInstance(n.At,
 		plan.ResolvedInputs{Values: map[addrs.Output][]byte{version: []byte("1")}}); err == nil ||
-		!strings.Contains(err.Error(), "missing value of step.exec.probe.outputs.info") {
+		!strings.Contains(err.Error(), "the value of step.exec.probe.outputs.info is missing") {
 		t.Errorf("a value is missing: %v", err)
 	}
 	if _, err := x.ExtendInstance(n.At,

@@ -296,7 +296,7 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	case s.Code() == codes.DeadlineExceeded && limit > 0:
 		return nil, false, &execute.TimeoutError{Limit: limit}
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, false, &unrunError{fmt.Errorf("server %s stopped the action at the server's own time limit: %.300s",
+		return nil, false, &unrunError{fmt.Errorf("server %s stopped the action because it exceeded the server's time limit: %.300s",
 			x.c.o.Address, s.Message())}
 	case s.Code() != codes.OK:
 		return nil, false, s.Err()

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Brief prints one line for each build of `hexmage watch`, and the failures of the build.
+// Brief prints, for each build that `hexmage watch` starts, one line and then the failures.
 type Brief struct {
 	w io.Writer
 

@@ -100,7 +100,7 @@ func (t Text) Fill(v Values) (string, error) {
 		}
 		value, ok := v[p.Ref]
 		if !ok {
-			return "", fmt.Errorf("missing value of %s", p.Ref)
+			return "", fmt.Errorf("the value of %s is missing", p.Ref)
 		}
 		b.WriteString(value)
 	}

@@ -77,8 +77,8 @@ CompileFlags:
   CompilationDatabase: ` + Folder + `
 ` + end + "\n"
 
-// Clangd returns a .clangd file that points to the compilation database. It keeps the user's settings in the parameter
-// old.
+// Clangd returns a .clangd file that points to the compilation database. It preserves the user's settings from the
+// existing file old.
 func Clangd(old []byte) ([]byte, error) {
 	b, e := bytes.Index(old, []byte(begin)), bytes.Index(old, []byte(end))
 	switch {

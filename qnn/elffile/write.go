@@ -39,8 +39,8 @@ type image struct {
 // segments is the number of program headers.
 const segments = 5
 
-// Bytes returns the library's file, with section headers for linkers, loaders and readelf. Equal libraries have equal
-// bytes.
+// Bytes encodes the library as an ELF file, with section headers for linkers, loaders and readelf. Equal libraries give
+// identical bytes.
 func (l Library) Bytes() []byte {
 	b := &image{Library: l}
 	strs := &stringTable{data: []byte{0}}

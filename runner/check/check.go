@@ -52,7 +52,7 @@ type Set struct {
 	Warnings []qnn.Finding       `json:"warnings"` // possible problems
 }
 
-// Together does the checks of Files that need no device, and describes the files.
+// Together runs those checks of [Files] that need no device, and describes the files.
 func Together(ctx context.Context, files map[string]push.File, want qnn.Target) (*Set, error) {
 	c, err := examine(ctx, session.Request{Files: files}, want, nil)
 	if err != nil {

@@ -60,7 +60,7 @@ func FaultTable() []Fault {
 			func(f *Faults) *time.Duration { return &f.Refuse }),
 		size("slow", "limit the connection to SIZE per second, in each direction",
 			func(f *Faults) *int64 { return &f.SlowBytesPerSecond }),
-		size("corrupt", "flip one bit of the data from this machine, after SIZE",
+		size("corrupt", "flip one bit in the data from this machine, after it has sent SIZE",
 			func(f *Faults) *int64 { return &f.CorruptByte }),
 		size("disk", "limit /data to SIZE",
 			func(f *Faults) *int64 { return &f.DiskBytes }),

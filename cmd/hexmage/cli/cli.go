@@ -90,7 +90,7 @@ type commands struct {
 	Show     showCmd     `cmd:"" group:"build" takes:"plan,net" help:"Describe a pipeline, module, kind of step, SoC, toolchain or error."`
 
 	Explain  explainCmd  `cmd:"" group:"runs" takes:"plan,force,net" help:"Print why a step will run, and which inputs changed."`
-	Runs     runsCmd     `cmd:"" group:"runs" help:"List the last runs."`
+	Runs     runsCmd     `cmd:"" group:"runs" help:"List recent runs."`
 	Compare  compareCmd  `cmd:"" group:"runs" help:"Compare two runs: inputs, tools, times, metrics, outputs."`
 	Report   reportCmd   `cmd:"" group:"runs" help:"Write an HTML report of a run."`
 	Diagnose diagnoseCmd `cmd:"" group:"runs" help:"Find the failure in a log, and print its cause and remedy."`
@@ -102,7 +102,7 @@ type commands struct {
 	Doctor    doctorCmd    `cmd:"" group:"sdk" takes:"plan,net" profile:"Check only profile NAME, which chooses the steps and SDKs of a pipeline. Examples: simulated, device. Default: $HEXMAGE_PROFILE, else all profiles." help:"List what this machine lacks to run pipelines, and how to get it."`
 
 	Patch    patchCmd    `cmd:"" group:"src" takes:"profile,net" profile:"Use the toolchains of profile NAME. Examples: simulated (simulated SDKs), device (real SDKs). Default: $HEXMAGE_PROFILE, else simulated." help:"Adapt the sources of an op package to an SDK: check, apply, diff."`
-	Makefile makefileCmd `cmd:"" group:"src" help:"Write or compare a Makefile of an op package."`
+	Makefile makefileCmd `cmd:"" group:"src" help:"Write or compare a Makefile for an op package."`
 	Inspect  inspectCmd  `cmd:"" group:"src" help:"Print the content of a library, context binary, model or SDK."`
 	IDE      ideCmd      `cmd:"" group:"src" takes:"plan,net,build" name:"ide" help:"Write clangd and VS Code settings for an op package."`
 	LSP      lspCmd      `cmd:"" group:"src" takes:"profile" name:"lsp" help:"Run a language server for pipeline files in your editor."`

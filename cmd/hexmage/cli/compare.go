@@ -14,8 +14,8 @@ import (
 
 // compareCmd is `hexmage compare A B`.
 type compareCmd struct {
-	A string `arg:"" optional:"" help:"Older run: an id or @N from hexmage runs, or a file from hexmage runs --export. The first four digits of an id suffice. Default: the last run before <b> with the same pipeline and profile."`
-	B string `arg:"" optional:"" default:"@1" help:"Newer run, written like <a>. Default: @1, the newest run."`
+	A string `arg:"" optional:"" help:"Older run: an id or @N from 'hexmage runs', or a file that 'hexmage runs --export' wrote. The first four digits of an id suffice. Default: the last run before <b> with the same pipeline and profile."`
+	B string `arg:"" optional:"" default:"@1" help:"Newer run, in the same forms as <a>. Default: @1, the newest run."`
 }
 
 // Help returns the examples of `hexmage compare --help`.

@@ -38,7 +38,7 @@ func (*compatCmd) Help() string {
     hexmage compat --soc SM8750 --ops    ONNX operations that the NPU of this SoC supports
 
     hexmage compat --rules               all compatibility rules
-    hexmage compat --soc SM8750 push/    whether the files in push/ work together, and on SM8750`
+    hexmage compat --soc SM8750 push/    whether the files in push/ fit together, and run on SM8750`
 }
 
 // Run prints which SoCs, toolchains and releases work together, with reasons.

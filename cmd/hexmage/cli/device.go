@@ -122,7 +122,7 @@ type deviceShellCmd struct {
 
 // Help returns the examples of `hexmage device shell --help`.
 func (*deviceShellCmd) Help() string {
-	return `The device's shell reads a single argument as a command line. If there are more arguments, the first is the
+	return `If you give one argument, the device's shell reads it as a command line. If you give more, the first is the
 command. Write hexmage's flags before the command.
 
 The command runs without a terminal, with separate standard output and standard error. hexmage exits with the exit code
@@ -176,8 +176,8 @@ type deviceConnectCmd struct {
 
 // Help returns the examples of `hexmage device connect --help`.
 func (*deviceConnectCmd) Help() string {
-	return `A device with Android 11 or newer accepts only paired machines. To pair this machine once, run hexmage
-device pair.
+	return `A device with Android 11 or newer accepts only paired machines. To pair this machine once, run
+'hexmage device pair'.
 
 Examples:
 
@@ -258,7 +258,7 @@ type deviceInfoCmd struct {
 // Help returns the examples of `hexmage device info --help`.
 func (*deviceInfoCmd) Help() string {
 	return `The device reports its SoC. hexmage's catalog provides the arch and the VTCM size of this SoC. To list the
-SDK releases for the SoC, run a command such as hexmage compat --soc SM8750.
+SDK releases for the SoC, run a command such as 'hexmage compat --soc SM8750'.
 
 Examples:
 

@@ -41,7 +41,7 @@ Examples:
 
     hexmage device push model.mllm /data/local/tmp/qwen3/model.mllm        copy a file
     hexmage device push out/qwen3-aot-v79 /data/local/tmp/                 copy a folder into /data/local/tmp
-    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent   copy two files, and print the number of sent bytes`
+    hexmage device push a.bin b.bin /data/local/tmp/x/ --json | jq .sent   copy two files, and print the number of bytes sent`
 }
 
 // Run copies files to a device.

@@ -22,16 +22,16 @@ import (
 
 // diagnoseCmd is `hexmage diagnose FILE|-`.
 type diagnoseCmd struct {
-	File string `arg:"" help:"Log of a tool, such as hexmage run, logcat or a compiler. Write - for standard input."`
+	File string `arg:"" help:"Log of a tool, such as 'hexmage run', logcat or a compiler. Write - for standard input."`
 }
 
 // Help returns the examples of `hexmage diagnose --help`.
 func (*diagnoseCmd) Help() string {
 	return `Searches the log for known failures. For each failure, prints the cause, the remedy, the line in the
-log, and the meaning of error codes. The first failure is the likely cause of the others. Also counts harmless lines
-that look like errors.
+log, and the meaning of error codes. The first failure is the likely cause of the others. At the end, prints how many
+lines look like errors but are harmless.
 
-When a step fails, hexmage run prints the same diagnosis. docs/diagnosis.md lists the known failures. To describe
+When a step fails, 'hexmage run' prints the same diagnosis. docs/diagnosis.md lists the known failures. To describe
 failures of your own, add files such as diagnosis/own.hcl to the workspace.
 
 Exits with 1 if the log contains a failure, else with 0.

@@ -24,7 +24,7 @@ import (
 type explainCmd struct {
 	Pipeline string `arg:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/."`
 	Step     string `arg:"" optional:"" help:"Explain only this step. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. KIND.NAME[\"KEY\"] is one instance of a step with for_each. Default: all steps."`
-	Action   string `arg:"" optional:"" help:"Explain only this action of the step. hexmage plan -v prints the names of actions. Default: all actions."`
+	Action   string `arg:"" optional:"" help:"Explain only this action of the step. 'hexmage plan -v' prints the names of actions. Default: all actions."`
 }
 
 // Help returns the examples of `hexmage explain --help`.

@@ -17,7 +17,7 @@ type globalFlags struct {
 	JSON      bool              `name:"json" help:"Print JSON, one value per line."`
 	Color     string            `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Color the output. WHEN is auto, always or never. Default: auto."`
 	Profile   string            `of:"plan" placeholder:"NAME" help:"Use profile NAME, which chooses the steps and SDKs of a pipeline. Examples: simulated, device. Default: $HEXMAGE_PROFILE, else the pipeline's default profile."`
-	SoC       []string          `of:"plan" name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC instead of the pipeline's SoCs. Example: SM8650. +SM8650 adds the SoC to the pipeline's SoCs. May be repeated."`
+	SoC       []string          `of:"plan" name:"soc" sep:"," placeholder:"NAME" help:"Use this SoC instead of the pipeline's SoCs. Example: SM8650. +SM8650 adds the SoC to the pipeline's SoCs. May be repeated."`
 	Toolchain []string          `of:"plan" placeholder:"NAME@VERSION" help:"Use this release of a toolchain instead of the pipeline's release. Example: qairt@2.42.0.251225. May be repeated."`
 	Set       map[string]string `of:"plan" name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. Example: prompt=Hello. May be repeated."`
 	Force     stepsFlag         `of:"force" placeholder:"STEP" help:"Ignore all cached results. --force=STEP ignores only the results of STEP, and may be repeated."`
@@ -72,7 +72,7 @@ type runFlags struct {
 	Pipeline  string    `arg:"" optional:"" help:"Pipeline: the name of a file in pipelines/ (without .hcl) or of a folder in pipelines/. Default: list all pipelines."`
 	Steps     []string  `arg:"" optional:"" help:"Run only these steps and their dependencies. Write a step as KIND.NAME, and a step of a module as module.MODULE.KIND.NAME. Default: all steps."`
 	KeepGoing bool      `short:"k" help:"Continue with independent steps after a failure."`
-	Out       string    `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: the folder out, which must not be a symlink."`
+	Out       string    `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: out/, which must not be a symlink."`
 	Verify    stepsFlag `placeholder:"STEP" help:"Run all actions again, and compare their outputs with the cached outputs. Cached results do not change. --verify=STEP runs only the actions of STEP again, and may be repeated."`
 	Serial    string    `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial from 'hexmage device list', a name from devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names."`
 	JUnit     string    `name:"junit" placeholder:"FILE" help:"Write the results of actions and checks to FILE as JUnit XML for CI services."`

@@ -35,7 +35,7 @@ var templates embed.FS
 
 // initCmd is `hexmage init [DIR]`.
 type initCmd struct {
-	In       string   `arg:"" optional:"" name:"dir" help:"Folder of the workspace, which contains the folder pipelines/. Default: the workspace of the working directory, else the working directory."`
+	In       string   `arg:"" optional:"" name:"dir" help:"Folder of the workspace, which contains the folder pipelines/. Default: the workspace that contains the working directory, or else the working directory itself."`
 	Op       string   `placeholder:"OP" help:"Write a pipeline for an op package. OP is the folder of the op package, or the name of a new op."`
 	Model    string   `placeholder:"PATH" help:"Write a pipeline for a model. PATH is a Hugging Face folder, a GGUF file or an ONNX file."`
 	SDK      []string `name:"sdk" placeholder:"DIR" help:"Use the QAIRT, Hexagon SDK or NDK in DIR. Can be combined with --op. May be repeated."`

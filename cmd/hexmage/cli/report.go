@@ -13,9 +13,9 @@ import (
 
 // reportCmd is `hexmage report [RUN]`.
 type reportCmd struct {
-	Which    string `arg:"" optional:"" name:"run" default:"@1" help:"Run: an id or @N from hexmage runs, or a file from hexmage runs --export. The first four digits of an id suffice. Default: @1, the newest run."`
+	Which    string `arg:"" optional:"" name:"run" default:"@1" help:"Run: an id or @N from 'hexmage runs', or a file that 'hexmage runs --export' wrote. The first four digits of an id suffice. Default: @1, the newest run."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the report to FILE, or to standard output if FILE is -. Default: report.html."`
-	Baseline string `placeholder:"RUN" help:"Compare the metrics with the metrics of this run, written like <run>. Default: the last earlier run that has metrics and the same pipeline and profile."`
+	Baseline string `placeholder:"RUN" help:"Compare the metrics with those of RUN, which takes the same forms as <run>. Default: the last earlier run of the same pipeline and profile that has metrics."`
 }
 
 // Help returns the examples of `hexmage report --help`.
@@ -26,7 +26,7 @@ step took. The report also shows metrics, tables, checks and versions of tools.
 Examples:
 
     hexmage report                           the newest run, in report.html
-    hexmage report @2 -o before.html         the second newest run, in before.html
+    hexmage report @2 -o before.html         the second-newest run, in before.html
 
     hexmage report 3f9a --baseline 77c1      run 3f9a, and its metrics compared with run 77c1
     hexmage report theirs.json -o - | less   an exported run from another machine, on standard output`

@@ -23,12 +23,12 @@ import (
 type runsCmd struct {
 	Pipeline string `arg:"" optional:"" help:"List only runs of this pipeline. Default: runs of all pipelines."`
 	Number   int    `short:"n" default:"20" placeholder:"N" help:"List at most N runs. 0 lists all runs. Default: 20."`
-	Export   string `placeholder:"RUN" help:"Print this run as JSON, for hexmage compare and hexmage report on another machine. RUN is @N or an id from the list. The first four digits of an id suffice."`
+	Export   string `placeholder:"RUN" help:"Print this run as JSON, for 'hexmage compare' and 'hexmage report' on another machine. RUN is @N or an id from the list. The first four digits of an id suffice."`
 }
 
 // Help returns the examples of `hexmage runs --help`.
 func (*runsCmd) Help() string {
-	return `The list omits runs that found everything up to date. @1 is the newest run, and @2 is the second newest run.
+	return `The list omits runs that found everything up to date. @1 is the newest run, and @2 is the second-newest run.
 
 Examples:
 

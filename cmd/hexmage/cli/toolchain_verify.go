@@ -58,7 +58,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	if dir, ok := a.folder(d, c.What); ok {
 		checks, err = c.folder(d, dir, &v)
 	} else if c.As != "" {
-		err = usageError("--as is for folders, but %q is not a folder", c.What)
+		err = usageError("%q is not a folder, and --as describes only folders; remove --as", c.What)
 	} else {
 		checks, err = c.stored(ctx, a, d, &v)
 	}

@@ -33,7 +33,7 @@ type watchCmd struct {
 	OnDevice  bool     `name:"run" help:"Also run the steps that need a device. Default: skip these steps."`
 	Serial    string   `short:"s" placeholder:"SERIAL" help:"Use this device. SERIAL is a serial from 'hexmage device list', a name from devices.hcl, HOST:PORT, or ssh://USER@HOST for a Linux board. Default: the device that the pipeline names. Needs --run."`
 	KeepGoing bool     `short:"k" help:"Continue with independent steps after a failure."`
-	Out       string   `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: the folder out, which must not be a symlink."`
+	Out       string   `placeholder:"DIR" help:"Write outputs to DIR/<pipeline>. DIR may be a symlink. Default: out/, which must not be a symlink."`
 	Poll      bool     `help:"Check files for changes at regular intervals. Some network file systems need this flag, because they report no changes."`
 }
 

@@ -13,7 +13,7 @@ import (
 // Worker cannot run commands, because this system is not Linux.
 type Worker struct{}
 
-// Start returns an error.
+// Start always returns an error, because workers need Linux.
 func Start(string, string, *os.File) (*Worker, error) {
 	return nil, errors.New("actions run only on Linux; on Windows, use WSL")
 }

@@ -106,7 +106,7 @@ func (s *Blobs) corrupt(d digest.Digest, f *os.File) error {
 	if err := s.quarantine(d, f); err != nil {
 		return err
 	}
-	return fmt.Errorf("blob %s: %w; hexmage moved the blob to damaged/ (%w)", d, store.ErrCorrupt, store.ErrNotFound)
+	return fmt.Errorf("blob %s: %w; hexmage moved it to damaged/, so it is %w", d, store.ErrCorrupt, store.ErrNotFound)
 }
 
 // quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has

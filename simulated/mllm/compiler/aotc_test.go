@@ -57,7 +57,7 @@ func TestKnows(t *testing.T) {
 	}{
 		"known":         {"open_socs=57,69;\x00open_device_options=0,1,2;", "HtpSignedPd", ""},
 		"says nothing":  {"", "HtpSignedPd", ""},
-		"SoC":           {"open_socs=57;", "", "SoC model (SnapdragonModel) is unknown: SM8750 is 69"},
+		"SoC":           {"open_socs=57;", "", "SoC model (SnapdragonModel) is unknown (SM8750, soc_model 69)"},
 		"signed domain": {"open_socs=69;\x00open_device_options=0,1;", "HtpSignedPd", "Unsupported config option 2"},
 		"unsigned":      {"open_socs=69;\x00open_device_options=0,1;", "", ""},
 	} {

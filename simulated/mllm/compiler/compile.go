@@ -185,7 +185,7 @@ func (p program) library() ([]byte, error) {
 func knows(library []byte, m aotconfig.Machine, soc int) error {
 	const signedPD = "2" // QNN's number of the option for a signed protection domain
 	if !listed(library, "open_socs=", strconv.Itoa(soc)) {
-		return fmt.Errorf("make the device: Dsp startup: SoC model (SnapdragonModel) is unknown: %s is %d",
+		return fmt.Errorf("make the device: Dsp startup: SoC model (SnapdragonModel) is unknown (%s, soc_model %d)",
 			m.Chipset, soc)
 	}
 	if m.Signed() && !listed(library, "open_device_options=", signedPD) {

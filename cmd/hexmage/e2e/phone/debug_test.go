@@ -106,7 +106,7 @@ func debugsNot(t *testing.T, w *World) {
 		Wants(t, w.Run(t, append([]string{"device", "debug", Simulated, Pipeline}, strings.Fields(c.args)...)...),
 			ExitUsage, c.says)
 	}
-	Wants(t, w.Run(t, "device", "debug", "sdk-matrix"), ExitUsage, "has no step of kind run in this profile")
+	Wants(t, w.Run(t, "device", "debug", "sdk-matrix"), ExitUsage, "lacks a `run` step in this profile")
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
 	Wants(t, w.Run(t, "device", "debug", Simulated, Pipeline), ExitUsage,

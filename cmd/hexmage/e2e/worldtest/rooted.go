@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rooted is an argument of the test binary, which then runs a command in another root. The next arguments are the
+// Rooted is the argument that makes the test binary run a command in another root. The arguments after it are the
 // root's kind and folder.
 const Rooted = "-rooted"
 
