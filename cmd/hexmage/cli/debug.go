@@ -127,8 +127,8 @@ func (s *debugging) choose() error {
 	case len(found) == 0 && s.c.Step != "":
 		return usageError("%s is not a step of kind run; `hexmage show %s` lists the steps", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return usageError("pipeline %s lacks a `run` step in this profile; add one, or choose another profile with --profile",
-			s.c.Pipeline)
+		return usageError("pipeline %s lacks a `run` step in this profile; add one, or choose another profile with "+
+			"--profile", s.c.Pipeline)
 	case len(found) > 1:
 		return usageError("pipeline %s has several run steps; choose one of %s",
 			s.c.Pipeline, strings.Join(names, ", "))
