@@ -235,7 +235,8 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 			"Select one with --profile. Available profiles: %s.", p.cfg.Name, strings.Join(names, ", "))
 	case len(names) == 0:
 		return markOptions(errorf(hcl.Range{}, "Unknown profile", "Pipeline %s has no profiles, "+
-			"but --profile or HEXMAGE_PROFILE selects profile %q. Remove the flag or unset the variable.", p.cfg.Name, p.o.Profile), true)
+			"but --profile or HEXMAGE_PROFILE selects profile %q. Remove the flag or unset the variable.",
+			p.cfg.Name, p.o.Profile), true)
 	}
 	advice := "Available profiles: " + strings.Join(names, ", ") + "."
 	if near := suggest.Name(p.o.Profile, names); near != "" {

@@ -296,8 +296,8 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	case s.Code() == codes.DeadlineExceeded && limit > 0:
 		return nil, false, &execute.TimeoutError{Limit: limit}
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, false, &unrunError{fmt.Errorf("server %s stopped the action because it exceeded the server's time limit: %.300s",
-			x.c.o.Address, s.Message())}
+		return nil, false, &unrunError{fmt.Errorf("server %s stopped the action because it exceeded the server's "+
+			"time limit: %.300s", x.c.o.Address, s.Message())}
 	case s.Code() != codes.OK:
 		return nil, false, s.Err()
 	case got.GetResult() == nil:
