@@ -83,10 +83,10 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 }
 
 type verifier struct {
-	s      *survey
-	o      VerifyOptions
-	total  int64
-	done   atomic.Int64
+	s     *survey
+	o     VerifyOptions
+	total int64
+	done  atomic.Int64
 
 	mu     sync.Mutex
 	hashed map[fileID]digest.Digest // digest function: that of the file's name

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/simulated/phone"
