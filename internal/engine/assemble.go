@@ -88,13 +88,6 @@ func lazily[K comparable](mu *sync.Mutex, m map[K]lazyEntry, key K, f lazyEntry)
 	return m[key]
 }
 
-func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles,
-	workspace string) *assembler {
-	return &assembler{g: g, fn: fn, blobs: files, hasher: hasher, files: files, workspace: workspace,
-		hosts: map[string]lazyEntry{}, artifacts: map[addrs.Output]lazyEntry{},
-		folders: map[digest.Digest]*merkle.Dir{}}
-}
-
 // root merges inputs into the tree of an exec root. It also returns each input, and the literal contents among them,
 // which are not in the store yet.
 func (a *assembler) root(ctx context.Context, n *instance,
