@@ -146,6 +146,12 @@ func absolute(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
+// below returns the slash path of a path in a folder, and whether the path is there.
+func below(dir, at string) (string, bool) {
+	rel, err := filepath.Rel(dir, at)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
 // prefix starts the names of hexmage's variables: variables, HEXMAGE_VAR_NAME, and those that hexmage sets for its
 // children.
 const prefix = "HEXMAGE_"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
@@ -190,7 +188,7 @@ func (a *app) locate(ctx context.Context, p *planned) (_ []located, ok bool, err
 		return nil, false, err
 	}
 	instances := toolchainInstances(p.Plan)
-	o.Sink, o.Roots, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), ""
+	o.Sink, o.Roots, o.State = sinks{}, rootsOf(instances), ""
 	p.extend(&o)
 	res, err := engine.Run(ctx, p.Plan, o)
 	if ctx.Err() != nil {
