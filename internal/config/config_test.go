@@ -1,7 +1,9 @@
 package config_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,12 +116,11 @@ func TestFormatFiles(t *testing.T) {
 		return path
 	}
 	ugly := write("pipelines/ugly.hcl", "step \"exec\" \"a\" {\r\n argv=[\"x\"]\r\n     when = true\r\n}\r\n\r\n")
-	write("pipelines/fine.hcl", "locals {\n  a = 1\n}\n")
-	write("pipelines/.git/x.hcl", "a=1")
-	write("pipelines/notes.txt", "a=1")
+	fine := write("pipelines/fine.hcl", "locals {\n  a = 1\n}\n")
 	broken := write("pipelines/broken.hcl", "locals {")
+	all := []string{broken, fine, ugly}
 
-	changed, diags, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, true)
+	changed, diags, err := config.FormatFiles(all, true)
 	if err != nil || len(changed) != 1 || changed[0] != ugly || !diags.HasErrors() ||
 		diags[0].Subject.Filename != broken {
 		t.Fatalf("check: %v, %v, %v", changed, diags, err)
@@ -127,7 +128,7 @@ func TestFormatFiles(t *testing.T) {
 	if got, _ := os.ReadFile(ugly); !strings.Contains(string(got), "argv=") {
 		t.Error("check changed a file")
 	}
-	if _, _, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, false); err != nil {
+	if _, _, err := config.FormatFiles(all, false); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := os.ReadFile(ugly)
@@ -142,7 +143,7 @@ func TestFormatFiles(t *testing.T) {
 		t.Errorf("formatting again changes %v, %v", changed, err)
 	}
 	_, _, err = config.FormatFiles([]string{filepath.Join(dir, "nope")}, true)
-	if err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

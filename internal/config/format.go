@@ -2,14 +2,9 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -32,15 +27,10 @@ func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 	return out, nil
 }
 
-// FormatFiles formats the named files, and all *.hcl files below the named folders. It returns the sorted names of the
-// files that were not in canonical layout. If check is true, it changes no file. Otherwise it replaces each file
-// atomically.
+// FormatFiles formats the named files. It returns the names of the files that were not in canonical layout. If check is
+// true, it changes no file. Otherwise it replaces each file atomically.
 func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagnostics, err error) {
-	files, err := formatted(names)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range files {
+	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
 			return changed, diags, fmt.Errorf("format: %w", err)
@@ -67,28 +57,4 @@ func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagno
 		}
 	}
 	return changed, diags, nil
-}
-
-func formatted(names []string) ([]string, error) {
-	seen := make(map[string]bool)
-	for _, name := range names {
-		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
-				return filepath.SkipDir
-			case d.Type().IsRegular() && (path == name || strings.HasSuffix(path, ".hcl")):
-				seen[path] = true
-			}
-			return nil
-		})
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("format: %s does not exist", name)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("format: %w", err)
-		}
-	}
-	return slices.Sorted(maps.Keys(seen)), nil
 }

@@ -88,19 +88,12 @@ func lazily[K comparable](mu *sync.Mutex, m map[K]lazyEntry, key K, f lazyEntry)
 	return m[key]
 }
 
-func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles,
-	workspace string) *assembler {
-	return &assembler{g: g, fn: fn, blobs: files, hasher: hasher, files: files, workspace: workspace,
-		hosts: map[string]lazyEntry{}, artifacts: map[addrs.Output]lazyEntry{},
-		folders: map[digest.Digest]*merkle.Dir{}}
-}
-
 // root merges inputs into the tree of an exec root. It also returns each input, and the literal contents among them,
 // which are not in the store yet.
 func (a *assembler) root(ctx context.Context, n *instance,
 	inputs []action.Input) (*merkle.Dir, []merkle.Entry, map[digest.Digest][]byte, error) {
 	root, entries := &merkle.Dir{}, make([]merkle.Entry, len(inputs))
-	literals := literalsOf(inputs)
+	literals := map[digest.Digest][]byte{}
 	a.readHosts(ctx, inputs)
 	for i, in := range inputs {
 		e, err := a.entry(ctx, n, in, literals)
@@ -134,14 +127,6 @@ func (a *assembler) readHosts(ctx context.Context, inputs []action.Input) {
 	_ = g.Wait() // the functions return no error
 }
 
-// literalsOf returns an empty map that collects the literal contents among inputs, nil if no input has any.
-func literalsOf(inputs []action.Input) map[digest.Digest][]byte {
-	if slices.ContainsFunc(inputs, func(in action.Input) bool { return in.Content != nil }) {
-		return map[digest.Digest][]byte{}
-	}
-	return nil
-}
-
 // entry returns the Merkle entry of an input.
 func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 	literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
@@ -154,7 +139,7 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 		e, err = a.host(ctx, *in.Host)
 	case in.Spec != nil:
 		ok := false
-		if u := n.named(in.Spec.Spec); u != nil {
+		if u := n.byName[in.Spec.Spec]; u != nil {
 			e, ok = u.out[in.Spec.Path]
 		}
 		if !ok {
@@ -171,7 +156,7 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 	if e.Dir == nil {
 		return e, fmt.Errorf("cannot take %s from an output that is a file; use an output that is a folder", in.Sub)
 	}
-	sub, err := a.sub(ctx, e.Dir, in.Sub)
+	_, sub, err := a.locate(ctx, e.Dir, in.Sub)
 	if errors.Is(err, merkle.ErrNotExist) {
 		what := "the tree"
 		switch {
@@ -188,14 +173,8 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
 // maxLinks is the largest number of symlinks in a path.
 const maxLinks = 40
 
-// sub returns the entry at p in the tree. It follows symlinks, because an input that names one file of a tree needs the
-// file.
-func (a *assembler) sub(ctx context.Context, d *merkle.Dir, p string) (merkle.Entry, error) {
-	_, e, err := a.locate(ctx, d, p)
-	return e, err
-}
-
-// locate is sub that also returns the path in d after following symlinks.
+// locate returns the entry at p in the tree. It follows symlinks, because an input that names one file of a tree needs
+// the file. It also returns the path in d after following symlinks.
 func (a *assembler) locate(ctx context.Context, d *merkle.Dir, p string) (string, merkle.Entry, error) {
 	p = path.Clean(p)
 follow:
@@ -263,7 +242,7 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 	if !ok {
 		return merkle.Entry{}, fmt.Errorf("output %s does not exist", o)
 	}
-	literals := literalsOf(art.Parts)
+	literals := map[digest.Digest][]byte{}
 	if len(art.Parts) == 1 && art.Parts[0].Path == "" {
 		e, err := a.entry(ctx, n, art.Parts[0], literals)
 		if err == nil && art.Class == action.Tree && e.Dir == nil {

@@ -169,8 +169,10 @@ func (w *worker) flush(ctx context.Context, executed int) error {
 
 // newWorker returns the shared state of the workers of a graph.
 func newWorker(g *graph, o Options, pipeline string) *worker {
-	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o,
-		last: newLastRuns(o, pipeline), printed: atomicfile.TempName("printed")}
+	a := &assembler{g: g, fn: o.Fn, blobs: o.Blobs, hasher: o.Hasher, files: o.Blobs, workspace: o.Workspace,
+		hosts: map[string]lazyEntry{}, artifacts: map[addrs.Output]lazyEntry{},
+		folders: map[digest.Digest]*merkle.Dir{}}
+	w := &worker{assembler: a, o: o, last: newLastRuns(o, pipeline), printed: atomicfile.TempName("printed")}
 	w.values = func() (secret.Values, error) { return nil, nil }
 	if o.Secrets != nil {
 		w.values = sync.OnceValues(o.Secrets)

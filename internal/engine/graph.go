@@ -33,8 +33,7 @@ type instance struct {
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
-	single   [1]*unit         // the specs of an instance with one
-	byName   map[string]*unit // the specs of an instance with many; see named
+	byName   map[string]*unit // specs
 	outputs  map[string]action.Artifact
 	waiters  []*unit
 	after    []*unit // gates of its actions
@@ -119,47 +118,16 @@ func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 // resolve sets the specs and outputs of an instance. It returns the units that waited for the instance, and the new
 // ones.
 func (g *graph) resolve(n *instance, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
-	n.resolved, n.outputs, n.specs = true, outs, n.single[:0]
-	if len(specs) > 1 {
-		n.specs = make([]*unit, 0, len(specs))
-	}
+	n.resolved, n.outputs, n.byName = true, outs, make(map[string]*unit, len(specs))
 	for i := range specs {
-		if n.named(specs[i].Name) != nil {
-			return nil, fmt.Errorf("%s plans two actions named %q", n.plan.At, specs[i].Name)
+		name := specs[i].Name
+		if n.byName[name] != nil {
+			return nil, fmt.Errorf("%s plans two actions named %q", n.plan.At, name)
 		}
-		n.add(g.newUnit(n, &specs[i]))
+		n.byName[name] = g.newUnit(n, &specs[i])
+		n.specs = append(n.specs, n.byName[name])
 	}
 	return n.specs, nil
-}
-
-// manyUnits is the number of units from which an instance finds them by a map.
-const manyUnits = 8
-
-// add adds a unit with a Spec to the instance.
-func (n *instance) add(u *unit) {
-	n.specs = append(n.specs, u)
-	switch {
-	case n.byName != nil:
-		n.byName[u.spec.Name] = u
-	case len(n.specs) > manyUnits:
-		n.byName = make(map[string]*unit, cap(n.specs))
-		for _, u := range n.specs {
-			n.byName[u.spec.Name] = u
-		}
-	}
-}
-
-// named returns the unit of the Spec with the name, or nil.
-func (n *instance) named(name string) *unit {
-	if n.byName != nil {
-		return n.byName[name]
-	}
-	for _, u := range n.specs {
-		if u.spec.Name == name {
-			return u
-		}
-	}
-	return nil
 }
 
 // gates makes the actions of instances wait for the instances before them, and returns the gates. Through a gate,
@@ -273,7 +241,7 @@ func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f fun
 	for _, in := range inputs {
 		switch {
 		case in.Spec != nil:
-			b := n.named(in.Spec.Spec)
+			b := n.byName[in.Spec.Spec]
 			if b == nil {
 				return fmt.Errorf("%s: the step has no action %q", n.plan.At, in.Spec.Spec)
 			}

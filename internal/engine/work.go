@@ -419,15 +419,7 @@ func (w *worker) allValues(ctx context.Context, of []addrs.Output) (map[addrs.Ou
 
 // list returns the slash paths of all files in the folder, sorted.
 func (w *worker) list(ctx context.Context, d *merkle.Dir) ([]string, error) {
-	root := &merkle.Dir{}
-	if err := root.Merge(ctx, w.blobs, "", d); err != nil {
-		return nil, err
-	}
-	at, blobs := root.Encode(w.fn)
-	if err := w.keep(ctx, blobs); err != nil {
-		return nil, err
-	}
-	whole, err := merkle.Load(ctx, w.blobs, at)
+	whole, err := w.load(ctx, d)
 	if err != nil {
 		return nil, err
 	}

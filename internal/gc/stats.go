@@ -2,7 +2,6 @@ package gc
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -100,9 +99,6 @@ func Find(root, text string) ([]Found, error) {
 	rest, sizeText, sized := strings.Cut(rest, "/")
 	size, err := strconv.ParseInt(sizeText, 10, 64)
 	if sized && err != nil {
-		return nil, fmt.Errorf("%q: %w", text, ErrDigest)
-	}
-	if b, err := hex.DecodeString(rest); err != nil || len(b) != 32 || strings.ToLower(rest) != rest {
 		return nil, fmt.Errorf("%q: %w", text, ErrDigest)
 	}
 	var found []Found

@@ -63,9 +63,8 @@ type folder struct {
 // unpacked is a tree below trees/.
 type unpacked struct {
 	*item
-	name     digest.Digest // without size
-	complete bool          // its marker exists
-	holds    int           // output folders with this tree
+	complete bool // its marker exists
+	holds    int  // output folders with this tree
 }
 
 // readSurvey reads the cache folder. It may miss concurrent changes.
@@ -110,7 +109,7 @@ func (s *survey) add(at layout.Item) error {
 			b.used = it.used
 		}
 	case layout.Trees:
-		u := &unpacked{item: it, name: at.Digest}
+		u := &unpacked{item: it}
 		// The marker has the time of unpacking: the tree's files have the fixed time of blobs.
 		if st, err := os.Lstat(s.root.TreeMarker(u.name)); err == nil {
 			u.complete = true
@@ -230,13 +229,6 @@ func (s *survey) blob(d digest.Digest) (*blob, error) {
 	return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 }
 
-// action returns the blob of the result's Action, or nil.
-func (s *survey) action(r *result) *blob {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.blobs[r.name]
-}
-
 // link finds the items that each result needs. A result that lacks one is bad: a lookup would be a cache miss.
 func (s *survey) link() {
 	for _, r := range s.results {
@@ -260,7 +252,7 @@ func (s *survey) link() {
 			continue
 		}
 		// Action and Command stay, so that `explain` can compare the key.
-		if a := s.action(r); a != nil {
+		if a := s.blobs[r.name]; a != nil {
 			r.blobs = append(r.blobs, a)
 			if c := s.command(a); c != nil {
 				r.blobs = append(r.blobs, c)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -17,8 +16,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
-	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -69,11 +66,6 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 		return Verified{}, err
 	}
 	v := &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}}
-	if o.Repair {
-		if v.repair, err = disk.NewBlobs(root); err != nil {
-			return Verified{}, err
-		}
-	}
 	l := newLedger()
 	s.items(func(it *item) {
 		if it.kind == layout.Blobs || it.kind == layout.Executables || it.kind == layout.Trees {
@@ -91,11 +83,10 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 }
 
 type verifier struct {
-	s      *survey
-	o      VerifyOptions
-	repair *disk.Blobs // nil: no repair
-	total  int64
-	done   atomic.Int64
+	s     *survey
+	o     VerifyOptions
+	total int64
+	done  atomic.Int64
 
 	mu     sync.Mutex
 	hashed map[fileID]digest.Digest // digest function: that of the file's name
@@ -125,11 +116,12 @@ func (v *verifier) blobs(ctx context.Context) error {
 		if is.Unsized() == it.name {
 			return nil
 		}
-		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("the content has the digest %s", is)}
-		if it.kind == layout.Blobs {
-			return v.add(p, func() (string, error) { return v.blobAway(ctx, it) })
+		prefix := ""
+		if it.kind == layout.Executables {
+			prefix = "exec-"
 		}
-		return v.add(p, func() (string, error) { return v.away(it, "exec-") })
+		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("the content has the digest %s", is)}
+		return v.add(p, func() (string, error) { return v.away(it, prefix) })
 	})
 }
 
@@ -251,30 +243,6 @@ func (v *verifier) add(p Problem, repair func() (string, error)) error {
 	defer v.mu.Unlock()
 	v.found.Problems = append(v.found.Problems, p)
 	return err
-}
-
-// blobAway reads a blob through the store, which quarantines a corrupt blob together with its executable copy. The
-// caller holds the cache alone.
-func (v *verifier) blobAway(ctx context.Context, it *item) (string, error) {
-	st, err := os.Lstat(it.path)
-	if err != nil {
-		return "", err
-	}
-	err = readAll(ctx, v.repair, it.name.Sized(st.Size()))
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
-		return "moved to damaged/", nil
-	}
-	return "", err
-}
-
-// readAll reads a blob to its end.
-func readAll(ctx context.Context, blobs store.Blobs, d digest.Digest) error {
-	rc, err := blobs.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, rc)
-	return errors.Join(err, rc.Close())
 }
 
 // away quarantines a file.

@@ -218,18 +218,12 @@ func (d *Dir) merge(ctx context.Context, blobs store.Blobs, at string, sub *Dir)
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(sub.Files)) {
-		if err := d.put(ctx, blobs, at, name, Entry{File: sub.Files[name]}); err != nil {
-			return err
+	for _, name := range sub.names() {
+		e, _ := sub.entry(name)
+		if e.Dir != nil {
+			e.Dir = e.Dir.Clone()
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(sub.Symlinks)) {
-		if err := d.put(ctx, blobs, at, name, Entry{Symlink: sub.Symlinks[name]}); err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(sub.Dirs)) {
-		if err := d.put(ctx, blobs, at, name, Entry{Dir: sub.Dirs[name].Clone()}); err != nil {
+		if err := d.put(ctx, blobs, at, name, e); err != nil {
 			return err
 		}
 	}

@@ -156,7 +156,9 @@ func newPlanner(o Options) *planner {
 	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...),
 		budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
 		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool),
-		places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
+		places: make(map[string]string), said: make(map[saying]bool),
+		extender: &Resolver{instances: make(map[addrs.Instance]*instance), outputs: make(map[string]*waitingOutput),
+			checks: make(map[string]*checkIn)}}
 	p.functions = lang.Functions(p.files)
 	return p
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
@@ -495,13 +494,4 @@ func attribute(body hcl.Body, name string) *hcl.Attribute {
 	}
 	c, _, _ := body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: name}}})
 	return c.Attributes[name]
-}
-
-func outputClass(os []step.DeclaredOutput, name string) action.Class {
-	for _, o := range os {
-		if o.Name == name {
-			return o.Class
-		}
-	}
-	return 0
 }

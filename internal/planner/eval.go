@@ -391,7 +391,7 @@ func (l *later) again(of *object, was cty.Value) bool {
 	if l.dummy && lang.IsSensitive(was) {
 		return true
 	}
-	return len(l.filled) > 0 && l.p.awaitsStep(of)
+	return len(l.filled) > 0 && l.p.dynamic(of.scope, of.refs, nil) != nil
 }
 
 // value returns the value of an expression. With dummies it returns no value for an expression that does more with a

@@ -19,14 +19,6 @@ type Resolver struct {
 	checks    map[string]*checkIn
 }
 
-func newExtender() *Resolver {
-	return &Resolver{
-		instances: make(map[addrs.Instance]*instance),
-		outputs:   make(map[string]*waitingOutput),
-		checks:    make(map[string]*checkIn),
-	}
-}
-
 // waitingOutput is an output whose literal depends on values.
 type waitingOutput struct {
 	*placed

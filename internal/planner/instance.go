@@ -21,7 +21,11 @@ import (
 // class returns the class of an output, 0 if it does not exist.
 func (p *planner) class(o addrs.Output) action.Class {
 	if in := p.instance(o.Instance); in != nil {
-		return outputClass(in.outputs, o.Name)
+		for _, own := range in.outputs {
+			if own.Name == o.Name {
+				return own.Class
+			}
+		}
 	}
 	return 0
 }

@@ -97,11 +97,6 @@ func (p *planner) leadsTo(m *module, r lang.Ref) (all []*object) {
 	return all
 }
 
-// awaitsStep reports whether an object refers to a step, directly or through other objects.
-func (p *planner) awaitsStep(o *object) bool {
-	return p.dynamic(o.scope, o.refs, nil) != nil
-}
-
 // checkAbsent checks the arguments of steps that have no instance at all: literal values must have the right type
 // there, too.
 func (p *planner) checkAbsent() hcl.Diagnostics {

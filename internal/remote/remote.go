@@ -137,13 +137,13 @@ type Client struct {
 	conn    *grpc.ClientConn
 	headers *headers // nil: none
 
-	asked sync.Mutex // held while asking for capabilities, so that one call is made
-
-	mu    sync.Mutex
+	asked sync.Mutex    // held while asking for capabilities, so that one call is made
 	known *capabilities // nil: not asked yet
-	gone  error         // why the client is disabled; nil: it is enabled
-	over  bool          // closed
-	lost  int           // blobs that the server reported as present and did not send
+
+	mu   sync.Mutex
+	gone error // why the client is disabled; nil: it is enabled
+	over bool  // closed
+	lost int   // blobs that the server reported as present and did not send
 
 	absent map[digest.Digest]bool // blobs that the server did not send
 }
@@ -425,11 +425,8 @@ const maxContact = 5 * time.Second
 func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	c.asked.Lock()
 	defer c.asked.Unlock()
-	c.mu.Lock()
-	known := c.known
-	c.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if c.known != nil {
+		return c.known, nil
 	}
 	var got *repb.ServerCapabilities
 	o := c.o
@@ -474,9 +471,7 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 			return nil, err
 		}
 	}
-	c.mu.Lock()
 	c.known = is
-	c.mu.Unlock()
 	return is, nil
 }
 

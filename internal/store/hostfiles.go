@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,16 +131,7 @@ func (s *HostFiles) Put(ctx context.Context, d digest.Digest, r io.Reader) error
 // Missing implements Blobs. It does not check whether host files still exist.
 func (s *HostFiles) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
 	missing, err := s.next.Missing(ctx, ds)
-	if err != nil {
-		return nil, err
-	}
-	var still []digest.Digest
-	for _, d := range missing {
-		if _, ok := s.file(d); !ok {
-			still = append(still, d)
-		}
-	}
-	return still, nil
+	return slices.DeleteFunc(missing, s.Knows), err
 }
 
 // Fetch implements Fetcher.

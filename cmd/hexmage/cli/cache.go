@@ -10,7 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
-	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/report/page"
 )
 
 // cacheCmd is `hexmage cache …`.
@@ -42,22 +42,10 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 		text += fmt.Sprintf("\n%d results are incomplete; `hexmage cache gc` removes them.\n", s.Broken)
 	}
 	if s.Seconds > 0 {
-		text += fmt.Sprintf("\nThese results took %s to build, or %s per GB of cache.\n", took(s.Seconds),
-			took(s.Seconds*1e9/float64(s.Bytes)))
+		text += fmt.Sprintf("\nThese results took %s to build, or %s per GB of cache.\n", page.Seconds(s.Seconds),
+			page.Seconds(s.Seconds*1e9/float64(s.Bytes)))
 	}
 	return a.show(s, "%s", text)
-}
-
-// took formats a time of up to hours: 2 h 21 min.
-func took(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	switch m := int(d.Round(time.Minute).Minutes()); {
-	case d >= time.Hour:
-		return fmt.Sprintf("%d h %d min", m/60, m%60)
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%d min", m)
-	}
-	return report.Seconds(d)
 }
 
 func groupsText(groups []gc.Group) (text string) {
@@ -110,7 +98,7 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	}
 	was := ""
 	if sum.RemovedSeconds > 0 {
-		was = fmt.Sprintf(", which took %s to build", took(sum.RemovedSeconds))
+		was = fmt.Sprintf(", which took %s to build", page.Seconds(sum.RemovedSeconds))
 	}
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
 		a.say("the cache is still larger than %s, because all remaining files are in use", c.MaxSize)

@@ -286,9 +286,9 @@ func (l *completedLine) commands(node *kong.Node) {
 	}
 }
 
-func (l *completedLine) offerNames(names []string, means string) {
+func (l *completedLine) offerNames(names []string) {
 	for _, name := range names {
-		l.offers = append(l.offers, offer{name, means})
+		l.offers = append(l.offers, offer{value: name})
 	}
 }
 
@@ -314,11 +314,11 @@ func (l *completedLine) value(f *kong.Flag, some string) error {
 	case "force", "verify":
 		l.steps()
 	case "sandbox":
-		l.offerNames([]string{"strict", "staged", "off"}, "")
+		l.offerNames([]string{"strict", "staged", "off"})
 	default:
 		switch {
 		case f.Enum != "":
-			l.offerNames(slices.DeleteFunc(f.EnumSlice(), func(v string) bool { return v == "" }), "")
+			l.offerNames(slices.DeleteFunc(f.EnumSlice(), func(v string) bool { return v == "" }))
 		case slices.Contains([]string{"FILE", "DIR", "FOLDER", "PATH", "SDK"}, f.PlaceHolder):
 			l.files = true
 		}
@@ -329,7 +329,7 @@ func (l *completedLine) value(f *kong.Flag, some string) error {
 // positional offers values of an argument.
 func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong.Positional) error {
 	if p.Enum != "" {
-		l.offerNames(p.EnumSlice(), "")
+		l.offerNames(p.EnumSlice())
 		return nil
 	}
 	switch path := strings.TrimPrefix(node.Path(), "hexmage "); path + " " + p.Name {
@@ -417,7 +417,7 @@ func (l *completedLine) pipeline() *config.Pipeline {
 func (l *completedLine) profiles() {
 	cfg := l.pipeline()
 	if cfg == nil {
-		l.offerNames([]string{toolchains.ProfileEmulator, toolchains.ProfileSimulated, "device"}, "")
+		l.offerNames([]string{toolchains.ProfileEmulator, toolchains.ProfileSimulated, "device"})
 		return
 	}
 	for _, p := range cfg.Profiles {

@@ -12,9 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/simulated/phone"
@@ -181,23 +178,17 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 	if err != nil {
 		return "", err
 	}
-	f := hclwrite.NewEmptyFile()
-	profile := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated})
-	profile.Body().SetAttributeValue("default", cty.True)
-	names := []string{"llvm", "qemu", "busybox"}
+	text := fmt.Sprintf("profile %q {\n  default = true\n}\n", toolchains.ProfileSimulated) + `toolchain "llvm" {}
+toolchain "qemu" {}
+toolchain "busybox" {}
+`
 	if c.Linux {
-		names = append(names, "linux_arm64")
+		text += "toolchain \"linux_arm64\" {}\n"
 	}
-	for _, name := range names {
-		f.Body().AppendNewBlock(addrs.Toolchain, []string{name})
-	}
-	phone := f.Body().AppendNewBlock("step", []string{"simulated_phone", "phone"}).Body()
-	if c.Linux {
-		phone.SetAttributeValue("linux", cty.True)
-	}
+	text += fmt.Sprintf("step \"simulated_phone\" \"phone\" {\n  linux = %t\n}\n", c.Linux)
 	own := *a
 	own.Profile, own.SoC = toolchains.ProfileSimulated, []string{soc} // the only profile with a simulated phone
-	p, diags, err := own.planText("simulate", f.Bytes())
+	p, diags, err := own.planText("simulate", text)
 	if err != nil {
 		return "", err
 	}

@@ -154,12 +154,15 @@ const renamed = "qnn-api-renamed"
 
 // read diagnoses a log. For a compile error, the remedy of rename rules replaces the catalog's.
 func read(cat *diagnose.Catalog, in io.Reader) (*diagnose.Report, error) {
-	var head bytes.Buffer
-	r, err := cat.Read(io.TeeReader(in, &capped{&head}))
+	head, err := io.ReadAll(io.LimitReader(in, maxSource))
+	if err != nil {
+		return &diagnose.Report{}, err
+	}
+	r, err := cat.Read(io.MultiReader(bytes.NewReader(head), in))
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.ID == renamed {
 			var rules []string
-			for _, h := range patches.Diagnose(head.String()) {
+			for _, h := range patches.Diagnose(string(head)) {
 				rules = append(rules, h.String())
 			}
 			if len(rules) > 0 {
@@ -168,15 +171,6 @@ func read(cat *diagnose.Catalog, in io.Reader) (*diagnose.Report, error) {
 		}
 	}
 	return r, err
-}
-
-// capped keeps the first maxSource bytes.
-type capped struct{ *bytes.Buffer }
-
-// Write never fails.
-func (c *capped) Write(p []byte) (int, error) {
-	c.Buffer.Write(p[:min(len(p), maxSource-c.Len())])
-	return len(p), nil
 }
 
 // diagnosing adds the catalog's findings to the hints of each failed action, for all kinds and also for steps from the

@@ -44,7 +44,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		names = a.pipelines()
 	}
 	for _, name := range names {
-		ps, err := a.examined(ctx, name, d)
+		ps, err := a.examined(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func mistakes(diags hcl.Diagnostics) string {
 }
 
 // examined plans a pipeline in the chosen profile, or in each, and returns what this machine lacks.
-func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pipeline, error) {
+func (a *app) examined(ctx context.Context, name string) ([]doctor.Pipeline, error) {
 	if err := a.checkPipeline(name); err != nil {
 		return nil, err
 	}

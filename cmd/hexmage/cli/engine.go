@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/runner"
@@ -189,7 +187,7 @@ func (e *engineParts) close(again bool) {
 // is true and --json is not set; otherwise it shows failures only.
 func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, roots []addrs.Output,
 	show bool) (engine.Result, error) {
-	var sink event.Sink = report.Lines(io.Discard, report.Options{})
+	var sink event.Sink = sinks{}
 	done := func() {}
 	show = a.Live || show && !a.JSON
 	if show {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/workspace"
@@ -27,39 +28,34 @@ func (*fmtCmd) Help() string {
 
 // Run formats the files in place.
 func (c *fmtCmd) Run(_ context.Context, a *app) error {
-	var files []string
-	for _, f := range c.Files {
-		files = append(files, absolute(a.WorkDir, f))
-	}
-	if len(files) == 0 {
+	names := c.Files
+	if len(names) == 0 {
 		if a.Root == "" {
 			return usageError("folder pipelines/ not found; name the files to format")
 		}
-		for _, folder := range []string{workspace.Folder, config.Modules} {
-			err := filepath.WalkDir(filepath.Join(a.Root, folder), func(path string, d fs.DirEntry, err error) error {
-				if err != nil {
-					return err
-				}
-				if d.Type()&fs.ModeSymlink != 0 { // refuses a link out of the workspace
-					_, err = a.place(path)
-				}
-				if filepath.Ext(path) == ".hcl" && !d.IsDir() {
-					files = append(files, path)
-				}
-				return err
-			})
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
+		names = []string{filepath.Join(a.Root, workspace.Folder), filepath.Join(a.Root, config.Modules)}
 	}
-	for i, f := range files {
-		var err error
-		if _, e := os.Stat(f); len(c.Files) > 0 && errors.Is(e, fs.ErrNotExist) {
+	var files []string
+	for _, name := range names {
+		at := absolute(a.WorkDir, name)
+		err := filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && path != at && strings.HasPrefix(d.Name(), "."):
+				return filepath.SkipDir
+			case d.IsDir() || path != at && filepath.Ext(path) != ".hcl":
+				return nil
+			}
+			file, err := a.place(path) // refuses a link out of the workspace
+			files = append(files, file)
+			return err
+		})
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && len(c.Files) > 0:
 			return usageError("no such file: %s; correct the name, or omit all names to format the whole workspace",
-				c.Files[i])
-		}
-		if files[i], err = a.place(f); err != nil {
+				name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/version"
@@ -80,8 +79,8 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	if c.Workspace != "" {
 		workspace = absolute(a.WorkDir, c.Workspace)
 	}
-	folder, err := filepath.Rel(workspace, dir)
-	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
+	folder, ok := below(workspace, dir)
+	if !ok {
 		return usageError("folder %s is outside the VS Code workspace %s", dir, workspace)
 	}
 	at, err := a.place(filepath.Join(workspace, ".vscode", "settings.json"), workspace)
@@ -92,7 +91,7 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
-	settings, err := editor.Settings(filepath.ToSlash(folder))
+	settings, err := editor.Settings(folder)
 	if err != nil {
 		return engineError(err)
 	}

@@ -410,8 +410,8 @@ func (s *starter) has(given string) (name string, words []string, err error) {
 
 // inWorkspace returns a path as a pipeline of the workspace writes it.
 func (s *starter) inWorkspace(at string) string {
-	if rel, err := filepath.Rel(s.a.Root, at); err == nil && filepath.IsLocal(rel) {
-		at = rel
+	if rel, ok := below(s.a.Root, at); ok {
+		return rel
 	}
 	return filepath.ToSlash(at)
 }
@@ -558,9 +558,9 @@ func create(at, text string) error {
 // say prints the written files and the next commands.
 func (s *starter) say() error {
 	call := "hexmage "
-	if rel, err := filepath.Rel(s.a.Root, s.a.Env.Dir); err != nil || !filepath.IsLocal(rel) {
+	if _, ok := below(s.a.Root, s.a.Env.Dir); !ok {
 		dir := s.a.Root
-		if rel, err := filepath.Rel(s.a.Env.Dir, dir); err == nil && filepath.IsLocal(rel) {
+		if rel, ok := below(s.a.Env.Dir, dir); ok {
 			dir = rel
 		}
 		call += "-C " + action.Quote([]string{dir}) + " "

@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/report/page"
 	"github.com/hexmage/hexmage/internal/settings"
 )
 
@@ -63,7 +64,7 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 			bytesize.Decimal(sum.Before), limit,
 			bytesize.Decimal(sum.Freed))
 		if sum.RemovedSeconds > 0 {
-			text += fmt.Sprintf(", which took %s to build", took(sum.RemovedSeconds))
+			text += fmt.Sprintf(", which took %s to build", page.Seconds(sum.RemovedSeconds))
 		}
 		if sum.After > size {
 			text += fmt.Sprintf(". The cache still has %s, because this run uses the rest or hexmage may not remove it",

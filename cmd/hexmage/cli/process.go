@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,12 +71,18 @@ func self() string {
 
 // Var returns the value of a variable in the user's environment, or "" if it is not set.
 func (e Env) Var(name string) string {
-	for i := len(e.Vars) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(e.Vars[i], name+"="); ok {
-			return v
+	value, _ := e.lookup(name)
+	return value
+}
+
+// lookup returns the value of a variable, and whether it is set.
+func (e Env) lookup(name string) (string, bool) {
+	for _, kv := range slices.Backward(e.Vars) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // exitError carries an exit code and a message.
@@ -137,6 +144,12 @@ func absolute(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
+}
+
+// below returns the slash path of a path in a folder, and whether the path is there.
+func below(dir, at string) (string, bool) {
+	rel, err := filepath.Rel(dir, at)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
 // prefix starts the names of hexmage's variables: variables, HEXMAGE_VAR_NAME, and those that hexmage sets for its

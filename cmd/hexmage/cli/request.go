@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -40,10 +39,8 @@ func (a *app) machineOf(fn digest.Function) state.Machine {
 	return state.Machine{
 		Program: identity(a.Env.Self), CPULevel: a.Env.CPULevel,
 		Variable: func(name string) string {
-			for i := len(a.Env.Vars) - 1; i >= 0; i-- {
-				if v, ok := strings.CutPrefix(a.Env.Vars[i], name+"="); ok {
-					return fn.Bytes([]byte("=" + v)).Hex()
-				}
+			if v, ok := a.Env.lookup(name); ok {
+				return fn.Bytes([]byte("=" + v)).Hex()
 			}
 			return ""
 		},

@@ -73,7 +73,7 @@ func (a *app) showModule(name string) error {
 	dir := absolute(a.WorkDir, name)
 	if modulePath(name) {
 		root := dir
-		if rel, err := filepath.Rel(a.Root, dir); a.Root != "" && err == nil && filepath.IsLocal(rel) {
+		if _, ok := below(a.Root, dir); a.Root != "" && ok {
 			root = a.Root
 		}
 		rel, err := filepath.Rel(root, dir)

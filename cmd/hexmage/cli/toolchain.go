@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -22,7 +19,6 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
@@ -73,35 +69,31 @@ func (a *app) toolchainPlan(ws []wanted) (*planned, error) {
 }
 
 func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
-	f := hclwrite.NewEmptyFile()
-	profile := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated}).Body()
-	profile.SetAttributeValue("default", cty.True)
+	text := fmt.Sprintf("profile %q {\n  default = true\n}\n", toolchains.ProfileSimulated)
 	if a.Profile != "" && a.Profile != toolchains.ProfileSimulated {
-		f.Body().AppendNewBlock("profile", []string{a.Profile})
+		text += "profile " + quoted(a.Profile) + " {}\n"
 	}
 	for _, w := range ws {
 		if !hclsyntax.ValidIdentifier(w.name) {
 			return nil, nil, usageError("invalid toolchain name %q; use NAME or NAME@VERSION from `hexmage toolchain "+
 				"list`", w.name)
 		}
-		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
+		text += fmt.Sprintf("toolchain %q {\n", w.name)
 		if w.version != "" {
-			b.SetAttributeValue("version", cty.StringVal(w.version))
+			text += "  version = " + quoted(w.version) + "\n"
 		}
 		if w.source != "" {
-			b.SetAttributeValue("source", cty.StringVal(w.source))
+			text += "  source = " + quoted(w.source) + "\n"
 		}
-		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // an unused toolchain is not planned
-		out.SetAttributeTraversal("value",
-			hcl.Traversal{hcl.TraverseRoot{Name: addrs.Toolchain}, hcl.TraverseAttr{Name: w.name},
-				hcl.TraverseAttr{Name: "dir"}})
+		// an unused toolchain is not planned
+		text += fmt.Sprintf("}\noutput %q {\n  value = toolchain.%[1]s.dir\n}\n", w.name)
 	}
-	return a.planText("toolchain", f.Bytes())
+	return a.planText("toolchain", text)
 }
 
 // planText plans a pipeline without a file.
-func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, error) {
-	fsys := fstest.MapFS{workspace.Folder + "/" + name + ".hcl": {Data: text}}
+func (a *app) planText(name, text string) (*planned, hcl.Diagnostics, error) {
+	fsys := fstest.MapFS{workspace.Folder + "/" + name + ".hcl": {Data: []byte(text)}}
 	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
 		return nil, diags, nil
@@ -197,7 +189,7 @@ func (a *app) locate(ctx context.Context, p *planned) (_ []located, ok bool, err
 		return nil, false, err
 	}
 	instances := toolchainInstances(p.Plan)
-	o.Sink, o.Roots, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), ""
+	o.Sink, o.Roots, o.State = sinks{}, rootsOf(instances), ""
 	p.extend(&o)
 	res, err := engine.Run(ctx, p.Plan, o)
 	if ctx.Err() != nil {

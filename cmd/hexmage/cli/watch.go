@@ -135,8 +135,8 @@ func (v *viewer) loop(ctx context.Context) error {
 		}
 		changed = v.watches.withoutTemporary(v.a.here(), changed)
 		for i, p := range changed {
-			if rel, err := filepath.Rel(v.a.here(), p); err == nil && filepath.IsLocal(rel) {
-				changed[i] = filepath.ToSlash(rel)
+			if rel, ok := below(v.a.here(), p); ok {
+				changed[i] = rel
 			}
 			v.chosen = v.chosen && !strings.HasSuffix(p, ".hcl")
 		}

@@ -200,8 +200,8 @@ func (a *app) gitHub() event.Sink {
 	}
 	repository := a.Env.Var("GITHUB_WORKSPACE")
 	return report.GitHub(a.Env.Stdout, func(file string) string {
-		if rel, err := filepath.Rel(repository, absolute(a.here(), file)); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
+		if rel, ok := below(repository, absolute(a.here(), file)); ok {
+			return rel
 		}
 		return file
 	})

@@ -31,11 +31,11 @@ func (a *app) files() fs.FS {
 // directory or the folders if these contain the path. Other paths are unchanged.
 func (a *app) place(at string, folders ...string) (string, error) {
 	for _, dir := range append([]string{a.Root, a.WorkDir}, folders...) {
-		rel, err := filepath.Rel(dir, at)
-		if dir == "" || err != nil || !filepath.IsLocal(rel) {
+		rel, ok := below(dir, at)
+		if dir == "" || !ok {
 			continue
 		}
-		real, err := safepath.Resolve(dir, rel)
+		real, err := safepath.Resolve(dir, filepath.FromSlash(rel))
 		if err != nil {
 			return "", usageError("%w", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -208,7 +209,7 @@ func TestONNXHTP(t *testing.T) {
 			}
 			at := filepath.Join("out", ONNXHTP, "contexts."+of.scheme)
 			o := w.Run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
-			Wants(t, o, ExitOK, `"arch":`+of.arch, `"soc_model":`+Itoa(of.model), "2.51.0")
+			Wants(t, o, ExitOK, `"arch":`+of.arch, `"soc_model":`+strconv.Itoa(of.model), "2.51.0")
 			// as Qualcomm's own library found them
 			for _, g := range graphs(t, filepath.Join(w.Dir, at, "manifest.json")) {
 				Wants(t, o, ExitOK, g)

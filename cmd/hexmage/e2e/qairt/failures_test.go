@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -245,7 +246,7 @@ func (b *bench) ran(t *testing.T, r *ran) {
 		for i := range a.bytes / 4 {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(a.value(sample, i)))
 		}
-		add("Result_"+Itoa(sample)+"/"+a.name, data)
+		add("Result_"+strconv.Itoa(sample)+"/"+a.name, data)
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -220,7 +221,7 @@ func helper(t *testing.T, tokens ...string) string {
 	at := filepath.Join(t.TempDir(), "helper")
 	text := "#!/bin/sh\necho x >> $0.asked\nn=0; while read -r _; do n=$((n+1)); done < $0.asked\ncase $n in\n"
 	for i, token := range tokens {
-		n := Itoa(i + 1)
+		n := strconv.Itoa(i + 1)
 		if i == len(tokens)-1 {
 			n = "*"
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -210,13 +211,7 @@ func (o *Outcome) String() string {
 	if o == nil {
 		return "it did not start"
 	}
-	return strings.Join([]string{"exit code", Itoa(o.Code), "after", o.Took.String(), "\n", o.Stdout, "\n", o.Stderr},
-		" ")
-}
-
-func Itoa(n int) string {
-	b, _ := json.Marshal(n)
-	return string(b)
+	return fmt.Sprintf("exit code %d after %v\n%s\n%s", o.Code, o.Took, o.Stdout, o.Stderr)
 }
 
 func (w *World) Run(t *testing.T, args ...string) *Outcome {
