@@ -2,8 +2,8 @@
 // of checksums.
 //
 // The same commit and Go version give the same bytes, because files are sorted and have the commit's time
-// (docs/design/0030-releases.md). Go stamps the version into programs from the git tag. The command does not know
-// hexmage's features.
+// (docs/design/0013-dependencies-and-releases.md). Go stamps the version into programs from the git tag. The command
+// does not know hexmage's features.
 package main
 
 import (

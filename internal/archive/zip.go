@@ -23,7 +23,7 @@ import (
 )
 
 // The standard library reads zip files. archives.Zip hands out one member at a time and hides its offset.
-// docs/design/0005-archives.md compares their speed.
+// docs/design/0007-toolchains.md compares their speed.
 
 // Member is an entry in a zip file's directory: a file, a folder or a link. ListZip guarantees that the member's
 // content is inside the zip file and does not overlap other members. It does not check other fields.

@@ -178,7 +178,7 @@ func walls() []wall {
 			"cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc",
 			"google.golang.org/genproto"},
 			"generated protobuf types are for tests of our own encoding, and for who speaks to servers " +
-				"(docs/design/0033-remote.md)", map[string]string{
+				"(docs/design/0005-remote.md)", map[string]string{
 				"internal/remote": "it speaks to servers", "internal/settings": "it has a remote's options",
 				"cmd/hexmage/cli": "it puts the engine together", "cmd/hexmage": "it is package cli",
 			}},

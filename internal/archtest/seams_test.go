@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// seams are the interfaces that have a suite, as docs/design/0041-seams.md lists them.
+// seams are the interfaces that have a suite, as docs/design/0001-engine-and-packages.md lists them.
 func seams() []string {
 	return []string{"store.Blobs", "store.Results", "store.Local", "execute.Executor", "transport.Device", "step.Kind",
 		"plan.Resolver", "event.Sink"}
@@ -132,7 +132,7 @@ func seamTable(t *testing.T) (rows []seamRow) {
 	t.Helper()
 	code := regexp.MustCompile("`([^`]+)`")
 	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w/]+\\.go)` `(\\w+)` \\| `(\\w[\\w/]*test)` \\| (.+) \\|$").
-		FindAllStringSubmatch(page(t, "docs", "design", "0041-seams.md"), -1) {
+		FindAllStringSubmatch(page(t, "docs", "design", "0001-engine-and-packages.md"), -1) {
 		r := seamRow{file: m[1], name: m[2], suite: m[3]}
 		for _, c := range code.FindAllStringSubmatch(m[4], -1) {
 			r.types = append(r.types, c[1])
@@ -174,8 +174,8 @@ func claimed(t *testing.T) map[string]map[string]bool {
 	return claims
 }
 
-// Every seam has a row in docs/design/0041-seams.md with all types that implement it, and a test has the suite check
-// each of them.
+// TestSeams: the table in docs/design/0001-engine-and-packages.md has a row for each interface, with all types that
+// implement it, and a test has the suite check each type.
 func TestSeams(t *testing.T) {
 	h, claims := typeCheck(t), claimed(t)
 	named := map[string]bool{}
@@ -184,27 +184,27 @@ func TestSeams(t *testing.T) {
 		named[seam] = true
 		p := h.byPath[module+"/"+path.Dir(row.file)]
 		if p == nil || p.Scope().Lookup(row.name) == nil {
-			t.Errorf("docs/design/0041-seams.md: there is no %s", seam)
+			t.Errorf("docs/design/0001-engine-and-packages.md: there is no %s", seam)
 			continue
 		}
 		is := implementers(h.packages, p.Scope().Lookup(row.name).Type().Underlying().(*types.Interface))
 		for _, name := range is {
 			if !slices.Contains(row.types, name) {
 				t.Errorf("%s implements %s: have %s check it in a test, and put it into the table of seams in "+
-					"docs/design/0041-seams.md", name, seam, row.suite)
+					"docs/design/0001-engine-and-packages.md", name, seam, row.suite)
 			} else if !claims[row.suite][name] {
 				t.Errorf("%s implements %s, and no test has %s check it", name, seam, row.suite)
 			}
 		}
 		for _, name := range row.types {
 			if !slices.Contains(is, name) {
-				t.Errorf("docs/design/0041-seams.md: %s does not implement %s", name, seam)
+				t.Errorf("docs/design/0001-engine-and-packages.md: %s does not implement %s", name, seam)
 			}
 		}
 	}
 	for _, seam := range seams() {
 		if !named[seam] {
-			t.Errorf("the table of seams in docs/design/0041-seams.md lacks %s", seam)
+			t.Errorf("the table of seams in docs/design/0001-engine-and-packages.md lacks %s", seam)
 		}
 	}
 	for _, p := range h.packages {

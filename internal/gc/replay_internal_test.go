@@ -175,7 +175,7 @@ func (r *replay) collect(size int64, drop policy) {
 }
 
 // TestReplay has users' weeks and a log of this project's own runs use caches of several sizes, and prints the table
-// of docs/design/0035:
+// of docs/design/0003:
 //
 //	go test ./internal/gc -run TestReplay -v
 //
@@ -212,8 +212,8 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	t.Logf("minutes made again:\n%s", table.String())
-	if !strings.Contains(read(t, "docs/design/0035-what-to-keep.md"), table.String()) {
-		t.Error("docs/design/0035-what-to-keep.md has another table")
+	if !strings.Contains(read(t, "docs/design/0003-cache.md"), table.String()) {
+		t.Error("docs/design/0003-cache.md has another table")
 	}
 }
 

@@ -27,7 +27,7 @@ type candidate struct {
 	bytes   int64   // freed bytes; shared bytes count in parts
 }
 
-// shrink removes candidates until the rest has at most o.MaxSize bytes. Docs/design/0035 has the order: the fewest
+// shrink removes candidates until the rest has at most o.MaxSize bytes. Docs/design/0003 has the order: the fewest
 // seconds to make the item again, for each byte that it frees and for each hour since its last use. At most the bytes
 // that are to be freed count: a large result stays if a small one is enough.
 func (p *plan) shrink(o CollectOptions) {

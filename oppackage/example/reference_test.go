@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// The arithmetic of docs/design/0002 once more, for the ops' sake: float32 around each operation keeps it apart from the next.
+// The arithmetic of simulated/mllm/toymodel/README.md, for the tests of the ops. float32 around each operation keeps it apart from the next.
 
 func rne(u float32) int32 {
 	return int32(math.RoundToEven(float64(min(max(u, -131072), 131072))))

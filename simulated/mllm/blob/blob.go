@@ -1,5 +1,5 @@
-// Package blob writes the context binaries of the simulated compiler (docs/design/0002). Such a file has QNN's layout,
-// and its blob has the embedding and the norm layers of the toy model. The runner's context.cc reads the files
+// Package blob writes the context binaries of the simulated compiler (simulated/mllm/toymodel/README.md).
+// Such a file has QNN's layout, and its blob has the embedding and the norm layers of the toy model. The runner's context.cc reads the files
 // (simulated/mllm/runner/src). The package does not convert a model to a blob.
 package blob
 

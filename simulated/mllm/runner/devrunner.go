@@ -1,6 +1,6 @@
 // Package runner has the sources of the simulated device runner: a static, freestanding AArch64 program with the flags
 // and output of mllm's mllm-qwen3-aot-runner. It computes a context binary according to
-// docs/design/0002-simulated-arithmetic.md, and sends the norm layers to the device's DSP. The package does not know
+// simulated/mllm/toymodel/README.md, and sends the norm layers to the device's DSP. The package does not know
 // the program's compiler, its Go reference or its users.
 package runner
 

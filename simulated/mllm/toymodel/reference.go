@@ -33,7 +33,7 @@ type Norm struct {
 	Weight []uint16
 }
 
-// Model is the toy model with the device's arithmetic (docs/design/0002).
+// Model is the toy model with the device's arithmetic (README.md).
 type Model struct {
 	Config
 	Embedding []uint16
@@ -202,7 +202,7 @@ func (m *Model) Generate(prompt []int, maxNew int) (Result, error) {
 	}
 }
 
-// RMSNorm normalizes one row exactly as the op package does (docs/design/0002). The slices x, w and out have the same
+// RMSNorm normalizes one row exactly as the op package does (README.md). The slices x, w and out have the same
 // length.
 func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
 	const magic = 12582912 // 1.5 * 2^23: adding it to a small float32 rounds to an integer, half to even

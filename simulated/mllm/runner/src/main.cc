@@ -1,4 +1,4 @@
-// mllm-qwen3-aot-runner of the simulation: the flags and the lines of mllm's, on the toy model of docs/design/0002, whose norm
+// mllm-qwen3-aot-runner of the simulation: the flags and the lines of mllm's, on the toy model of simulated/mllm/toymodel/README.md, whose norm
 // layers run on the device's DSP.
 #include "main.h"
 

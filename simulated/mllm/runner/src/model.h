@@ -1,4 +1,4 @@
-// The toy language model of docs/design/0002: all its work is the op package's norm, on the DSP.
+// The toy language model of simulated/mllm/toymodel/README.md: all its work is the op package's norm, on the DSP.
 #pragma once
 
 #include "context.h"

@@ -4,7 +4,7 @@
 // in_0    QUINT16 [b,h,w,d]
 // weights QUINT16 [1,1,1,d]
 //
-// The arithmetic is docs/design/0002-simulated-arithmetic.md, to the bit: the sum of squares is exact, the rest has a stated order.
+// The arithmetic is simulated/mllm/toymodel/README.md, to the bit: the sum of squares is exact, the rest has a stated order.
 
 #include "HTP/core/constraints.h"
 #include "HTP/core/op_package_feature_support.h"

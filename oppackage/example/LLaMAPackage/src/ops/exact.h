@@ -1,4 +1,4 @@
-// Single precision as docs/design/0002-simulated-arithmetic.md wants it: every operation rounded on its own, half to even.
+// Single precision as simulated/mllm/toymodel/README.md wants it: every operation rounded on its own, half to even.
 //
 // Products and sums are the compiler's, under pragmas that forbid contraction and reassociation even with -ffast-math.
 // Quotients and square roots are made in integers, so they do not depend on what a target's divider or library does.
