@@ -31,7 +31,7 @@ const soon = 300 * time.Millisecond
 func lockFile(root string) string { return layout.Root(root).State().InUseLock() }
 
 // LockShared protects the cache folder's content from removal until the caller calls done or the process ends. If
-// another process is removing items, LockShared calls waiting, which may be nil, and then waits. On file systems
+// another process is removing items, LockShared calls the function waiting, if not nil, and then waits. On file systems
 // without locks, LockShared returns immediately.
 func LockShared(ctx context.Context, root string, waiting func()) (done func(), err error) {
 	done, err = lock(ctx, root, atomicfile.Share)
@@ -129,10 +129,10 @@ func removeAll(dirs []string, end func(dirs ...string)) {
 	}
 }
 
-// RemoveStale removes the scratch folders of killed builds, which may be large. A build calls it before LockShared.
-// Before RemoveStale removes folders, it calls end with the folders, and end must kill all processes that still work in
-// the folders. RemoveStale ignores folders that it cannot remove. While another build runs, it keeps folders without a
-// lock, because their owner is unknown.
+// RemoveStale removes the scratch folders of killed builds. A build calls it before LockShared. Before RemoveStale
+// removes folders, it calls end with the folders, and end must kill all processes that still work in the folders.
+// RemoveStale ignores folders that it cannot remove. While another build runs, it keeps folders without a lock, because
+// their owner is unknown.
 func RemoveStale(ctx context.Context, root string, end func(dirs ...string)) {
 	r := layout.Root(root)
 	if runs, _ := r.Runs(); len(runs) == 0 {

@@ -134,8 +134,8 @@ func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) e
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
-// InsertEntry is like Insert, for any entry. It does not copy a file, but shares it with e. It adds a folder to d as
-// Merge does.
+// InsertEntry is like Insert, for any entry. It shares a file with e instead of copying the file. It adds a folder to d
+// as Merge does.
 func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	if e.Dir != nil {
 		return d.Merge(ctx, blobs, p, e.Dir)
