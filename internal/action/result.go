@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Result is the outcome of an action that ran, like REAPI's ActionResult message. A failed command also produces a
-// Result. If an action could not run, hexmage reports an error instead.
+// Result is the outcome of an action that ran. It corresponds to REAPI's ActionResult message. A failed command also
+// produces a Result. If an action could not run, hexmage reports an error instead.
 type Result struct {
 	Files    []OutputFile
 	Dirs     []OutputDir

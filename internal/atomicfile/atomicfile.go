@@ -126,10 +126,10 @@ func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 // folderAge is how many times older than a file a folder must be for Sweep to remove it.
 const folderAge = 24
 
-// Sweep removes temporary files and folders of dead processes from dir. It recognizes the names of TempName, and names
-// of the form NAME-PID. Files must be older than age. Folders must be older than 24 times age, because a folder's time
-// does not show changes deeper inside. The age protects running processes that Sweep cannot see, such as processes in
-// another container. Sweep skips files and folders that it cannot remove.
+// Sweep removes temporary files and folders of dead processes from dir. It recognizes names from TempName, and names of
+// the form NAME-PID. Files must be older than age, and folders older than 24 times age. This limit protects running
+// processes that Sweep cannot see, such as processes in another container. Sweep skips files and folders that it cannot
+// remove.
 func Sweep(dir string, age time.Duration) error { return SweepNamed(dir, "", age) }
 
 // SweepNamed is like Sweep, but removes only files and folders with names from TempName(prefix). Use it for folders

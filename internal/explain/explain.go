@@ -104,8 +104,8 @@ func change(h history.Change) string {
 // maxMessage is the maximum size of an Action or a Command in bytes.
 const maxMessage = 16 << 20
 
-// Load returns an action that ran, and a store that contains the action's messages. It searches first results, if not
-// nil, and then blobs. If it does not find the action, the error is store.ErrNotFound.
+// Load returns an action that ran, and a store that contains the action's messages. It searches results (if not nil),
+// and then blobs. If it does not find the action, the error is store.ErrNotFound.
 func Load(ctx context.Context, blobs store.Blobs, results store.Results,
 	key digest.Digest) (*action.Action, store.Blobs, error) {
 	if results != nil {

@@ -27,8 +27,8 @@ const (
 	maxDepth   = 200
 )
 
-// Materials collects the inputs of cache keys for a run document. It stores a folder once even if several keys use it,
-// such as a toolchain's folder.
+// Materials collects the inputs of cache keys for a run document. It stores a folder, such as a toolchain, only once
+// even if several keys use the folder.
 type Materials struct {
 	hide    *Hider
 	level   []string // folders that Trees lists next

@@ -92,9 +92,9 @@ func running(root string) ([]int, error) {
 	return pids, err
 }
 
-// RemoveStaleRuns removes the scratch folders of processes that have ended. Before that, it calls end with the folders,
-// and end must kill all processes that still work in the folders. It is safe to call during a build. Only one process
-// at a time removes folders, so two processes never remove the same folder.
+// RemoveStaleRuns removes the scratch folders of processes that have ended. It first passes the folders to the function
+// end. This function must kill all processes that still work in the folders. RemoveStaleRuns is safe during a build.
+// Only one process at a time removes folders.
 func RemoveStaleRuns(ctx context.Context, root string, end func(dirs ...string)) {
 	dead := func() (left []string) {
 		runs, _ := layout.Root(root).Runs()
@@ -129,10 +129,10 @@ func removeAll(dirs []string, end func(dirs ...string)) {
 	}
 }
 
-// RemoveStale removes the scratch folders of killed builds. A build calls it before LockShared. Before RemoveStale
-// removes folders, it calls end with the folders, and end must kill all processes that still work in the folders.
+// RemoveStale removes the scratch folders of killed builds. A build calls it before LockShared. RemoveStale first
+// passes the folders to the function end. This function must kill all processes that still work in the folders.
 // RemoveStale ignores folders that it cannot remove. While another build runs, it keeps folders without a lock, because
-// their owner is unknown.
+// the owner is unknown.
 func RemoveStale(ctx context.Context, root string, end func(dirs ...string)) {
 	r := layout.Root(root)
 	if runs, _ := r.Runs(); len(runs) == 0 {

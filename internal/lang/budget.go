@@ -73,7 +73,7 @@ func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.D
 
 // AnnotateErrors rewrites evaluation errors for users. If a key is missing, it adds a list of the existing keys. If a
 // reference leads to a sensitive value, it removes all details and values from the message. A for expression removes
-// the sensitive mark from elements, so the message could quote them.
+// the sensitive mark from elements, so the message could otherwise quote them.
 func AnnotateErrors(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
 	secret := ""
 	for _, t := range refs {

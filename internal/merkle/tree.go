@@ -329,9 +329,8 @@ func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
 	return nil
 }
 
-// Zip compares two folders: it calls f for each name in a or b, in order, with the entry of each folder. If a folder
-// has no entry with the name, the entry is zero. Neither folder may be a Ref. Zip stops at the first error of f and
-// returns the error.
+// Zip compares two folders: it calls f for each name in a or b, in order, with both entries. If a folder lacks the
+// name, the entry is zero. Neither folder may be a Ref. Zip stops at the first error of f and returns the error.
 func Zip(a, b *Dir, f func(name string, a, b Entry) error) error {
 	names := append(a.names(), b.names()...)
 	slices.Sort(names)

@@ -54,7 +54,7 @@ func (s Stamp) Executable() bool { return s.Mode&0o111 != 0 }
 // change may leave the Stamp unchanged, because file times are inexact. FAT rounds them to two seconds.
 const RacyWindow = 2 * time.Second
 
-// Racy reports whether the last change of the file was less than RacyWindow before the given time, or later. If so, do
+// Racy reports whether the file last changed less than RacyWindow before the given time, or after that time. If so, do
 // not store a digest under the Stamp, because the next change might not change the Stamp.
 func (s Stamp) Racy(at time.Time) bool { return at.Add(-RacyWindow).UnixNano() < max(s.MTime, s.CTime) }
 

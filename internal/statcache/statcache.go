@@ -47,7 +47,7 @@ type entry struct {
 }
 
 // Open returns the cache that is stored in the state file at path. The state file may be missing. The first lookup
-// reads it. The parameter now returns the time of the file system's clock.
+// reads it. The parameter now is a function that returns the time of the file system's clock.
 func Open(path string, fn digest.Function, now func() time.Time) *Cache {
 	return &Cache{path: path, fn: fn, now: now, entries: map[string]entry{}}
 }

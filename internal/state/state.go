@@ -49,8 +49,8 @@ type Seen struct {
 	Racy  bool // changed just before reading, so that the Stamp may not show the next change
 }
 
-// See returns a Seen for a path with the Stamp s. The time at must not be later than the time when hexmage read the
-// path.
+// See returns a Seen for a path with the Stamp s. The time in the parameter at must not be later than the time when
+// hexmage read the path.
 func See(path string, s stat.Stamp, at time.Time) Seen {
 	return Seen{path, s, s.Exists() && s.Racy(at)}
 }

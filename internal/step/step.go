@@ -135,8 +135,7 @@ type OutputRef struct {
 // OutputRefOf returns the OutputRef for the output o.
 func OutputRefOf(path cty.Path, o addrs.Output) OutputRef { return OutputRef{Path: path, Output: &o} }
 
-// DeclaredOutput is an `output` block in the step, with the block's label, and the class and path from the block's
-// attribute.
+// DeclaredOutput is an `output` block in the step. The class and path come from the attribute of the block.
 type DeclaredOutput struct {
 	Name  string
 	Class action.Class
