@@ -16,7 +16,7 @@ import (
 )
 
 // Running lists the processes that run the binary under test or use the world's folders. It waits up to two seconds for
-// such processes to end.
+// these processes to end.
 func Running(w *World) []string {
 	base := filepath.Dir(w.Home)
 	var found []string
