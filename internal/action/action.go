@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Command describes a process to start, like REAPI's Command message.
+// Command describes a process to start. It corresponds to REAPI's Command message.
 type Command struct {
 	Args     []string
 	Env      map[string]string
@@ -26,7 +26,8 @@ type Command struct {
 	Platform map[string]string // keys are the Property constants
 }
 
-// Action is a Command with the digest of its inputs, like REAPI's Action message. Executors must not change an Action.
+// Action is a Command with the digest of its inputs. It corresponds to REAPI's Action message. Executors must not
+// change an Action.
 type Action struct {
 	Command    Command
 	InputRoot  digest.Digest // digest of the root Directory message
@@ -57,10 +58,10 @@ func (a *Action) Succeeded(exitCode int) bool {
 // Reads caches an action by the content of the files that the command actually reads, as listed in a depfile. It uses
 // two actions with different cache keys:
 //
-//   - Broad returns the action for the first key, which covers only the names, not the content, of files in input
-//     folders. The result under this key lists the files that the command read.
-//   - Narrow returns the action for the second key, which covers the content of the listed files. The result under this
-//     key is the command's result.
+//   - Broad returns the action for the first key. This key covers the names of files in input folders, but not the
+//     content. The result under this key lists the files that the command read.
+//   - Narrow returns the action for the second key. This key covers the content of the listed files. The result under
+//     this key is the command's result.
 type Reads interface {
 	Broad() *Action
 	// Narrow returns the action for the second key. It fails if a path in reads is missing from the folders of the

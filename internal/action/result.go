@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Result is the outcome of an action that ran, like REAPI's ActionResult message. A failed command also has a Result.
-// An action that could not run has an error instead.
+// Result is the outcome of an action that ran. It corresponds to REAPI's ActionResult message. A failed command also
+// produces a Result. If an action could not run, hexmage reports an error instead.
 type Result struct {
 	Files    []OutputFile
 	Dirs     []OutputDir
@@ -243,7 +243,7 @@ func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error)
 }
 
 // DecodeAction decodes an Action message whose digests use the hash function fn. It also returns the digest of the
-// Command message, which DecodeCommand decodes.
+// Command message; see DecodeCommand.
 func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Digest, err error) {
 	a = &Action{}
 	err = EachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {

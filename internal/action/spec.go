@@ -8,8 +8,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Spec is an action whose inputs are named, but do not have digests yet. The planner creates Specs. The engine turns a
-// Spec into an Action as soon as it knows the digest of each input.
+// Spec is an action whose inputs have names, but no digests yet. The planner creates Specs. The engine turns a Spec
+// into an Action as soon as it knows the digest of each input.
 type Spec struct {
 	// unique within the step's instance, such as "debug/src/a.o"; "" if the step is one action
 	Name        string `json:"name"`
@@ -135,8 +135,7 @@ type Artifact struct {
 	Parts []Input // a File or Value has one part, with Path ""
 }
 
-// Listing lists the files in inputs that earlier steps made. It maps the Input.Path of each input to sorted slash
-// paths.
+// Listing maps the Input.Path of each input from an earlier step to the sorted slash paths of the input's files.
 type Listing map[string][]string
 
 // HostFile is the path of a text file in a toolchain of host programs. Each line is the absolute path of a host file

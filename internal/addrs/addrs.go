@@ -196,8 +196,8 @@ func ParseStep(s string) (Step, error) {
 }
 
 // CutKey splits the address of an instance into the step and the key. For example, it splits
-// `module.aot["x"].exec.gen["v12"]` into `module.aot["x"].exec.gen` and `["v12"]`. The key is "" if the address has
-// none.
+// `module.aot["x"].exec.gen["v12"]` into `module.aot["x"].exec.gen` and `["v12"]`. If the address has no key, the
+// result key is "".
 func CutKey(s string) (step, key string) {
 	_, rest, err := splitModule(s)
 	at := strings.IndexByte(rest, '[')

@@ -99,8 +99,8 @@ func (l level) outer() int {
 	return n
 }
 
-// From returns the address of m relative to another module. The result is "" if both are equal, or the rest of the path
-// if m is below the other module. Otherwise it is outer.N with the rest of the path.
+// From returns the address of m relative to another module, or "" if both are equal. If m is not inside the other
+// module, the result begins with outer.N.
 func (m Module) From(at Module) Module {
 	switch {
 	case m == at:

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Temp creates a temporary file in dir, which Commit later renames. The file name contains the process ID, so that
+// Temp creates a temporary file in dir. Commit later renames the file. The file name contains the process ID, so that
 // Sweep can check whether the process still runs. Only the owner can read and write the file.
 func Temp(dir, prefix string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, TempName(prefix)+"*")
@@ -36,10 +36,7 @@ func TempName(prefix string) string {
 }
 
 // Commit closes the temporary file f and renames it to path. If Commit succeeds, the file at path survives a crash of
-// the machine. If Commit fails, it removes the temporary file and leaves path unchanged.
-//
-// Commit syncs the content before the rename, so that path never leads to a partial file. It syncs the folder after the
-// rename, so that the new name survives a crash.
+// the machine. If Commit fails, it removes the temporary file. The file at path is never partial, even after a crash.
 func Commit(f *os.File, path string, perm fs.FileMode) error {
 	if err := f.Sync(); err != nil {
 		f.Close()
@@ -129,10 +126,10 @@ func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 // folderAge is how many times older than a file a folder must be for Sweep to remove it.
 const folderAge = 24
 
-// Sweep removes temporary files and folders of dead processes from dir. It recognizes the names of TempName, and names
-// of the form NAME-PID. Files must be older than age. Folders must be older than 24 times age, because a folder's time
-// does not show changes deeper inside. The age protects running processes that Sweep cannot see, such as processes in
-// another container. Sweep skips files and folders that it cannot remove.
+// Sweep removes temporary files and folders of dead processes from dir. It recognizes names from TempName, and names of
+// the form NAME-PID. Files must be older than age, and folders older than 24 times age. This limit protects running
+// processes that Sweep cannot see, such as processes in another container. Sweep skips files and folders that it cannot
+// remove.
 func Sweep(dir string, age time.Duration) error { return SweepNamed(dir, "", age) }
 
 // SweepNamed is like Sweep, but removes only files and folders with names from TempName(prefix). Use it for folders
@@ -159,7 +156,7 @@ func SweepNamed(dir, prefix string, age time.Duration) error {
 }
 
 // RemoveAll removes a file, or a folder with its content. Unlike os.RemoveAll, it also removes folders without write
-// permission, which some tools create.
+// permission.
 func RemoveAll(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil

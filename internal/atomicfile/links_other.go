@@ -4,5 +4,5 @@ package atomicfile
 
 import "io/fs"
 
-// Links returns 0, which means that the number of hard links is unknown. Callers then copy the file.
+// Links returns 0, because the number of hard links is unknown. Callers then copy the file.
 func Links(st fs.FileInfo) uint64 { return 0 }

@@ -14,7 +14,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return lock(ctx, path, os.O_RDWR)
 }
 
-// Share is like Lock, but takes a shared lock, which several callers of Share can hold at the same time.
+// Share is like Lock, but takes a shared lock. Several callers of Share can hold this lock at the same time.
 func Share(ctx context.Context, path string) (unlock func(), err error) {
 	return lock(ctx, path, os.O_RDONLY)
 }

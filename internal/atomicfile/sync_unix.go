@@ -25,7 +25,7 @@ func SyncDir(dir string) error {
 }
 
 // Alive reports whether a process with this ID runs on this machine, as far as the current process can see. It returns
-// false for a zombie, because a container's init process may never wait for its children.
+// false for zombies, because some containers never remove them.
 func Alive(pid int) bool {
 	if err := unix.Kill(pid, 0); err != nil && !errors.Is(err, unix.EPERM) {
 		return false

@@ -7,7 +7,7 @@ import (
 )
 
 // SyncTree syncs a folder with all its content, so that everything survives a crash. It syncs the whole file system in
-// one call, which is much faster than syncing thousands of files one by one.
+// one call, because this is much faster.
 func SyncTree(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

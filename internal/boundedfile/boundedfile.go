@@ -66,8 +66,8 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Until returns a reader for r that fails with the cause of ctx after ctx has ended. Without Until, a canceled command
-// would read a huge file to the end.
+// Until returns a reader that reads from r, and fails with the cause of ctx after ctx has ended. Without Until, a
+// canceled command would read a huge file to the end.
 func Until(ctx context.Context, r io.Reader) io.Reader { return &reader{ctx, r} }
 
 type reader struct {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Decimal formats a size in kB, MB, GB and so on, which are powers of 1000.
+// Decimal formats a size in powers of 1000: kB, MB, GB and so on.
 func Decimal(n int64) string { return text(n, 1000, "kB", "MB", "GB", "TB", "PB", "EB") }
 
-// Binary formats a size in KiB, MiB, GiB and so on, which are powers of 1024.
+// Binary formats a size in powers of 1024: KiB, MiB, GiB and so on.
 func Binary(n int64) string { return text(n, 1024, "KiB", "MiB", "GiB", "TiB", "PiB", "EiB") }
 
 // text has three digits, and more only of bytes.

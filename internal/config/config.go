@@ -175,7 +175,7 @@ type Output struct {
 	Range       hcl.Range
 }
 
-// Check is a `check` block, which is a condition for the results of a build.
+// Check is a `check` block: a condition on the results of a build.
 type Check struct {
 	Name        string
 	Description string

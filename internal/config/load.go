@@ -19,14 +19,14 @@ import (
 // Load reads a pipeline and the modules that the pipeline calls. The pipeline is the file pipelines/<name>.hcl, or all
 // *.hcl files in the folder pipelines/<name>. Values of variables come from *.hexvars.hcl files in the folders
 // pipelines and pipelines/<name>. In the folder pipelines, Load skips files named after another pipeline. The function
-// find locates modules whose source is not a relative path, and may be nil. After errors, Load returns the parts that
-// it could read, so that diagnostics can quote them.
+// find, which may be nil, locates modules whose source is not a relative path. After errors, Load returns the parts
+// that it could read, so that diagnostics can quote them.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	return LoadWith(fsys, ModuleFolder{}, name, find)
 }
 
-// LoadWith is like Load, but reads the pipeline from the folder shipped if the workspace lacks the pipeline. Paths
-// still refer to the workspace, and values of variables come from the workspace.
+// LoadWith is like Load, but uses the pipeline in the parameter shipped if the workspace lacks the pipeline. Paths and
+// values of variables still come from the workspace.
 func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := workspace.List(fsys)

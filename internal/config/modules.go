@@ -34,8 +34,8 @@ type ModuleFolder struct {
 // Name returns the folder's slash path in the workspace, or the absolute path of a folder outside the workspace.
 func (f ModuleFolder) Name() string { return path.Join(f.Root, f.Dir) }
 
-// Finder returns the folder of a module that a pipeline calls by name. An error of Finder must include the next step
-// for the user, and becomes the Extra field of the diagnostic.
+// Finder returns the folder of a module that a pipeline calls by name. An error from a Finder must include the next
+// step for the user, and becomes the Extra field of the diagnostic.
 type Finder func(source string) (ModuleFolder, error)
 
 // loader reads modules, each folder once.
@@ -182,8 +182,8 @@ func (p *Pipeline) Text(r hcl.Range) string {
 	return ""
 }
 
-// Called returns the folder of the module that a file in the folder f calls. A relative source is relative to f. The
-// function find locates modules with any other source.
+// Called locates the module that a file in the folder f calls. A relative source is relative to f. The function find
+// locates modules with any other source.
 func (f ModuleFolder) Called(source string, find Finder) (ModuleFolder, error) {
 	if source != "." && source != ".." && !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
 		if find == nil {

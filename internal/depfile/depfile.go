@@ -18,8 +18,9 @@ const (
 )
 
 // Parse returns the sorted dependencies of all rules, without duplicates. Dependencies are the names after the colon.
-// Parse ignores targets, and rules without dependencies, which the option -MP adds. It understands continued lines,
-// comments, rules with several targets, and the escapes \<space>, \#, \:, $$ and \\ before \<space>, \# or \:.
+// Parse ignores targets. It also ignores rules without dependencies, which compilers add for the option -MP. It
+// understands continued lines, comments, rules with several targets, and the escapes \<space>, \#, \:, $$ and \\ before
+// \<space>, \# or \:.
 func Parse(text []byte) ([]string, error) {
 	p := parser{text: text, line: 1}
 	for p.at < len(p.text) {

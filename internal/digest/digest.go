@@ -49,7 +49,7 @@ func ParseFunction(s string) (Function, error) {
 	return 0, fmt.Errorf("unknown digest function %q; use blake3 or sha256", s)
 }
 
-// New returns a new hash.Hash of the function. Sum appends 32 bytes.
+// New returns a new hash.Hash for the function. The hash has 32 bytes.
 func (f Function) New() hash.Hash {
 	if f == SHA256 {
 		return sha256.New()

@@ -282,10 +282,10 @@ func (h readyHeap) Less(i, j int) bool {
 }
 func (h readyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-// Push implements container/heap.
+// Push implements heap.Interface.
 func (h *readyHeap) Push(x any) { *h = append(*h, x.(*unit)) }
 
-// Pop implements container/heap.
+// Pop implements heap.Interface.
 func (h *readyHeap) Pop() any {
 	old := *h
 	u := old[len(old)-1]

@@ -36,8 +36,9 @@ type output struct {
 	err     error
 }
 
-// ValidateOutputDir returns an error if the output folder out is a link. If in is not "", it also checks each folder on
-// the path from in to out. Without this check, a workspace could make hexmage write outputs to any folder of the user.
+// ValidateOutputDir returns an error if the output folder out is a link. If the parameter in is not "", it also checks
+// each folder between in and out. Without this check, a workspace could make hexmage write outputs to any folder of the
+// user.
 func ValidateOutputDir(in, out string) error {
 	if in == "" {
 		in = filepath.Dir(out)

@@ -203,8 +203,8 @@ const (
 	Unverified         Verdict = "unverified"          // could not be verified
 )
 
-// Difference is a file or folder that differs between two runs of an action. The first run produced the cached result,
-// if there is one. The second run verifies the first.
+// Difference is a file or folder that differs between two runs of an action. If the action has a cached result, this
+// result counts as the first run.
 type Difference struct {
 	Path   string   `json:"path"`             // slash path in the exec root
 	Kind   string   `json:"kind"`             // missing, extra, type, mode, size, content, exit code

@@ -28,7 +28,7 @@ type HeadTailBuffer struct {
 
 const half = action.MaxInline/2 - 64 // room for the line that counts the omitted bytes
 
-// Write never fails.
+// Write adds p to the stream and never fails.
 func (c *HeadTailBuffer) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

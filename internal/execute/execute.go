@@ -32,10 +32,10 @@ import (
 // the Result.
 //
 // Only the command may see Request.Secrets, in environment variables and in files. Only the command's user can read
-// these files, and the Executor deletes the files later. Command lines, messages, logs, Results, the files of Printed
-// and progress must not contain a secret. If the output of a successful action contains a secret, Execute returns an
-// error. If the output of a failed action contains a secret, Execute omits the output. An Executor that cannot
-// guarantee this must reject secrets with an *Error in which Refused is set.
+// these files, and the Executor deletes the files later. Command lines, messages, logs, Results, the files of
+// Request.Printed and progress must not contain a secret. If the output of a successful action contains a secret,
+// Execute returns an error. If the output of a failed action contains a secret, Execute omits the output. An Executor
+// that cannot guarantee this must reject secrets with an *Error in which Refused is set.
 //
 // An Executor that wraps another Executor must pass on the action, the context, the secrets and the callbacks of the
 // request. It must return results and errors unchanged.
@@ -69,14 +69,14 @@ type Error struct {
 	Err     error
 }
 
-// Error returns the message without the next step, which reports show on a separate line.
+// Error returns the message without the next step. Reports show the next step on a separate line.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Inputs returns a store with the inputs of an action. Directory messages come from the action, and other content comes
-// from the store blobs.
+// Inputs returns a store with the inputs of an action. Directory messages come from the action, and all other content
+// comes from blobs.
 func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	if len(a.Directories) == 0 {
 		return blobs
@@ -128,7 +128,7 @@ type Progress func(done, total int64, text string)
 // Spans receives the name, start and duration of each phase of an action. It must accept concurrent calls.
 type Spans func(name string, start time.Time, took time.Duration)
 
-// Begin calls Start if it is not nil.
+// Begin calls the field Start if it is not nil.
 func (a *Request) Begin() error {
 	if a.Start == nil {
 		return nil
@@ -136,7 +136,7 @@ func (a *Request) Begin() error {
 	return a.Start(a)
 }
 
-// Report removes secrets from the text, and calls Progress if it is not nil.
+// Report removes secrets from the text and passes it to Progress. If Progress is nil, Report does nothing.
 func (a *Request) Report(done, total int64, text string) {
 	if a.Progress != nil {
 		a.Progress(done, total, a.Secrets.Redact(text))
@@ -144,8 +144,8 @@ func (a *Request) Report(done, total int64, text string) {
 }
 
 // Span begins a phase of an action, such as "lay out inputs", "run" or "store outputs". The caller must call the
-// returned function at the end of the phase. Phases may contain other phases, but do not overlap otherwise. If Spans is
-// nil, Span does nothing.
+// returned function at the end of the phase. Phases may be nested, but must not overlap otherwise. If Spans is nil,
+// Span does nothing.
 func (a *Request) Span(name string) func() {
 	if a.Spans == nil {
 		return func() {}
@@ -177,8 +177,8 @@ func (a *Request) Streams() (stdout, stderr *HeadTailBuffer) {
 // HostPath is the PATH for programs of the host's base system, without folders of the user.
 const HostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LookPath returns the path of a host program, as actions find it. It searches the folders in list, or in HostPath if
-// list is "", but never in the user's PATH. If name contains a slash, LookPath returns name unchanged.
+// LookPath returns the path of a host program, as actions find it. It searches the folders in the parameter list, or in
+// HostPath if list is "", but never in the user's PATH. If name contains a slash, LookPath returns name unchanged.
 func LookPath(name, list string) (string, error) {
 	if list == "" {
 		list = HostPath
@@ -226,8 +226,7 @@ func (p *OutputLog) add(path string) {
 	p.files = append(p.files, path)
 }
 
-// Cut reports whether part of the output is in neither the files nor the result. The output was too long, or the disk
-// was full.
+// Cut reports whether part of the output was lost, because the output was too long or the disk was full.
 func (p *OutputLog) Cut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ProgressLines parses lines of the form "progress DONE TOTAL TEXT" in standard error, reports them as progress, and
-// passes all other lines on.
+// ProgressLines finds lines of the form "progress DONE TOTAL TEXT" in standard error. It reports these lines as
+// progress, and passes all other lines on.
 type ProgressLines struct {
 	report Progress
 	next   *HeadTailBuffer
@@ -21,7 +21,7 @@ func (a *Request) ProgressLines(next *HeadTailBuffer) *ProgressLines {
 	return &ProgressLines{report: a.Report, next: next}
 }
 
-// Write never fails.
+// Write never fails, and holds back an incomplete line.
 func (p *ProgressLines) Write(b []byte) (int, error) {
 	n := len(b)
 	for {
@@ -55,7 +55,7 @@ func (p *ProgressLines) emit() {
 	p.Flush()
 }
 
-// Flush passes on the last line if it has no newline.
+// Flush passes on an incomplete last line.
 func (p *ProgressLines) Flush() {
 	_, _ = p.next.Write(p.line)
 	p.line = p.line[:0]

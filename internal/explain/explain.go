@@ -49,14 +49,14 @@ type Comparison struct {
 	Unknown     []string     `json:"unknown,omitempty"` // notes on missing information
 }
 
-// Made is an action, with the toolchain versions (by toolchain name) that the plan used.
+// Made is an action, with the versions of the toolchains in its plan, by toolchain name.
 type Made struct {
 	Action     *action.Action
 	Toolchains map[string]string
 }
 
-// Compare compares two actions, and reads the Directory messages of the actions from the store. If outline is true, it
-// does not compare single files of toolchains.
+// Compare compares two actions, and reads their Directory messages from the store. If outline is true, it does not
+// compare single files of toolchains.
 func Compare(ctx context.Context, blobs store.Blobs, before, now Made, outline bool) Comparison {
 	m := NewMaterials(nil)
 	document := func(of Made) (*history.Document, *history.Action) {
@@ -104,8 +104,8 @@ func change(h history.Change) string {
 // maxMessage is the maximum size of an Action or a Command in bytes.
 const maxMessage = 16 << 20
 
-// Load returns an action that ran, and a store that contains the action's messages. It searches results first, unless
-// results is nil, and then blobs. If it does not find the action, the error is store.ErrNotFound.
+// Load returns an action that ran, and a store that contains the action's messages. It searches results (if not nil),
+// and then blobs. If it does not find the action, the error is store.ErrNotFound.
 func Load(ctx context.Context, blobs store.Blobs, results store.Results,
 	key digest.Digest) (*action.Action, store.Blobs, error) {
 	if results != nil {
@@ -210,7 +210,8 @@ func (c Comparison) Reason() string {
 	return fmt.Sprintf("%s, and %d more", c.Differences[0].Reason(), n-1)
 }
 
-// Place sets the field From of each difference in an input or toolchain, according to the spec of the newer action.
+// Place sets the field From of each Difference about an input or toolchain. It finds the origin in the spec of the
+// newer action.
 func (c Comparison) Place(spec *action.Spec) {
 	for i := range c.Differences {
 		switch d := &c.Differences[i]; d.What {

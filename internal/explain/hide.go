@@ -21,7 +21,7 @@ type Hider struct {
 
 type folder struct{ name, at string }
 
-// Workspace is the name in the placeholder for the workspace's folder.
+// Workspace is the name of the workspace's folder in placeholders.
 const Workspace = "workspace"
 
 // At returns the folder that NewHider received under this name, or "".
@@ -34,8 +34,8 @@ func (h *Hider) At(name string) string {
 	return ""
 }
 
-// NewHider returns a Hider that replaces folders with names. The map folders contains each folder by name. Paths below
-// the folders in system stay, because they mean the same on all machines.
+// NewHider returns a Hider that replaces folders with names. The map folders contains each folder by name. It keeps
+// paths below the folders in the parameter system, because these paths are equal on all machines.
 func NewHider(folders map[string]string, system ...string) *Hider {
 	h := &Hider{system: system, known: map[string]string{}}
 	for name, at := range folders {

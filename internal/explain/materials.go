@@ -27,8 +27,8 @@ const (
 	maxDepth   = 200
 )
 
-// Materials collects the inputs of cache keys for a run document. It stores a folder once even if several keys use it,
-// such as a toolchain's folder.
+// Materials collects the inputs of cache keys for a run document. It stores a folder, such as a toolchain, only once
+// even if several keys use the folder.
 type Materials struct {
 	hide    *Hider
 	level   []string // folders that Trees lists next
@@ -160,7 +160,7 @@ func (m *Materials) Folder(ctx context.Context, name string) (f history.Folder, 
 }
 
 // Trees returns the folders of all added actions, level by level. If there are too many entries, Trees omits the
-// deepest folders and returns false for whole.
+// deepest folders and whole is false.
 func (m *Materials) Trees(ctx context.Context) (trees map[string]history.Folder, whole bool, err error) {
 	trees, whole = map[string]history.Folder{}, true
 	for depth := 0; len(m.level) > 0 && depth < maxDepth; depth++ {

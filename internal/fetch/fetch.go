@@ -118,9 +118,9 @@ func (c Client) withDefaults() Client {
 	return c
 }
 
-// Fetch downloads a file to dest. If dest exists, Fetch verifies the file, and downloads it again only if it is wrong.
-// Fetch keeps an interrupted download as dest.part, and the next call resumes it. Several processes may call Fetch with
-// the same dest.
+// Fetch downloads a file to dest. If dest exists, Fetch verifies the file, and downloads it again only if the check
+// fails. Fetch keeps an interrupted download as dest.part, and the next call resumes it. Several processes may call
+// Fetch with the same dest.
 func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, error) {
 	c = c.withDefaults()
 	r, err := c.there(s, dest)
@@ -330,8 +330,7 @@ func ParseMirrors(text string) ([]Mirror, error) {
 	return ms, nil
 }
 
-// Rewrite replaces the prefix of a URL with the mirror whose From is the longest match. Without a match, it returns
-// addr unchanged.
+// Rewrite applies the mirror with the longest matching From to a URL. Without a match, it returns addr unchanged.
 func Rewrite(addr string, ms []Mirror) string {
 	best := Mirror{}
 	for _, m := range ms {

@@ -29,17 +29,17 @@ const (
 	maxMembers   = 2_000_000
 )
 
-// Pick returns the members that FetchMembers downloads. If Pick fails, FetchMembers downloads no members and returns
+// Pick selects the members that FetchMembers downloads. If Pick fails, FetchMembers downloads no members and returns
 // the error.
 type Pick func(ms []archive.Member) ([]archive.Member, error)
 
-// FetchMembers downloads selected members of a zip archive. It writes a sparse copy of the archive to dest, which
-// contains only the directory and the members that pick returns. If dest exists, it does nothing. It keeps an
+// FetchMembers downloads selected members of a zip archive. The file at dest is a sparse copy of the archive: it
+// contains only the directory and the members that pick returns. If dest exists, FetchMembers does nothing. It keeps an
 // interrupted download as dest.part. The next call resumes the download if the server still reports the same size,
 // validator and directory.
 //
 // The digests in s do not apply to the sparse copy. The caller must verify the CRC of each member and the digest of the
-// unpacked tree. FetchMembers returns the URL from which it downloaded, or "" if dest existed.
+// unpacked tree. FetchMembers returns the URL of the archive, or "" if dest existed.
 func (c Client) FetchMembers(ctx context.Context, s Source, pick Pick, dest string) (url string, err error) {
 	there := func() (bool, error) {
 		info, err := os.Stat(dest)

@@ -8,7 +8,7 @@ import (
 )
 
 // Small downloads a small file, such as an index, into memory from the first URL of the source. It fails if the file
-// has more than limit bytes. The result at is the final URL after redirects.
+// has more than limit bytes. It also returns the final URL after redirects.
 func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at string, err error) {
 	if len(s.URLs) == 0 {
 		return nil, "", errors.New("fetch: missing address in the source")

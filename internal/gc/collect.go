@@ -40,10 +40,10 @@ type Collected struct {
 }
 
 // Collect removes items from the cache folder root. It first removes items that no build used for MaxAge. If the folder
-// is still larger than MaxSize, it removes the least valuable items (see shrink). When it removes a result, it also
-// removes the result's blobs and unpacked trees, unless another result uses them. It always removes corrupt results,
-// results with missing blobs, and folders of earlier hexmage versions. Other items that belong to no result stay until
-// they are old or space is needed, because the next build may use them.
+// is still larger than MaxSize, it removes the least valuable items. When it removes a result, it also removes the
+// result's blobs and unpacked trees, unless another result uses them. It always removes corrupt results, results with
+// missing blobs, and folders of earlier hexmage versions. Other items that belong to no result stay until they are old
+// or space is needed.
 //
 // Collect fails with ErrInUse if a build is running, unless DryRun is set. It removes a result before the items that
 // belong to the result, so the cache works even after a crash or the end of ctx.

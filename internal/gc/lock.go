@@ -31,7 +31,7 @@ const soon = 300 * time.Millisecond
 func lockFile(root string) string { return layout.Root(root).State().InUseLock() }
 
 // LockShared protects the cache folder's content from removal until the caller calls done or the process ends. If
-// another process is removing items, LockShared calls waiting, which may be nil, and then waits. On file systems
+// another process is removing items, LockShared calls the function waiting, if not nil, and then waits. On file systems
 // without locks, LockShared returns immediately.
 func LockShared(ctx context.Context, root string, waiting func()) (done func(), err error) {
 	done, err = lock(ctx, root, atomicfile.Share)
@@ -92,9 +92,9 @@ func running(root string) ([]int, error) {
 	return pids, err
 }
 
-// RemoveStaleRuns removes the scratch folders of processes that have ended. Before that, it calls end with the folders,
-// and end must kill all processes that still work in the folders. It is safe to call during a build. Only one process
-// at a time removes folders, so two processes never remove the same folder.
+// RemoveStaleRuns removes the scratch folders of processes that have ended. It first passes the folders to the function
+// end. This function must kill all processes that still work in the folders. RemoveStaleRuns is safe during a build.
+// Only one process at a time removes folders.
 func RemoveStaleRuns(ctx context.Context, root string, end func(dirs ...string)) {
 	dead := func() (left []string) {
 		runs, _ := layout.Root(root).Runs()
@@ -129,10 +129,10 @@ func removeAll(dirs []string, end func(dirs ...string)) {
 	}
 }
 
-// RemoveStale removes the scratch folders of killed builds, which may be large. A build calls it before LockShared.
-// Before RemoveStale removes folders, it calls end with the folders, and end must kill all processes that still work in
-// the folders. RemoveStale ignores folders that it cannot remove. While another build runs, it keeps folders without a
-// lock, because their owner is unknown.
+// RemoveStale removes the scratch folders of killed builds. A build calls it before LockShared. RemoveStale first
+// passes the folders to the function end. This function must kill all processes that still work in the folders.
+// RemoveStale ignores folders that it cannot remove. While another build runs, it keeps folders without a lock, because
+// the owner is unknown.
 func RemoveStale(ctx context.Context, root string, end func(dirs ...string)) {
 	r := layout.Root(root)
 	if runs, _ := r.Runs(); len(runs) == 0 {

@@ -83,9 +83,8 @@ type Found struct {
 // ErrDigest reports that a digest is invalid. Find returns an error that wraps it.
 var ErrDigest = errors.New("invalid digest; write 64 hexadecimal DIGITS, FUNCTION:DIGITS or FUNCTION:DIGITS/SIZE")
 
-// Find returns the items in the cache folder root that match a digest: the blob with this digest, the unpacked tree
-// whose root has this digest, and the result whose action key is this digest. If text does not name a digest function,
-// Find tries all functions.
+// Find returns the items in the cache folder root that match a digest: blobs with this digest, unpacked trees with this
+// root digest, and results with this action key. If text does not name a digest function, Find tries all functions.
 func Find(root, text string) ([]Found, error) {
 	fns := layout.Functions()
 	rest := text

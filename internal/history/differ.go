@@ -191,7 +191,7 @@ func (d *Difference) unknown(text string) {
 	}
 }
 
-// FolderPrefix begins the text of a subfolder in a Folder. The subfolder's digest follows the prefix.
+// FolderPrefix begins the text for a subfolder in a Folder. The digest of the subfolder follows.
 const FolderPrefix = "folder "
 
 const toolchains = "toolchains" // the folder of an exec root that holds one folder for each toolchain

@@ -92,7 +92,7 @@ type Step struct {
 	Actions  []Action `json:"actions,omitempty"`
 }
 
-// Ran reports whether an action of the step is part of the run.
+// Ran reports whether the run includes an action of the step.
 func (s *Step) Ran() bool { return len(s.Actions) > 0 }
 
 // Reason is a reason for running actions, with the number of actions that ran for this reason.

@@ -9,9 +9,9 @@ type Sample struct {
 	Deviation float64 // sample standard deviation (divisor N - 1)
 }
 
-// Welch returns the two-sided p-value of Welch's t-test: the probability of a difference at least this large between
-// two samples if the true means are equal. The test allows different standard deviations. If the means differ and both
-// standard deviations are 0, the p-value is 0.
+// Welch returns the two-sided p-value of Welch's t-test. This is the probability of a difference at least this large if
+// the true means are equal. The test allows different standard deviations. If the means differ and both standard
+// deviations are 0, the p-value is 0.
 func Welch(a, b Sample) float64 {
 	va, vb := a.Deviation*a.Deviation/float64(a.N), b.Deviation*b.Deviation/float64(b.N)
 	diff := a.Mean - b.Mean

@@ -31,8 +31,7 @@ const (
 	maxTuple  = 10_000 // elements of several types that are converted to one list
 )
 
-// Budget is the amount of work that may still be spent on evaluating the expressions of a plan. Several goroutines may
-// use it.
+// Budget limits the work of evaluating a plan's expressions. Several goroutines may use it.
 type Budget struct{ left atomic.Int64 }
 
 // NewBudget returns a full Budget.
@@ -42,11 +41,11 @@ func NewBudget() *Budget {
 	return b
 }
 
-// Refill resets the budget to the full amount. The planner calls it before it plans a step whose inputs just became
+// Refill resets the budget to the full amount. The planner calls Refill before it plans a step whose inputs just became
 // known.
 func (b *Budget) Refill() { b.left.Store(maxWork) }
 
-// Spent reports whether no budget is left. All further evaluations then fail.
+// Spent reports whether the budget is used up. All further evaluations then fail.
 func (b *Budget) Spent() bool { return b.left.Load() < 0 }
 
 var errSpent = fmt.Errorf("the plan needs more than %d million evaluation steps; "+
@@ -73,8 +72,8 @@ func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.D
 }
 
 // AnnotateErrors rewrites evaluation errors for users. If a key is missing, it adds a list of the existing keys. If a
-// reference leads to a sensitive value, it removes all details and values from the message. An element has no sensitive
-// mark inside a for expression, so the message could quote it.
+// reference leads to a sensitive value, it removes all details and values from the message. A for expression removes
+// the sensitive mark from elements, so the message could otherwise quote them.
 func AnnotateErrors(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
 	secret := ""
 	for _, t := range refs {
@@ -116,7 +115,7 @@ func traversalName(t hcl.Traversal) string {
 	return name
 }
 
-// LimitError returns a diagnostic for an error of Take.
+// LimitError returns a diagnostic for an error that Take returned.
 func LimitError(at hcl.Range, err error) hcl.Diagnostics {
 	if errors.Is(err, errInfinite) {
 		return errorf(at, "Infinite number", "Cannot compute the result: %s. "+

@@ -11,7 +11,7 @@ func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
 // MatrixRefs finds all references to axes of a matrix in an expression. The result whole contains references that use
 // the placeholder unchanged: as the whole value, or as a part of a string, list or object. The result others contains
-// all other references, such as in a comparison or an index. These references have no value during planning.
+// all other references, such as references in a comparison or an index. These references have no value during planning.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	rest := func(e hclsyntax.Expression) {
 		if e == nil {

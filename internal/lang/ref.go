@@ -31,7 +31,7 @@ const (
 	Matrix    = "matrix" // axes of the step's matrix
 )
 
-// Roots returns the names with which references begin.
+// Roots returns the names that can begin a reference.
 func Roots() []string {
 	return []string{Each, Local, Matrix, Module, Path, Profile, StepRoot, Target, Targets, Toolchain, Var}
 }

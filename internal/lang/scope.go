@@ -22,7 +22,7 @@ type Argument struct {
 }
 
 // Scope holds the values that expressions can use. Set a value before you evaluate an expression that refers to it.
-// Values to which no expression refers may be missing.
+// Scope may lack values that no expression uses.
 type Scope struct {
 	Vars, Locals map[string]cty.Value
 	Path         cty.Value // the zero Value omits it, as for other cty.Values

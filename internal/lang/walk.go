@@ -5,9 +5,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// EachRefs finds references to outputs of all instances of a step or module in an expression or body. Examples are
-// `step.exec.gen[each.key].outputs.so`, `values(step.exec.gen)[*].outputs.so` and `module.aot[each.key].context`. HCL's
-// method Variables does not return these outputs. Pass the references to Declared.CheckEach.
+// EachRefs searches an expression or body for references to an output in all instances of a step or module. Examples
+// are `step.exec.gen[each.key].outputs.so`, `values(step.exec.gen)[*].outputs.so` and `module.aot[each.key].context`.
+// HCL's method Variables does not return these references. Pass the references to Declared.CheckEach.
 //
 // A reference to a step sets the fields Step, Outputs and Output. A reference to a module sets Name and Attr. EachRefs
 // returns no references for bodies that are not in native HCL syntax.

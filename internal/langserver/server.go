@@ -35,7 +35,7 @@ type Host struct {
 	Workspace func(file string, open Texts) *Workspace
 }
 
-// Workspace is a folder with pipelines. Several goroutines may call the functions.
+// Workspace is a folder with pipelines. Several goroutines may call its functions.
 type Workspace struct {
 	Root      string // absolute path
 	Pipelines func() []string

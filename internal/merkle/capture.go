@@ -22,11 +22,11 @@ import (
 // captureFiles is the number of files that Capture stores at once. They wait for the disk more than for a processor.
 const captureFiles = 16
 
-// Capture stores the outputs at the given slash paths, which are relative to the folder execRoot, and returns them in
-// the order of paths. Missing paths are omitted from the result. For a folder, Capture also stores the Directory and
-// Tree messages. If the store is Local, Capture moves the files into the store, so the caller must no longer use the
-// files in execRoot. If an output is itself a symlink, Capture stores the target, which must be in execRoot. Symlinks
-// inside an output folder stay symlinks, and must not lead out of that folder.
+// Capture stores the outputs at the given slash paths relative to the folder execRoot. It returns the outputs in the
+// order of paths, and omits missing paths. For a folder, Capture also stores the Directory and Tree messages. If the
+// store is Local, Capture moves the files into the store, so the caller must no longer use the files in execRoot. If an
+// output is itself a symlink, Capture stores the target, which must be in execRoot. Symlinks inside an output folder
+// stay symlinks, and must not lead out of that folder.
 func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoot string,
 	paths []string) ([]action.OutputFile, []action.OutputDir, error) {
 	c := &capturer{blobs: blobs, fn: fn, root: execRoot}

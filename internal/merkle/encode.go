@@ -97,8 +97,8 @@ func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 	return b, nil
 }
 
-// Put stores the Directory messages of d, and returns the root's digest. It does not ask the store which messages are
-// missing: a store with a remote server also counts messages that only the server has.
+// Put stores the Directory messages of d, and returns the root's digest. It stores all messages, even messages that a
+// remote server has.
 func (d *Dir) Put(ctx context.Context, blobs store.Blobs, fn digest.Function) (digest.Digest, error) {
 	root, messages := d.Encode(fn)
 	for dg, message := range messages {

@@ -134,8 +134,8 @@ func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) e
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
-// InsertEntry is like Insert, for any entry. It does not copy a file, but shares it with e. It adds a folder to d as
-// Merge does.
+// InsertEntry is like Insert, for any entry. It shares a file with e instead of copying the file. It adds a folder to d
+// as Merge does.
 func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	if e.Dir != nil {
 		return d.Merge(ctx, blobs, p, e.Dir)
@@ -329,9 +329,8 @@ func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
 	return nil
 }
 
-// Zip compares two folders: it calls f for each name in a or b, in order, with the entry of each folder. If a folder
-// has no entry with the name, the entry is zero. Neither folder may be a Ref. Zip stops at the first error of f and
-// returns the error.
+// Zip compares two folders: it calls f for each name in a or b, in order, with both entries. If a folder lacks the
+// name, the entry is zero. Neither folder may be a Ref. Zip stops at the first error of f and returns the error.
 func Zip(a, b *Dir, f func(name string, a, b Entry) error) error {
 	names := append(a.names(), b.names()...)
 	slices.Sort(names)

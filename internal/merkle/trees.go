@@ -19,7 +19,8 @@ import (
 // ignores trees without a marker file. Many processes may use one folder at once.
 type Trees struct{ root layout.Root }
 
-// NewTrees returns the Trees in the store's folder root, which must be an absolute path. NewTrees accesses no files.
+// NewTrees returns the Trees of a store. The parameter root is the absolute path of the store's folder. NewTrees
+// accesses no files.
 func NewTrees(root string) *Trees { return &Trees{root: layout.Root(root)} }
 
 // Dir returns the path for the tree with the given root digest, even if the tree is missing.

@@ -29,8 +29,8 @@ type Plan struct {
 }
 
 // Reads lists everything on this machine that planning read, in addition to the planner's options. If the options and
-// everything in Reads are unchanged, planning gives the same plan. Paths are slash paths, relative to the workspace or
-// absolute. Lists are sorted and have no duplicates.
+// everything in Reads are unchanged, planning produces the same plan. Paths are slash paths, relative to the workspace
+// or absolute. Lists are sorted and have no duplicates.
 type Reads struct {
 	// existing files and links that planning read or tested for existence
 	Files []string `json:"files,omitempty"`
@@ -100,7 +100,7 @@ type Instance struct {
 	SideEffects bool `json:"side_effects,omitempty"`
 }
 
-// Output returns the address of the instance's output with the given name.
+// Output returns the address of the named output of the instance.
 func (n *Instance) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
 
 // Needs returns all instances that must come before this instance, sorted. They are Deps, After, and the instances
@@ -169,8 +169,8 @@ func (o *Output) EachNeed(f func(at addrs.Instance)) {
 	}
 }
 
-// Check is an instance of a `check` block, which tests a condition on the results of a build. A check runs no actions
-// and is not part of any cache key.
+// Check is an instance of a `check` block: it tests a condition on the results of a build. A check runs no actions and
+// is not part of any cache key.
 type Check struct {
 	At          string `json:"address"` // such as module.aot["x"].check.words
 	Description string `json:"description,omitempty"`

@@ -275,7 +275,7 @@ func instanceJSON(n *Instance) jsonInstance {
 }
 
 // JSON renders the plan for programs, in the format "hexmage-plan/0". The 0 means that the format may still change. The
-// argument status becomes the field "status", which predicts a build. If it is nil, JSON omits the field.
+// argument status predicts a build, and becomes the field "status". If status is nil, JSON omits the field.
 func JSON(p *Plan, status any) ([]byte, error) {
 	out := struct {
 		Format string `json:"format"`

@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// Names lists the named elements of a pipeline that are missing from the plan, such as variables and locals. It also
-// lists the arguments of instances and outputs.
+// Names lists named elements that a plan does not contain, such as variables and locals. It also lists the arguments of
+// instances and outputs.
 type Names struct {
 	All       []Named // the names of a module follow those of its caller
 	Arguments map[addrs.Instance][]Argument

@@ -37,8 +37,8 @@ type fetched struct {
 	err  error
 }
 
-// NewBlobs returns the blobs of the local store next, combined with the blobs of the remote. The function here, which
-// may be nil, reports whether the caller has a blob elsewhere on this machine. Blobs does not request such blobs from
+// NewBlobs returns the blobs of the local store next, combined with the blobs of the remote. If the parameter here is
+// not nil, it reports whether the caller has a blob elsewhere on this machine. Blobs does not request such blobs from
 // the remote.
 func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs {
 	if here == nil {

@@ -37,9 +37,9 @@ type ExecutorOptions struct {
 	Next   execute.Executor // runs actions that cannot run on the server; nil: Execute returns an error
 }
 
-// Executor runs actions on the server. If an action may not run on the server, ExecutorOptions.Next runs it. With
-// FallbackLocal, Next also runs actions that failed because of the server. After Execute, the outputs are in the store,
-// as with a local executor.
+// Executor runs actions on the server. If an action must not run on the server, ExecutorOptions.Next runs it. With
+// FallbackLocal, Next also runs actions that failed because of the server. Execute puts the outputs into the store, as
+// a local executor does.
 type Executor struct {
 	c      *Client
 	o      ExecutorOptions

@@ -189,7 +189,7 @@ type requests struct {
 // returns the reason.
 var errEnded = errors.New("the server ended the upload")
 
-// Write implements io.Writer. It holds back the last part for flush.
+// Write implements io.Writer. It sends full chunks and buffers the last chunk for flush.
 func (q *requests) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(q.part) == chunk {

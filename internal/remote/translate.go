@@ -51,8 +51,8 @@ const (
 	badLink   = "a link" // a link among the outputs leads outside the exec root
 )
 
-// LocalOnlyReason returns a short reason why an action cannot run on a machine with the given platform properties, or
-// "". It does not check the toolchains among the inputs.
+// LocalOnlyReason returns the reason why a machine with the given platform properties cannot run an action, or "". It
+// does not check the toolchains among the inputs.
 func LocalOnlyReason(a *action.Action, platform map[string]string) string {
 	p := a.Command.Platform
 	switch {

@@ -29,7 +29,8 @@ func NewBrief(w io.Writer, o Options) *Brief {
 	return &Brief{w: w, lines: lines{o: Options{Color: o.Color, Width: o.Width}, steps: newSteps()}}
 }
 
-// Send implements event.Sink. It prints a line when watching starts, and each warning and new failure at once.
+// Send implements event.Sink. It prints a line when watching starts. It prints each warning and new failure
+// immediately.
 func (b *Brief) Send(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Options control the output.
+// Options control the output for users.
 type Options struct {
 	Color   bool
 	Live    bool // output is a terminal, so its last lines may be rewritten
@@ -137,8 +137,8 @@ func (l *lines) column(name string) string {
 	return name + strings.Repeat(" ", max(0, max(narrowName, min(l.steps.wide, most))-columns(name)))
 }
 
-// Middle shortens a text to the width room by replacing the middle with "…". The beginning and the end of an address
-// tell users the most.
+// Middle shortens a text to the given width by replacing the middle with "…". It keeps both ends, because they identify
+// an address best.
 func Middle(s string, room int) string {
 	r := []rune(s)
 	if columns(s) <= room || len(r) <= room {

@@ -173,8 +173,8 @@ func unitText(name string) string {
 	return name
 }
 
-// Cells returns the texts of the table for users: a line with the headings, then all other lines. All values of a
-// column have the same unit.
+// Cells returns the texts of the table for users: the headings, followed by all lines. All values of a column have the
+// same unit.
 func (t Table) Cells() [][]string {
 	all := make([][]string, 1+len(t.Lines))
 	for i, line := range t.Lines {

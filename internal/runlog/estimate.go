@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Instance is an instance of a step and its dependencies, as input for an estimate.
+// Instance describes an instance of a step with its dependencies, as input for an estimate.
 type Instance struct {
 	Step  string
 	Needs []string
@@ -18,8 +18,8 @@ type Instance struct {
 // all events on to the next sink, and sometimes adds a BuildProgress. Any goroutine may call Left.
 //
 // The estimate is the larger of two times: all remaining work divided by the number of workers, and the longest chain
-// of dependent steps. An action that has not begun may still be a cache hit. So if half of a step's finished actions
-// were cache hits, the remaining actions of the step count as half of their durations.
+// of dependent steps. If half of a step's finished actions were cache hits, the estimate halves the durations of the
+// step's remaining actions.
 type Estimator struct {
 	next event.Sink
 	load func() Costs

@@ -35,7 +35,7 @@ type Recorder struct {
 }
 
 // Record returns a Recorder that writes to the folder dir (see Folder). The first write creates the folder. The caller
-// sets Info.Started to the start of the run. The Recorder takes pipeline and profile from the event BuildStarted.
+// sets Info.Started to the start of the run. The event BuildStarted sets the pipeline and profile.
 func Record(dir string, info Info) *Recorder {
 	return &Recorder{dir: dir, info: info, start: info.Started}
 }

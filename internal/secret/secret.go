@@ -135,7 +135,7 @@ type Set struct {
 	longest    int               // of forms
 }
 
-// NewSet returns the Set of a command, with the values v filled in. The map env contains the texts of environment
+// NewSet returns the Set of a command, and fills in the values v. The map env contains the texts of environment
 // variables, by name. The map files contains the texts of secret files. The key of a file is the name of the
 // environment variable that will hold the file's path.
 func NewSet(env, files map[string]Text, v Values) (*Set, error) {

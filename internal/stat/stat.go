@@ -50,13 +50,12 @@ func (s Stamp) IsSymlink() bool { return s.Mode&typeMask == typeSymlink }
 // Executable reports whether anyone has permission to execute the file.
 func (s Stamp) Executable() bool { return s.Mode&0o111 != 0 }
 
-// RacyWindow is the minimum time between the last change of a file and a reliable Stamp. Before that, the next change
-// may leave the Stamp unchanged, because all changes in one tick of the file system's clock get the same time. On FAT,
-// a tick is two seconds.
+// RacyWindow is the minimum time between the last change of a file and a reliable Stamp. Within this time, another
+// change may leave the Stamp unchanged, because file times are inexact. FAT rounds them to two seconds.
 const RacyWindow = 2 * time.Second
 
-// Racy reports whether the file last changed less than RacyWindow before the given time, or after it. If so, do not
-// store a digest under the Stamp, because the next change might not change the Stamp.
+// Racy reports whether the file last changed less than RacyWindow before the given time, or after that time. If so, do
+// not store a digest under the Stamp, because the next change might not change the Stamp.
 func (s Stamp) Racy(at time.Time) bool { return at.Add(-RacyWindow).UnixNano() < max(s.MTime, s.CTime) }
 
 // Of converts the result of os.Stat or os.Lstat to a Stamp.

@@ -47,7 +47,7 @@ type entry struct {
 }
 
 // Open returns the cache that is stored in the state file at path. The state file may be missing. The first lookup
-// reads it. The function now returns the time by the clock of the file system.
+// reads it. The parameter now is a function that returns the time of the file system's clock.
 func Open(path string, fn digest.Function, now func() time.Time) *Cache {
 	return &Cache{path: path, fn: fn, now: now, entries: map[string]entry{}}
 }
@@ -129,7 +129,7 @@ func (c *Cache) remember(path string, s stat.Stamp, d digest.Digest) {
 
 // Save writes the cache to the state file if the cache has changed. Save keeps entries that other processes have
 // written since Open. If two entries differ, this process's entry wins. Save drops entries that were not used for 30
-// days. If a power cut loses or damages the state file, hexmage only has to hash some files again.
+// days.
 func (c *Cache) Save() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -49,13 +49,13 @@ type Seen struct {
 	Racy  bool // changed just before reading, so that the Stamp may not show the next change
 }
 
-// See returns a Seen for a path with the Stamp s. The argument at is the time when hexmage read the path, or an earlier
-// time.
+// See returns a Seen for a path with the Stamp s. The time in the parameter at must not be later than the time when
+// hexmage read the path.
 func See(path string, s stat.Stamp, at time.Time) Seen {
 	return Seen{path, s, s.Exists() && s.Racy(at)}
 }
 
-// Glob is a folder with patterns and the paths in the folder that match.
+// Glob is a folder, with patterns and the matching paths in the folder.
 type Glob struct {
 	Dir      string
 	Patterns []string

@@ -27,7 +27,7 @@ type Output struct {
 	Doc   string `json:"doc"`
 }
 
-// Describe returns the descriptions of all kinds, sorted by name. Toolchain blocks are last.
+// Describe returns the descriptions of all kinds, sorted by name. The description of toolchain blocks comes last.
 func Describe(kinds map[string]Kind) []Description {
 	var all []Description
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
@@ -50,7 +50,7 @@ func Describe(kinds map[string]Kind) []Description {
 	return all
 }
 
-// Text returns the text about an argument, without name and type.
+// Text returns the documentation of an argument, without name and type.
 func (a Argument) Text() string {
 	s := a.Doc
 	if a.Values != "" {

@@ -14,8 +14,8 @@ import (
 // all machines, so cache keys do not depend on the machine.
 type Root struct{ Dir, At string }
 
-// Placed replaces this machine's paths of module files in the text with paths in the exec root. The text is part of a
-// command, such as an argument.
+// Placed replaces host paths of module files in the text with paths in the exec root. The text is part of a command,
+// such as an argument.
 func (r Request) Placed(text string) string {
 	for _, root := range r.Roots {
 		if path.IsAbs(text) && !strings.ContainsAny(text, " \t\n") && strings.HasPrefix(text, root.Dir+"/") {
@@ -134,8 +134,8 @@ func (p Path) As(at string) action.Input {
 	return in
 }
 
-// Below returns an input with one file or folder inside the folder p. The argument rel is relative to p. The file or
-// folder has the same path in the exec root as with Input.
+// Below returns an input with one file or folder inside the folder p. The argument rel is relative to p. The path in
+// the exec root is the same as if Input added the whole folder.
 func (p Path) Below(rel string) action.Input {
 	below := p
 	below.value = path.Join(p.value, rel)

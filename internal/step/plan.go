@@ -163,7 +163,7 @@ func (p *Plan) Missing(texts ...string) {
 // OutputBytes sets the minimum total size of the step's outputs in bytes.
 func (p *Plan) OutputBytes(n int64) { p.out.OutputBytes = n }
 
-// Programs adds the host programs that the plan's actions start, except those in argv[0].
+// Programs adds the host programs that the plan's actions start, except the programs in argv[0].
 func (p *Plan) Programs(names ...string) { p.out.Programs = append(p.out.Programs, names...) }
 
 // Attrs sets the attributes of a toolchain that are known during planning.

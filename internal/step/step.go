@@ -68,7 +68,7 @@ type OutputSpec struct {
 	Optional bool
 }
 
-// File, Tree and Value return the OutputSpec for an output of that class.
+// File, Tree and Value return an OutputSpec of the class with the same name.
 func File(name, doc string) OutputSpec  { return OutputSpec{Name: name, Class: action.File, Doc: doc} }
 func Tree(name, doc string) OutputSpec  { return OutputSpec{Name: name, Class: action.Tree, Doc: doc} }
 func Value(name, doc string) OutputSpec { return OutputSpec{Name: name, Class: action.Value, Doc: doc} }
@@ -125,8 +125,8 @@ func (r Request) Used(name string) []addrs.Output {
 	return addrs.SortOutputs(out)
 }
 
-// OutputRef records that an argument refers to Output. Path locates the string in the argument that contains
-// Output.Path().
+// OutputRef records that an argument refers to Output. Path is the location of the string Output.Path() inside the
+// argument.
 type OutputRef struct {
 	Path   cty.Path
 	Output *addrs.Output // read-only
@@ -135,8 +135,7 @@ type OutputRef struct {
 // OutputRefOf returns the OutputRef for the output o.
 func OutputRefOf(path cty.Path, o addrs.Output) OutputRef { return OutputRef{Path: path, Output: &o} }
 
-// DeclaredOutput is an `output` block in the step, with the block's label and the class and path from the block's
-// attribute.
+// DeclaredOutput is an `output` block in the step. The class and path come from the attribute of the block.
 type DeclaredOutput struct {
 	Name  string
 	Class action.Class
@@ -190,7 +189,7 @@ type Planned struct {
 type TreePath string
 
 // Reads lists the paths and environment variables that a plan depends on. If they and the request are unchanged,
-// planning gives the same plan.
+// planning produces the same plan.
 type Reads struct {
 	Paths []string // files and folders, existing or not: absolute, or relative to the workspace
 	Env   []string // names of environment variables, set or not

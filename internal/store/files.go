@@ -19,7 +19,7 @@ import (
 // age of inputs, and tools never consider an input newer than an output. Writing to a file changes the time.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
-// MayBeLink reports whether the mode and time in a stamp are those of a file that Link made.
+// MayBeLink reports whether a stamp has the mode and time of a file that Link made.
 func MayBeLink(st stat.Stamp) bool {
 	return st.IsRegular() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
 }
@@ -39,9 +39,9 @@ func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, execut
 	return CopyFile(ctx, blobs, d, path, perm)
 }
 
-// CopyFile writes a verified copy of the blob to path, which must not exist. The copy shares no content with the store.
-// A read-only copy has the modification time LinkTime. For a large writable file, CopyFile makes a link and copies from
-// the link, so it need not hash the content.
+// CopyFile writes a verified copy of the blob to path. The path must not exist. The copy shares no content with the
+// store. A read-only copy has the modification time LinkTime. For a large writable file, CopyFile makes a link and
+// copies from the link, so it need not hash the content.
 func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
 	write := func(to func() error) error { return to() }
 	if perm&0o111 != 0 {
@@ -124,8 +124,8 @@ func newFile(path string, fill func(*os.File) error) error {
 	return err
 }
 
-// Adopt stores the regular file at path. It calls Local.Adopt if possible, which may remove the file from path.
-// Otherwise it calls PutFile. After the call, no program may write to the file.
+// Adopt stores the regular file at path. It calls Local.Adopt if possible, otherwise PutFile. Local.Adopt may remove
+// the file from path. After the call, no program may write to the file.
 func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
 	if l, ok := blobs.(Local); ok {
 		if d, err := l.Adopt(ctx, fn, path); !errors.Is(err, errors.ErrUnsupported) {

@@ -17,8 +17,7 @@ import (
 )
 
 // HostFiles adds host files, such as files of the workspace, to the Blobs of another store. HostFiles reads the files
-// in place, so that hexmage need not copy them into the store. If a file has changed since Add, the error is a
-// *ChangedError.
+// in place and does not copy them into the store. If a file has changed since Add, the error is a *ChangedError.
 //
 // Open, Link and Missing first try the other store.
 type HostFiles struct {
@@ -67,9 +66,9 @@ func (s *HostFiles) Add(d digest.Digest, path string) {
 	s.files[d] = path
 }
 
-// AddRef is like Add, and allows Ref to return the file if it has at least MinRef bytes. If the path is a symlink, st
-// must be the stamp of the target. The caller must take the stamp before it computes the digest. The time now is when
-// the caller took the stamp. If the file changed just before that time, Ref does not return the file, because the next
+// AddRef is like Add, and allows Ref to return the file if it has at least MinRef bytes. The caller must take the stamp
+// st before it computes the digest. If the path is a symlink, st must be the stamp of the target. The parameter now is
+// the time of the stamp. If the file changed just before that time, Ref does not return the file, because the next
 // change might not change the stamp.
 func (s *HostFiles) AddRef(d digest.Digest, path string, st stat.Stamp, now time.Time) {
 	s.Add(d, path)
@@ -141,8 +140,8 @@ func (s *HostFiles) Fetch(ctx context.Context, ds iter.Seq[digest.Digest]) { Fet
 const maxCopy = 64 << 10
 
 // Link implements Local if the other store does. It never links the host file itself, because an editor that writes to
-// the file would then also change an exec root. The first Link of a small file makes a copy, because most files are an
-// input of one action. The second Link puts the file into the store, because links are cheaper.
+// the file would then also change an exec root. The first Link of a small file makes a copy. The second Link puts the
+// file into the store, because links are cheaper.
 func (s *HostFiles) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	l, ok := s.next.(Local)
 	if !ok {

@@ -33,7 +33,7 @@ var ErrCorrupt = errors.New("content does not match its digest")
 // store is read-only, Put fails with errors.ErrUnsupported.
 //
 // A store that wraps another store passes on the context, and returns the other store's errors unchanged. If the other
-// store is a Local, the wrapping store must also be a Local, unless its comment says otherwise.
+// store is a Local, the wrapping store must also be a Local, unless the comment on that store says otherwise.
 type Blobs interface {
 	// Open returns the content of the blob d. If the content does not match d, the last Read returns ErrCorrupt instead
 	// of io.EOF. The caller must close the reader.
@@ -76,7 +76,7 @@ type Local interface {
 	Ref(d digest.Digest) (Ref, bool)
 }
 
-// Fetcher contains the additional method of a Blobs that downloads content from another machine.
+// Fetcher contains the additional method of a store that downloads blobs from another machine.
 type Fetcher interface {
 	// Fetch downloads missing blobs in few round trips. Call it before opening all of these blobs.
 	Fetch(ctx context.Context, ds iter.Seq[digest.Digest])
@@ -90,7 +90,7 @@ func Fetch(ctx context.Context, blobs Blobs, ds iter.Seq[digest.Digest]) {
 	}
 }
 
-// Shared contains the additional method of a Results that other machines share.
+// Shared contains the additional method of a Results that several machines share.
 type Shared interface {
 	// Here returns the Results of only this machine, for results that must stay on this machine.
 	Here() Results

@@ -119,7 +119,7 @@ func WriteJSON(file string, v any) error {
 	return os.WriteFile(file, append(b, '\n'), 0o644)
 }
 
-// Encode encodes the arguments of a tool as a JSON document. Equal arguments always give the same bytes.
+// Encode encodes the arguments of a tool as a JSON document. Equal arguments always produce the same bytes.
 func Encode(args any) ([]byte, error) {
 	b, err := json.MarshalIndent(args, "", "  ")
 	if err != nil {

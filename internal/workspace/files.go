@@ -43,7 +43,7 @@ type Files struct {
 	globs map[string]plan.Glob
 }
 
-// NewFiles returns Files for a workspace, which is an absolute path. Relative paths refer to the workspace. Absolute
+// NewFiles returns Files for the workspace at the given absolute path. Relative paths refer to the workspace. Absolute
 // paths may also lead into the other given folders.
 func NewFiles(workspace string, others ...string) *Files {
 	return &Files{root: workspace, roots: others, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}

@@ -30,7 +30,7 @@ type deviceSimulateCmd struct {
 	Stdin    bool     `help:"Read commands from standard input, one per line: unplug, unplug 10s or reboot. The phone stops at the end of the input."`
 }
 
-// Help returns the faults and the examples of `hexmage device simulate --help`.
+// Help returns the list of faults and the examples for `hexmage device simulate --help`.
 func (*deviceSimulateCmd) Help() string {
 	var b strings.Builder
 	b.WriteString(`qemu runs the AArch64 programs and the DSP code of the phone. The phone has its own file system, and
@@ -71,7 +71,7 @@ type simulated struct {
 	Faults   []string `json:"faults,omitempty"`
 }
 
-// Run starts a simulated phone and waits until an interrupt.
+// Run starts a simulated phone and waits for an interrupt.
 func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 	o, err := c.options(a)
 	if err != nil {

@@ -31,7 +31,8 @@ Examples:
     hexmage doctor qwen3-aot-v79 --profile device   check this machine before a run on a phone`
 }
 
-// Run prints what this machine has and lacks. It fails if the chosen profile (default: simulated) lacks something.
+// Run prints which requirements this machine meets. It fails if the chosen profile (default: simulated) lacks a
+// requirement.
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain()
 	if err != nil {

@@ -218,7 +218,7 @@ type failureSink struct {
 	seen []event.ActionFinished
 }
 
-// Send remembers failures, and passes each event on.
+// Send records failed actions, and forwards each event.
 func (s *failureSink) Send(e event.Event) {
 	if f, ok := e.(event.ActionFinished); ok && f.Failure != nil {
 		s.seen = append(s.seen, f)

@@ -32,7 +32,7 @@ Examples:
     hexmage env qwen3-aot-v79 --json | jq -r .QAIRT_SDK_ROOT   print only the value of QAIRT_SDK_ROOT`
 }
 
-// Run fetches missing toolchains and prints lines for a shell, as in eval "$(hexmage env qwen3-aot-v79)".
+// Run fetches missing toolchains and prints shell commands for eval "$(hexmage env qwen3-aot-v79)".
 func (c *envCmd) Run(ctx context.Context, a *app) error {
 	names := c.Names
 	if len(names) == 0 {

@@ -23,7 +23,7 @@ type ideCmd struct {
 	Workspace string `placeholder:"DIR" help:"Write VS Code settings to DIR, the folder that you open in VS Code. Default: <dir>."`
 }
 
-// Run fetches missing toolchains and writes files for an editor.
+// Run fetches missing toolchains and writes configuration files for an editor.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	dir, err := a.place(absolute(a.WorkDir, c.Folder))
 	if err != nil {

@@ -43,7 +43,7 @@ Examples:
     hexmage lsp --profile device   serve, and check pipelines in profile device`
 }
 
-// Run serves an editor.
+// Run runs a language server for an editor.
 func (*lspCmd) Run(ctx context.Context, a *app) error {
 	isData(a.Env.Stdout)
 	own := *a

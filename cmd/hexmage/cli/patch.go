@@ -179,7 +179,7 @@ Examples:
     hexmage patch check src --series own=patches/own         list the changes of your own series`
 }
 
-// Run lists the changes that a series would make.
+// Run lists the changes that a patch series would make.
 func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {
@@ -239,7 +239,7 @@ Examples:
     hexmage patch diff LLaMAPackage > qairt.patch               write a patch file`
 }
 
-// Run prints the changes that a series would make, as a diff.
+// Run prints the changes of a patch series as a diff.
 func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 	r, err := c.request(ctx, a)
 	if err != nil {

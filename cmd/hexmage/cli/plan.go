@@ -51,7 +51,7 @@ func (a *app) runnable(p *planned, what string) error {
 	return nil
 }
 
-// Select restricts the plan to the steps, like plan.Plan.Select.
+// Select returns the plan with only the given steps, as plan.Plan.Select does.
 func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	some, err := p.Plan.Select(steps...)
 	if err != nil {

@@ -51,7 +51,7 @@ type amount struct {
 	Unknown int `json:"unknown_actions"`
 }
 
-// String returns "~ 1.2 GB", or "> 1.2 GB" if parts are unknown, or "" if all is unknown.
+// String returns "~ 1.2 GB", "> 1.2 GB" if some parts are unknown, or "" if all parts are unknown.
 func (m amount) String() string {
 	switch {
 	case m.Bytes == 0:

@@ -30,7 +30,7 @@ const (
 	ExitInterrupted = 130 // interrupted by Ctrl-C
 )
 
-// Env holds everything that the command line takes from its process, except the arguments.
+// Env holds everything that Main uses from its process, except the arguments.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -42,7 +42,7 @@ type Env struct {
 	CPULevel       string   // level of the processor's instruction set
 }
 
-// System returns the environment of this process.
+// System returns the Env of this process.
 func System() Env {
 	dir, _ := os.Getwd()
 	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self(),

@@ -54,7 +54,7 @@ type listedRun struct {
 	NotRun   int            `json:"not_run"`
 }
 
-// Run lists past runs, or prints one of them.
+// Run lists past runs, or prints one past run.
 func (c *runsCmd) Run(ctx context.Context, a *app) error {
 	if c.Export != "" {
 		d, err := a.document(ctx, c.Export, true)

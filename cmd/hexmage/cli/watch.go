@@ -60,7 +60,7 @@ const notBuilt = "not built; the outputs are those of the last successful build"
 // may write to a watched folder.
 const maxStopped = 5
 
-// Run watches the files of a pipeline until an interrupt.
+// Run watches the files of a pipeline until the user interrupts it.
 func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	a.events = true
 	if a.Serial = c.Serial; c.Serial != "" && !c.OnDevice {

@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Run returns the ordered events of a watched build that verifies actions. The list contains an event of each kind,
+// Run returns the events of a watched build that verifies actions, in order. The list contains an event of each kind,
 // with all fields set.
 func Run() []event.Event {
 	key := digest.BLAKE3.Bytes([]byte("action"))

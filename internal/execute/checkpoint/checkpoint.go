@@ -49,9 +49,9 @@ func (n note) folder(own string) string { return filepath.Join(own, filepath.Fro
 
 func entry(key digest.Digest) string { return key.Function().String() + "-" + key.Hex() }
 
-// Begin writes a note about an action whose exec root is inside the folder own. If offer is true, Begin also moves the
-// key's checkpoint into own, to the slash path in the parameter folder. Otherwise it deletes the checkpoint. It returns
-// a message for the user, or "".
+// Begin prepares an action for Keep, Rescue and End. The parameter own is a folder that contains the action's exec
+// root. The parameter folder is a slash path below own. If offer is true, Begin moves the key's checkpoint to this
+// path. Otherwise it deletes the checkpoint. It returns a message for the user, or "".
 func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string, offer bool) (said string, err error) {
 	n := note{Entry: entry(key), Folder: folder, Boot: atomicfile.Boot()}
 	b, err := json.Marshal(n)
@@ -90,7 +90,8 @@ func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string
 	return "resumes from the checkpoint of an earlier run", atomicfile.RemoveAll(moved)
 }
 
-// Keep makes a checkpoint from the folder that the caller passed to Begin. It returns false if the folder is empty.
+// Keep makes a checkpoint from the folder at the slash path that Begin received. If the folder is empty, Keep returns
+// false.
 func (s *Store) Keep(ctx context.Context, own string) (bool, error) {
 	n, err := readNote(own)
 	if err != nil {

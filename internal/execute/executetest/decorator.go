@@ -61,8 +61,8 @@ func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execu
 	}
 }
 
-// Start tests an Executor that the function wrap returns. The Executor must pass Request.Start to World.Next, and
-// return an error of Start.
+// Start tests an Executor that the function wrap returns. The Executor must pass Request.Start to World.Next. If Start
+// fails, the Executor must return the error.
 func Start(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	d := decorate(t, name, wrap)
 	for _, want := range []error{nil, errors.New("the caller rejects the action")} {

@@ -56,8 +56,8 @@ type Setup struct {
 // leaked is a variable of the test's process that no command may see.
 const leaked = "HEXMAGE_TEST_LEAK"
 
-// Run tests the Executors that open returns. It uses several Executors at the same time, which may share folders and
-// stores.
+// Run tests the Executors that open returns. It uses several Executors at the same time. These Executors may share
+// folders and stores.
 func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 	t.Setenv(leaked, "the host's")
 	for _, c := range []struct {

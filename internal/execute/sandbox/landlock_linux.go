@@ -117,7 +117,7 @@ func Open() (*Base, error) {
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
 // Mounts returns the reason why restricted threads cannot have a mount namespace, or nil if they can. With a mount
-// namespace, each action has separate shared memory. A thread without a supervisor then changes files only in
+// namespace, each action has separate shared memory, and a thread without a supervisor can change files only in
 // Access.Own.
 func (b *Base) Mounts() error { return b.cannotMount }
 

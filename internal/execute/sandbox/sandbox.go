@@ -28,7 +28,7 @@ const (
 	Off
 )
 
-// String returns the name of the level, which ParseLevel accepts.
+// String returns the name of the level. ParseLevel accepts this name.
 func (l Level) String() string {
 	switch l {
 	case Strict:

@@ -127,7 +127,8 @@ func live(over <-chan struct{}, started chan<- error, begin func() error) {
 }
 
 // Close ends the thread and the supervisor. Call it only after all processes of the command have ended. Close waits
-// until the supervisor has handled the current system call, which may change files that the next action uses.
+// until the supervisor has handled the current system call, because this call may change files that the next action
+// uses.
 func (t *Thread) Close() {
 	close(t.over)
 	if t.supervisor != nil {

@@ -15,7 +15,7 @@ import (
 
 type stepName struct{ step, name string }
 
-// Options are the settings of New.
+// Options configure a Verifier.
 type Options struct {
 	Next   execute.Executor       // runs actions and caches results
 	Again  execute.Executor       // runs actions and does not cache results
@@ -39,7 +39,7 @@ type Verifier struct {
 	sum   event.VerifyFinished
 }
 
-// Take returns the verification of an action and forgets it. It returns false if the action was not selected or did not
+// Take removes and returns the verification of an action. It returns false if the action was not selected or did not
 // run.
 func (v *Verifier) Take(step, name string) (event.ActionVerified, bool) {
 	v.mu.Lock()

@@ -26,8 +26,8 @@ type runner struct {
 	mark   uint64
 }
 
-// Main runs commands that arrive on standard input, which is a socket, until the socket is closed. The parameter shared
-// becomes sandbox.Access.Shared.
+// Main runs the commands that it receives from the socket on standard input, until the socket is closed. The parameter
+// shared sets sandbox.Access.Shared.
 func Main(dir string, shared func(stat.Stamp) bool) {
 	// Catch signals and go on until the socket is closed. Commands would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)

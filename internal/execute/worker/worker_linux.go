@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Worker controls a worker process, which runs commands.
+// Worker controls a process that runs commands.
 type Worker struct {
 	pid  int
 	conn conn
@@ -26,7 +26,7 @@ type Worker struct {
 // conn is one end of a socket.
 type conn struct{ *os.File }
 
-// ReadByte makes conn an io.ByteReader, so that gob does not read more than one message.
+// ReadByte makes conn an io.ByteReader, so that gob reads only one message at a time.
 func (c conn) ReadByte() (byte, error) {
 	var b [1]byte
 	_, err := c.Read(b[:])
@@ -37,8 +37,8 @@ func (c conn) ReadByte() (byte, error) {
 const begin, terminate = 'b', 't'
 
 // Start starts a worker process. The parameter self is the path of hexmage's binary, and all commands run in folders
-// below dir. If hold is not nil, the worker keeps this file open. The file's locks then last as long as the commands,
-// even if this process is killed.
+// below dir. If hold is not nil, the worker keeps the file hold open. The file's locks then last as long as the
+// commands, even if this process is killed.
 func Start(self, dir string, hold *os.File) (*Worker, error) {
 	w, err := start(self, dir, hold)
 	if errors.Is(err, unix.EAGAIN) {

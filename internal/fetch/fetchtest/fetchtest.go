@@ -38,8 +38,8 @@ func Folder(t testing.TB, name string, fill func(folder string) error) string {
 	return at
 }
 
-// Fill is like Folder, for a folder outside the test cache. The lock file at the path lock ensures that only one
-// process at a time calls fill.
+// Fill is like Folder, for a folder outside the test cache. The parameter lock is the path of a lock file. This file
+// ensures that only one process at a time calls fill.
 func Fill(folder, lock string, fill func(folder string) error) error {
 	if _, err := os.Stat(folder); err == nil {
 		return nil

@@ -29,8 +29,8 @@ type Stores struct {
 	Results store.Results
 }
 
-// Document creates the document of a run. If hide is not nil, the document is for sharing. It then also contains the
-// inputs of each cache key, and hide replaces private texts.
+// Document creates the document of a run. If hide is not nil, the document also contains the inputs of each cache key,
+// and hide replaces private texts. You can then share the document.
 func Document(ctx context.Context, book *runlog.History, run *runlog.Run, stores Stores,
 	hide *explain.Hider) (*history.Document, error) {
 	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: explain.NewMaterials(hide),

@@ -324,7 +324,7 @@ func (v *view) metrics() {
 	}
 }
 
-// Shown reports whether the page has the output's content.
+// Shown reports whether the page contains the output's content.
 func (v *view) Shown(o runlog.Output) bool {
 	return len(o.Content) > 0 && (o.Show == "table" || path.Ext(o.Path) == ".svg")
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Adopt implements store.Local. It renames the file into the store. If the file is on another file system or has
-// several hard links, Adopt copies it instead. A process may later write to the file through another hard link. If the
-// blob exists, Adopt does nothing to the file. No process may have the file open for writing. So the executor ends all
+// Adopt implements store.Local. It renames the file into the store. If the file is on another file system, Adopt copies
+// it. Adopt also copies a file with several hard links, because a process may later write through another link. If the
+// blob exists, Adopt leaves the file unchanged. No process may have the file open for writing. So the executor ends all
 // processes of an action before it takes the outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Link implements store.Local. It checks only the mode and the modification time of the blob's file, not the
-// content. If one of them is wrong, the error wraps store.ErrNotFound and store.ErrCorrupt.
+// Link implements store.Local. It checks only the mode and the modification time of the blob's file, not the content.
+// If the mode or time is wrong, the error wraps store.ErrNotFound and store.ErrCorrupt.
 func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, executable bool) error {
 	perm := fs.FileMode(0o444)
 	if executable {

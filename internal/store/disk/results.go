@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// UsedEvery is the precision of the time when a result was last used.
+// UsedEvery is the precision of the recorded time when a result was last used.
 const UsedEvery = time.Hour
 
 const (
@@ -114,9 +114,8 @@ func (e *missing) Unwrap() error { return store.ErrNotFound }
 
 // Put implements store.Results. The caller must store the blobs of r first.
 //
-// Put writes a temporary file and renames it, so other processes never see an incomplete file. If the process is
-// killed, a later process removes the temporary file. After a power cut, the file may have its name but not its
-// content. Then the checksum does not match, and the result is missing.
+// Other processes never see an incomplete file. After a power cut, the file may lack its content. The checksum then
+// does not match, and the result is missing.
 func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result,
 	messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {

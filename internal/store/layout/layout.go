@@ -72,8 +72,8 @@ func (k Kind) part() string {
 	return "exec"
 }
 
-// File returns the path of the Result, Blob or Executable with the digest d. For SHA-256, it is the path in Bazel's
-// disk cache. For any other digest function, the path begins with a folder named after the function.
+// File returns the path of the Result, Blob or Executable with the digest d. For SHA-256, it is the same path as in
+// Bazel's disk cache. For any other digest function, the path begins with a folder named after the function.
 func (r Root) File(k Kind, d digest.Digest) string {
 	h := d.Hex()
 	if d.Function() == digest.SHA256 {
@@ -158,8 +158,7 @@ func (r Root) Sweep(age time.Duration) error {
 const runPrefix = "run"
 
 // NewRun creates a scratch folder for this process and locks it. The lock lasts until the caller calls unlock or the
-// process ends. The folder's name contains the process ID and a random part, because other containers and later
-// processes may have the same process ID.
+// process ends. The folder's name contains the process ID and a random part.
 func (r Root) NewRun() (path string, unlock func(), err error) {
 	if path, err = os.MkdirTemp(r.Scratch(), atomicfile.TempName(runPrefix)); err != nil {
 		return "", nil, err
@@ -179,7 +178,7 @@ type Run struct {
 	PID  int
 }
 
-// Lock returns the path of the lock file, which the process holds until it ends. If the lock file is missing, check
+// Lock returns the path of the lock file. The process holds the lock until it ends. If the lock file is missing, check
 // whether a process with the process ID is alive.
 func (r Run) Lock() string { return filepath.Join(r.Path, "lock") }
 
@@ -235,7 +234,7 @@ func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
 // enforced the size limit.
 func (s StateDir) Limit() string { return s.in("limit") }
 
-// Synced returns the path of the file with the time of the last sync of the store.
+// Synced returns the path of the file that records the time of the store's last sync.
 func (s StateDir) Synced() string { return s.in("synced") }
 
 // OutputLock returns the lock file for writing outputs to the output folder with the given ID.
@@ -244,7 +243,7 @@ func (s StateDir) OutputLock(id string) string { return s.in("outputs", id+".loc
 // LastRuns returns the folder with the cache keys from the last run of each step with side effects.
 func (s StateDir) LastRuns() string { return s.in("last-runs") }
 
-// Runner returns the folder in which executors keep leases of other machines and facts about these machines.
+// Runner returns the folder in which executors keep leases for other machines and facts about these machines.
 func (s StateDir) Runner() string { return s.in("runner") }
 
 // ActionsLock returns the lock file that running actions hold.
@@ -269,7 +268,7 @@ func (r Root) Older() (found []string) {
 	return found
 }
 
-// Item is a file or a whole folder that garbage collection keeps or removes.
+// Item is a file or folder that garbage collection keeps or removes as a whole.
 type Item struct {
 	Kind   Kind
 	Path   string

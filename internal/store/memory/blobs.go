@@ -64,14 +64,14 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	return missing, nil
 }
 
-// Delete removes a blob, like garbage collection in a store on disk.
+// Delete removes a blob, as garbage collection does in a store on disk.
 func (s *Blobs) Delete(d digest.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.blobs, d)
 }
 
-// Damage replaces the content of the blob d by b without checking the digest, for tests.
+// Damage replaces the content of the blob d with b for tests. It does not check the digest.
 func (s *Blobs) Damage(d digest.Digest, b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

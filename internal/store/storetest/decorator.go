@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
-// Reads tests a store whose content does not come only from Put. The function open returns a store with exactly the
-// given content. Put of that store must store the blob, or return errors.ErrUnsupported and store nothing.
+// Reads tests a store that also has content from sources other than Put. The function open returns a store with exactly
+// the given content. Put of that store must store the blob, or return errors.ErrUnsupported and store nothing.
 func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function, content [][]byte) store.Blobs) {
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		t.Run(fn.String(), func(t *testing.T) {

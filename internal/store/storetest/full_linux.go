@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FullDisk calls do and simulates a full disk: writing more than the given number of bytes to a file fails half way
-// with syscall.EFBIG. The limit applies to the whole process, so the test must run in its own process.
+// FullDisk simulates a full disk while it calls do: writing more than the given number of bytes to a file fails half
+// way with syscall.EFBIG. The limit applies to the whole process, so the test must run in its own process.
 func FullDisk(t *testing.T, bytes uint64, do func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

@@ -129,7 +129,7 @@ func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
 	}
 }
 
-// Want reports a test error if c does not contain the result r under the key.
+// Want reports a test error if c lacks the result r under the key.
 func Want(t *testing.T, c store.Results, key digest.Digest, r *action.Result) {
 	t.Helper()
 	got, err := c.Get(t.Context(), key)

@@ -16,7 +16,7 @@ func DigestOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Member is one member of an archive.
+// Member is one entry of an archive.
 type Member struct {
 	Name, Text, Link string
 	Kind             byte

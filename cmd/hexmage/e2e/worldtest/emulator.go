@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// ONNXHTP is the pipeline for graphs and language models. Its default model has two layers and seeded weights.
+// ONNXHTP is the pipeline for graphs and language models. Its default model has two layers and pseudorandom weights.
 const ONNXHTP = "onnx-htp"
 
-// Cuts is a pipeline that runs all stages of profile emulator on a graph with three nodes.
+// Cuts is the text of a pipeline that runs all stages of profile emulator on a graph with three nodes.
 const Cuts = `
 profile "emulator" { default = true }
 target "SM8750" {}
@@ -60,7 +60,7 @@ for name in ("one", "both/left", "both/right"):
 np.savez(out + "/samples/0.npz", x=r.standard_normal((1, 512)).astype(np.float32))
 `
 
-// EnvSmolLM2 names the variable that enables the tests of SmolLM2, which take at least a quarter of an hour.
+// EnvSmolLM2 names the environment variable that enables the SmolLM2 tests. These tests take at least 15 minutes.
 const EnvSmolLM2 = "HEXMAGE_SMOLLM2"
 
 // CutWorld creates a workspace with the pipeline Cuts.
@@ -76,8 +76,8 @@ func cutsIn(t *testing.T, w *World) *World {
 	return w
 }
 
-// EmulatorRun runs the pipeline Cuts once, and returns the world of this run. The world's cache contains all downloads
-// of profile emulator.
+// EmulatorRun returns a world in which the pipeline Cuts has run. All tests share this world. Its cache contains all
+// downloads of profile emulator.
 func EmulatorRun(t *testing.T) *World {
 	t.Helper()
 	s := shared()
@@ -100,7 +100,7 @@ func (w *World) WithEmulatorDownloads(t *testing.T) *World {
 	return w.WithDownloadsOf(t, EmulatorRun(t).Cache)
 }
 
-// WithDownloadsOf links the downloads of another cache, if it has any, into the world's cache.
+// WithDownloadsOf links all downloads from another cache into the world's cache.
 func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	t.Helper()
 	downloads := filepath.Join(cache, "downloads")

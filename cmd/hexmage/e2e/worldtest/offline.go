@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alone is an argument of the test binary, which then runs the following command without a network.
+// Alone is the argument that makes the test binary run the following command without a network.
 const Alone = "-alone"
 
 // runAlone runs a command in a new network namespace, which has only the loopback device.
@@ -54,8 +54,8 @@ func (w *World) RunAlone(t *testing.T, args ...string) *Outcome {
 	return Ended(t, Apart(w.Command(ctx, args...), syscall.CLONE_NEWNET, Alone))
 }
 
-// Apart changes a command so that the test binary starts it in new namespaces. The parameter first selects the test
-// binary's function, such as Alone.
+// Apart changes a command so that the test binary starts it in new namespaces. The first arguments, such as Alone, tell
+// the test binary what to do.
 func Apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
 	cmd.Args = append(append([]string{os.Args[0]}, first...), append([]string{cmd.Path}, cmd.Args[1:]...)...)
 	cmd.Path = os.Args[0]

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Running lists the world's processes: processes that run the binary under test, or use the world's folders. Killed
-// processes get two seconds to end.
+// Running lists the processes that run the binary under test or use the world's folders. It waits up to two seconds for
+// these processes to end.
 func Running(w *World) []string {
 	base := filepath.Dir(w.Home)
 	var found []string
@@ -45,8 +45,9 @@ func Running(w *World) []string {
 	}
 }
 
-// Kill starts a run of a pipeline, given as name and flags. When an event contains the text after, Kill waits for the
-// time wait, and then kills hexmage's process group. It returns the process ID, or 0 if the run ended earlier.
+// Kill starts a run with the name and flags in the parameter pipeline. It waits for an event that contains the text in
+// the parameter after, and then for the duration wait. Then it kills hexmage's process group and returns the process
+// ID, or 0 if the run ended earlier.
 func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rooted is the argument that makes the test binary run a command in another root. The arguments after it are the
-// root's kind and folder.
+// Rooted is the argument that makes the test binary run a command in another root folder. The next two arguments are
+// the kind and the path of this folder.
 const Rooted = "-rooted"
 
 // person is the user and group ID of the only user of a machine.

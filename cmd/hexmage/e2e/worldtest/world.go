@@ -36,13 +36,13 @@ const (
 	ProfileFile   = "modules/mllm-aot/simulated.hcl"
 )
 
-// AOT is the address of the pipeline's module, and the prefix of its steps.
+// AOT is the prefix of the addresses of all steps in the pipeline's module.
 const AOT = "module.aot."
 
-// RunLimit is the timeout of a command. On two shared cores the first run takes minutes.
+// RunLimit is the timeout of a command. The first run takes minutes on two shared cores.
 const RunLimit = 15 * time.Minute
 
-// World is one user's workspace, home and cache.
+// World holds the workspace, home and cache of one simulated user.
 type World struct {
 	Dir, Home, Cache string
 	Env              []string // in addition to the default
@@ -57,7 +57,7 @@ func NewWorld(t *testing.T) *World {
 	return w
 }
 
-// LastingWorld creates a world that lasts until the process ends, for several tests.
+// LastingWorld creates a world that several tests can share, because it lasts until the process ends.
 func LastingWorld(t *testing.T) *World {
 	t.Helper()
 	base, err := os.MkdirTemp(Base(), "world-")
@@ -101,8 +101,8 @@ func Warmed(t *testing.T) *World {
 	return w
 }
 
-// FirstRun runs the pipeline once for all tests. At first, the cache contains only downloads. If the user is root, the
-// run has no network.
+// FirstRun runs the pipeline once for all tests. Before the run, the cache contains only downloads. If the user is
+// root, the run has no network.
 func FirstRun(t *testing.T) (*World, *Outcome) {
 	t.Helper()
 	s := shared()
@@ -120,7 +120,7 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 	return s.cold, s.first
 }
 
-// CloneCache links the blobs, results and trees of a cache into a new cache. hexmage never writes into these files.
+// CloneCache links the blobs, results and trees of a cache into a new cache. hexmage never changes these files.
 func CloneCache(from, to string) error {
 	return Link(from, to, func(p string) bool {
 		top, rest, _ := strings.Cut(p, string(filepath.Separator))
@@ -129,8 +129,8 @@ func CloneCache(from, to string) error {
 	})
 }
 
-// Link hard-links files of one folder into another folder, or copies them if it cannot link. The function keep selects
-// the files.
+// Link hard-links files from one folder into another folder. If it cannot link a file, it makes a copy. The function
+// keep selects the files.
 func Link(from, to string, keep func(rel string) bool) error {
 	return filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -182,8 +182,8 @@ func CopyFile(from, to string) error {
 	return errors.Join(err, out.Close(), os.Chtimes(to, time.Time{}, st.ModTime()))
 }
 
-// Command returns a command that runs hexmage in the world's environment. It keeps only TMPDIR and the proxy settings
-// of the test's environment.
+// Command returns a command that runs hexmage in the world's environment. The command inherits only TMPDIR and the
+// proxy settings from the test.
 func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, Hexmage(), args...)
 	cmd.Dir = w.Dir
@@ -200,7 +200,7 @@ func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Outcome is the result of a command that ended.
+// Outcome is the result of a finished command.
 type Outcome struct {
 	Code           int
 	Stdout, Stderr string
@@ -221,7 +221,7 @@ func (w *World) Run(t *testing.T, args ...string) *Outcome {
 	return Ended(t, w.Command(ctx, args...))
 }
 
-// Ended runs a command and waits until it ends.
+// Ended runs a command to its end and returns the Outcome.
 func Ended(t *testing.T, cmd *exec.Cmd) *Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -242,7 +242,7 @@ type Ran struct {
 	Names            []string // "step action" of executed actions, sorted
 }
 
-// Line is an event of any kind.
+// Line is a line of JSON output, with an event of any kind.
 type Line struct {
 	Event, Step, Name, Outcome string
 	Executed, Cached           int
@@ -301,7 +301,7 @@ func (w *World) Write(t *testing.T, name, text string) {
 	}
 }
 
-// Edit replaces text in a file. A missing text fails the test.
+// Edit replaces text in a file. If the file lacks the text, the test fails.
 func (w *World) Edit(t *testing.T, name, old, new string) {
 	t.Helper()
 	text := Read(t, filepath.Join(w.Dir, name))
@@ -311,7 +311,7 @@ func (w *World) Edit(t *testing.T, name, old, new string) {
 	w.Write(t, name, strings.Replace(text, old, new, 1))
 }
 
-// Shipped maps the pipeline's files, including its module's, to their texts.
+// Shipped contains the text of each file of the pipeline and its module, by file name.
 type Shipped map[string]string
 
 func (w *World) Shipped(t *testing.T) Shipped {
@@ -331,7 +331,7 @@ func (w *World) WriteShipped(t *testing.T, s Shipped) {
 	}
 }
 
-// With returns the pipeline with one text replaced. A missing text fails the test.
+// With returns the pipeline with one text replaced. If the pipeline lacks the text, the test fails.
 func (s Shipped) With(t *testing.T, old, new string) Shipped {
 	t.Helper()
 	for _, file := range []string{ModuleFile, SimulatedFile, ProfileFile, PipelineFile} {
@@ -356,7 +356,7 @@ func (s Shipped) And(blocks string) Shipped {
 	return s
 }
 
-// Output returns the pipeline with an additional output, whose value is the given expression of the module.
+// Output returns the pipeline with an additional output. The module evaluates the expression in the parameter value.
 func (s Shipped) Output(name, value string) Shipped {
 	s = s.And("output \"" + name + "\" { value = " + value + " }\n")
 	s[PipelineFile] += "\noutput \"" + name + "\" { value = module.aot." + name + " }\n"
@@ -405,15 +405,15 @@ func (w *World) Clean(t *testing.T) {
 // MLLMAOT is the pipeline for all architectures that mllm compiles ahead of time.
 const MLLMAOT = "mllm-aot"
 
-// Family maps arguments of MLLMAOT to the number of nodes that Qualcomm's compiler accepts. Each argument selects a
-// small model of another architecture.
+// Family maps arguments of MLLMAOT to the expected counts of nodes that Qualcomm's compiler accepts. Each argument
+// selects a small model of another architecture.
 func Family() map[string]string {
 	return map[string]string{"--var=architecture=qwen2": "1680 of 1680", "--var=architecture=llama": "1580 of 1580"}
 }
 
 const Library = "libQnnLLaMAPackage.so"
 
-// Vendor returns the folders of Qualcomm's packages for two systems, each in a new and an old release.
+// Vendor returns folders with Qualcomm's packages: a new and an old release for each of two systems.
 func Vendor(t *testing.T) (newX86, oldX86, newARM, oldARM string) {
 	libs := func(name, below string) string { return filepath.Join(toolchaintest.Root(t, name), below) }
 	return libs("htp_host", "onnxruntime_qnn"), libs("htp_host@2.4.0", "onnxruntime_qnn"),
