@@ -70,8 +70,8 @@ func forTargets[A any](w Workspace, plan func(A, *step.Plan, oppackage.Targets))
 	}
 }
 
-// Kinds returns the planner's step kinds by name. The kind addrs.Toolchain is for toolchain blocks. Kinds check the
-// catalog's compatibility rules before they plan a step.
+// Kinds returns the planner's step kinds by name. The kind addrs.Toolchain is for toolchain blocks. Each kind checks
+// the catalog's compatibility rules before it plans a step.
 func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	run := func(r Run, p *step.Plan) { r.Plan(p, known, w.Serial) }
