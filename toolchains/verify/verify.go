@@ -118,8 +118,8 @@ func (c Checks) Cut(keep func(path string) bool) Checks {
 	return c
 }
 
-// Tree checks the tree at root. It returns at most 100 problems, joined into one error. Each is a *Problem. Warnings
-// are omitted.
+// Tree checks the tree at root. It returns at most 100 problems, each a *Problem, joined into one error. The error
+// omits warnings.
 func Tree(ctx context.Context, root string, c Checks) error {
 	r, err := Examine(ctx, root, c)
 	if err != nil {
