@@ -81,7 +81,7 @@ type Baseline struct {
 	Rows      []BaselineRow `block:"row" json:"rows"`
 }
 
-// BaselineRow is a baseline's value of a metric, for runs with the other metrics in When.
+// BaselineRow is a baseline's value for a metric. It applies to runs whose other metrics match When.
 type BaselineRow struct {
 	Metric string             `arg:"metric,label" json:"metric"`
 	Value  float64            `arg:"value,required" json:"value"`

@@ -79,7 +79,7 @@ func (p *Pool) Find(serial string) (Device, bool) {
 	return Device{}, false
 }
 
-// Lease is a device that one user has until Return or Lost is called.
+// Lease is a device that the pool lends to one user until the user calls Return or Lost.
 type Lease struct {
 	Device transport.Device
 	Info   devinfo.Info

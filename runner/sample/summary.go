@@ -147,8 +147,8 @@ func drop(values []float64) float64 {
 	return first - least
 }
 
-// Hottest returns the highest temperature of any sensor in each row, in °C, or NaN. It ignores impossible values,
-// which disabled sensors report.
+// Hottest returns the highest temperature of any sensor in each row, in °C, or NaN for a row without temperatures. It
+// ignores impossible values, which disabled sensors report.
 func (s Series) Hottest() []float64 {
 	out := make([]float64, len(s.Rows))
 	for i := range out {
