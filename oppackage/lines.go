@@ -52,7 +52,7 @@ type Compile struct {
 	flags []string // subset of Args without file names
 }
 
-// ViaAssembly splits the command line into two. The first compiles to readable assembly, and the second assembles the
+// ViaAssembly splits the command line into two. The first produces readable assembly, and the second assembles the
 // object.
 func (c Compile) ViaAssembly() (text, object Compile) {
 	text, object = c, c
@@ -249,8 +249,8 @@ func expand(vars map[string]string, lists ...[]string) []string {
 	return out
 }
 
-// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry per line. The parameter dir
-// is the working directory of the lines.
+// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry per line. The command lines
+// start in the working directory dir.
 func CompileCommands(dir string, lines []Compile) ([]byte, error) {
 	type entry struct {
 		Directory string   `json:"directory"`
