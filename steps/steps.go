@@ -40,7 +40,7 @@ func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	return c, diags
 }
 
-// Workspace is the part of a workspace that step kinds need.
+// Workspace holds the workspace data that step kinds need.
 type Workspace struct {
 	Catalog func() *toolchains.Catalog // nil: no catalog
 	Lock    *toolchains.Lock
