@@ -152,7 +152,7 @@ func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// BuiltinLock returns the lock of the pipelines that hexmage ships.
+// BuiltinLock returns the lock for the pipelines that hexmage ships.
 func BuiltinLock() (*Lock, hcl.Diagnostics) {
 	return decodeLock(lang.ParseShipped([]byte(shippedLock), "<hexmage>/toolchains/"+LockFile))
 }

@@ -40,7 +40,7 @@ type Checks struct {
 	ToolsVersion string `json:"tools_version,omitempty"`
 }
 
-// ELF describes checks of files that match Pattern. Truncated files always fail.
+// ELF describes checks for files whose paths match Pattern. Truncated files always fail.
 type ELF struct {
 	Pattern   string   `hcl:"pattern,label" json:"pattern"`
 	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64; 0 any

@@ -95,7 +95,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 	return c, nil
 }
 
-// Folder returns the path of an index that is a local folder with wheels. For other indexes, it returns "".
+// Folder returns the path of an index in a local folder with wheels. For other indexes, it returns "".
 func (i Index) Folder() string {
 	u, err := url.Parse(i.URL)
 	if err != nil || !i.Page || u.Scheme != "file" || strings.HasSuffix(u.Path, ".html") {
