@@ -18,7 +18,7 @@ type Client struct {
 	over             func(context.Context) (net.Conn, error) // opens connections; nil: to network and address
 }
 
-// NewClient returns a client of the server at an address. The network is "tcp", with an address such as
+// NewClient returns a client for the server at an address. The network is "tcp", with an address such as
 // "127.0.0.1:5037", or "unix", with the path of a socket.
 func NewClient(network, address string) *Client {
 	return &Client{network: network, address: address}
@@ -33,7 +33,7 @@ func NewClientOver(address string, over func(context.Context) (net.Conn, error))
 // Address returns the address of the server.
 func (c *Client) Address() string { return c.address }
 
-// Info is one line of the server's list of devices.
+// Info is one line in the server's list of devices.
 type Info struct {
 	Serial string
 	State  string            // "device" when usable; else "offline", "unauthorized", "no permissions (…)", …

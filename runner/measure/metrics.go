@@ -60,7 +60,7 @@ func (p Pattern) Check() error {
 	return err
 }
 
-// KnowsUnit reports whether hexmage knows the unit. A known unit tells whether a higher value is better, worse or
+// KnowsUnit reports whether hexmage knows the unit. A known unit determines whether a higher value is better, worse or
 // neither.
 func (p Pattern) KnowsUnit() bool {
 	counts := []string{"count", "tokens", "percent", "°C", "dB", "cores"}

@@ -112,7 +112,7 @@ type Comparison struct {
 	Unit     string  `json:"unit"`
 }
 
-// DefaultTolerance is the fraction of a baseline that counts as noise, because phones vary that much from day to day.
+// DefaultTolerance is the default noise limit, as a fraction of a baseline. Phones vary that much from day to day.
 const DefaultTolerance = 0.05
 
 // Compare compares statistics with the rows of the baseline whose conditions (When) match. A difference is noise if it

@@ -215,7 +215,7 @@ func (p *Pool) none(w Selector, failed map[string]error) error {
 	return fmt.Errorf("%w%s. Devices in devices.hcl:%s", err, strings.TrimSuffix(wish, " with the SoC "), list.String())
 }
 
-// State is the result of a check of a device.
+// State is the result of a device check.
 type State struct {
 	Device
 	Info devinfo.Info // empty if the device does not answer

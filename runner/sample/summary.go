@@ -16,7 +16,7 @@ const (
 	zonePrefix = "temperature_"
 )
 
-// MinSamples is the number of samples that a mean needs.
+// MinSamples is the minimum number of samples for a mean.
 const MinSamples = 3
 
 // SummaryNames returns the possible names of a summary's values, in order.

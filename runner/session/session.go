@@ -382,11 +382,11 @@ func (r Record) Write(dir, name string) error {
 	return WriteBelow(dir, name, append(b, '\n'))
 }
 
-// PhoneJSON is the path of the output that contains a Phone.
+// PhoneJSON is the path of the output with a Phone.
 const PhoneJSON = ".hexmage/phone.json"
 
-// Phone holds the properties of a phone that affect measurements. Unlike a Record, it is the same for all runs, so
-// actions that read it stay cached.
+// Phone holds the phone properties that affect measurements. Unlike a Record, it is the same for all runs, so actions
+// that read it stay cached.
 type Phone struct {
 	SoC       string `json:"soc"`
 	Simulated bool   `json:"simulated"`
