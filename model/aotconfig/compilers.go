@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// FixedOutput returns the name of the file that an mllm compiler writes into its working directory. For a compiler with
+// FixedOutput returns the fixed name of an mllm compiler's output file in the working directory. For a compiler with
 // the flag -o, it returns "".
 func FixedOutput(program string) string {
 	return map[string]string{
