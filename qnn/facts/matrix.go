@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Verdict tells whether a SoC works with a release, or with several releases together.
+// Verdict says whether a SoC works with a release, or with several releases together.
 type Verdict struct {
 	Works    bool          `json:"works"`              // whether no rule reports an error
 	Doubtful bool          `json:"doubtful,omitempty"` // whether a finding is inferred or a fact is unknown
