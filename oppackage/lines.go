@@ -104,7 +104,7 @@ func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cp
 // Ops returns the source files of a package's ops, sorted.
 func Ops(files []string) []string { return sources(files, "").ops }
 
-// HasInterface reports whether a package has sources that are not ops. One of them is the package's interface.
+// HasInterface reports whether a package contains a source that is not an op, such as the package's interface.
 func HasInterface(files []string) bool { return len(sources(files, "").plain) > 0 }
 
 // DeviceLibrary returns a library's file name on a phone. A phone loads one library for its CPU and one for its NPU.
