@@ -33,7 +33,7 @@ import (
 //go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
-// ShippedNames returns the sorted names of the series that hexmage ships.
+// ShippedNames returns the sorted names of all shipped series.
 func ShippedNames() (names []string) {
 	entries, _ := shipped.ReadDir(".") // opening an embedded folder always succeeds
 	for _, e := range entries {
@@ -53,7 +53,8 @@ func Shipped(name string) (fs.FS, error) {
 		name, strings.Join(known, ", "), name)
 }
 
-// Digest returns the digest of all shipped series. The keys of results that depend on a Hint must contain it.
+// Digest returns the digest of all shipped series. The cache key of a result that depends on a Hint must contain this
+// digest.
 func Digest() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, _ error) error {

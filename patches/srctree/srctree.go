@@ -178,7 +178,7 @@ func (t *Tree) lstat(name string) (fs.FileInfo, error) {
 	return info, plain(err)
 }
 
-// Free returns an error if a new file cannot have the name.
+// Free returns an error if a new file cannot use the name.
 func (t *Tree) Free(name string) error {
 	if f, ok := t.changes[name]; ok {
 		if f.Deleted {
