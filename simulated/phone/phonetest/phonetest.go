@@ -42,7 +42,7 @@ func Self(t testing.TB) []string {
 	return []string{self, initArg}
 }
 
-// SM8750 returns the SoC of the device that most tests use.
+// SM8750 returns the SoC that most tests use.
 func SM8750() phone.SoCProps {
 	return phone.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
 }
