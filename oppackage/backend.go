@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Backend is a QNN interface for op packages that differs from HTP's usual interface.
+// Backend is a QNN interface for op packages other than HTP's usual interface.
 type Backend struct {
 	Name     string // "LPAI"
 	Header   string // header that identifies the backend
@@ -30,7 +30,7 @@ func backends() []Backend {
 	}
 }
 
-// String describes the problem with the package and the next step, without a full stop.
+// String describes the problem with the package and the next step, without a final period.
 func (b Backend) String() string {
 	if b.Compiles {
 		return fmt.Sprintf("%s includes %s: this op package registers its ops through %s, the newer interface of HTP. "+
@@ -43,8 +43,8 @@ func (b Backend) String() string {
 
 var included = lazyregexp.New(`(?m)^[ \t\x{feff}]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]`)
 
-// BackendOf returns the backend whose header a source includes. For HTP's usual interface, or without a known header,
-// it returns nil.
+// BackendOf returns the backend whose header a source includes. It returns nil for HTP's usual interface and for a
+// source without a known header.
 func BackendOf(source string, text []byte) *Backend {
 	for _, m := range included.Get().FindAllSubmatch(text, -1) {
 		header := path.Base(string(bytes.ReplaceAll(m[1], []byte(`\`), []byte("/"))))

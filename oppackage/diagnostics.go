@@ -44,7 +44,7 @@ func diagnostics(output string) (all []diagnostic) {
 	return all
 }
 
-// Fingerprint identifies the errors in a compiler's output: equal errors of several targets have the same fingerprint.
+// Fingerprint identifies the errors in a compiler's output: equal errors for several targets have the same fingerprint.
 // It returns "" if no error is in a source.
 func Fingerprint(output string) string {
 	var b strings.Builder

@@ -52,7 +52,7 @@ type Compile struct {
 	flags []string // subset of Args without file names
 }
 
-// ViaAssembly splits the command line into two. The first compiles to readable assembly, and the second assembles the
+// ViaAssembly splits the command line into two. The first produces readable assembly, and the second assembles the
 // object.
 func (c Compile) ViaAssembly() (text, object Compile) {
 	text, object = c, c
@@ -104,7 +104,7 @@ func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cp
 // Ops returns the source files of a package's ops, sorted.
 func Ops(files []string) []string { return sources(files, "").ops }
 
-// HasInterface reports whether a package has sources that are not ops. One of them is the package's interface.
+// HasInterface reports whether a package contains a source that is not an op, such as the package's interface.
 func HasInterface(files []string) bool { return len(sources(files, "").plain) > 0 }
 
 // DeviceLibrary returns a library's file name on a phone. A phone loads one library for its CPU and one for its NPU.
@@ -249,8 +249,8 @@ func expand(vars map[string]string, lists ...[]string) []string {
 	return out
 }
 
-// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry per line. The parameter dir
-// is the working directory of the lines.
+// CompileCommands returns a compile_commands.json for tools such as clangd, with one entry per line. The command lines
+// start in the working directory dir.
 func CompileCommands(dir string, lines []Compile) ([]byte, error) {
 	type entry struct {
 		Directory string   `json:"directory"`

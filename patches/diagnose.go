@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/patches/rules"
 )
 
-// Hint names a rename rule, shipped with hexmage, that fixes compile errors.
+// Hint names a shipped rename rule that fixes compile errors.
 type Hint struct {
 	Series string // series of the rule
 	Range  string // range of the rule
@@ -66,7 +66,7 @@ func unqualified(s string) string {
 	return s[strings.LastIndexAny(s, " :")+1:]
 }
 
-// Newer returns the rename rules that adapt older sources to the SDK. It reads the FROM-TO folders of a shipped series
+// Newer returns the rename rules that adapt older sources to the SDK. It uses the FROM-TO folders of a shipped series
 // if TO is at most the SDK's version.
 func Newer(series, sdk string) ([]rules.Rule, error) {
 	if _, err := Shipped(series); err != nil {

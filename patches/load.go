@@ -40,7 +40,7 @@ type RulesFile struct {
 	} `hcl:"patch,block"`
 }
 
-// Load reads a series. It sorts the ranges by name and their numbers by value: 2.9 precedes 2.10.
+// Load reads a series. It sorts the ranges by the versions in their names: 2.9 precedes 2.10.
 func Load(fsys fs.FS) ([]Range, error) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 //go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
-// ShippedNames returns the sorted names of the series that hexmage ships.
+// ShippedNames returns the sorted names of all shipped series.
 func ShippedNames() (names []string) {
 	entries, _ := shipped.ReadDir(".") // opening an embedded folder always succeeds
 	for _, e := range entries {
@@ -53,7 +53,8 @@ func Shipped(name string) (fs.FS, error) {
 		name, strings.Join(known, ", "), name)
 }
 
-// Digest returns the digest of all shipped series. The keys of results that depend on a Hint must contain it.
+// Digest returns the digest of all shipped series. The cache key of a result that depends on a Hint must contain this
+// digest.
 func Digest() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, _ error) error {
@@ -96,7 +97,7 @@ func Fitting(ctx context.Context, r Request) (string, error) {
 	return best, nil
 }
 
-// Report lists the changes of a source tree. Equal sources, headers and series give an equal report.
+// Report lists the changes to a source tree. Equal sources, headers and series produce an equal report.
 type Report struct {
 	Series  string        `json:"series"`
 	Patches []PatchResult `json:"patches"`
@@ -141,8 +142,8 @@ type RuleResult struct {
 
 // Apply writes the patched sources to r.Out. If a needed change does not fit, it writes nothing.
 //
-// The error lists all rules that do not fit, or all failing hunks of the first failing patch. The report then contains
-// the results so far.
+// The error lists all rules that do not fit, or all failing hunks of the first failing patch. After an error, the
+// report contains the results so far.
 func Apply(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.CopyTo(ctx, r.Out); err != nil {
@@ -152,7 +153,7 @@ func Apply(ctx context.Context, r Request) (Report, error) {
 	})
 }
 
-// ApplyInPlace changes the files in r.Source. After an error, they are unchanged.
+// ApplyInPlace changes the files in r.Source. After an error, the files are unchanged.
 func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(tree *srctree.Tree) error {
 		if err := tree.WriteBack(r.Source); err != nil {
@@ -162,7 +163,7 @@ func ApplyInPlace(ctx context.Context, r Request) (Report, error) {
 	})
 }
 
-// Check is like Apply, but writes nothing.
+// Check returns the report of Apply, but writes nothing.
 func Check(ctx context.Context, r Request) (Report, error) {
 	return with(ctx, r, func(*srctree.Tree) error { return nil })
 }
@@ -259,7 +260,7 @@ func (r Report) Places() (n int) {
 	return n
 }
 
-// Changes returns the report without patches and rules that changed nothing.
+// Changes returns the report, but omits the patches and rules that changed nothing.
 func (r Report) Changes() Report {
 	idle := []string{StateNotNeeded, StateNone, StateAlready}
 	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return slices.Contains(idle, p.State) })

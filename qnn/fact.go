@@ -46,7 +46,7 @@ func (s *SDK) Fact(f *Facts, r *Release, attribute string) Fact {
 	return f.fact(r.Facts, r.From, attribute, s.Name, "release")
 }
 
-// Default returns the provenance of an attribute for all records of a kind that have no Fact about it.
+// Default returns the provenance of an attribute in all records of a kind. A record's own Fact has precedence.
 func (f *Facts) Default(kind, attribute string) Fact { return f.fact(nil, "", attribute, kind) }
 
 // fact returns the record's own Fact of the attribute, or else the default of the first kind with one. Attributes of
@@ -93,8 +93,8 @@ func (f *Facts) ToolsArches(tools string) (arches []string, exact bool) {
 	return f.Since("tools", tools), false
 }
 
-// Since returns the archs that a version of an SDK supports, according to the archs' records. The name of the SDK is
-// "qairt" or the like, or "tools" for the Hexagon tools.
+// Since returns the archs that a version of an SDK supports, according to the archs' records. Pass an SDK name such as
+// "qairt", or "tools" for the Hexagon tools.
 func (f *Facts) Since(of, at string) []string {
 	var arches []string
 	for _, a := range f.Arches {
@@ -150,7 +150,7 @@ func (r *Release) since(sdk string) (key, at string) {
 	return sdk, r.Version
 }
 
-// Without tells where it is known from that a release does not support an arch.
+// Without returns the provenance of the fact that a release does not support an arch.
 func (f *Facts) Without(k Known, arch string) Fact {
 	if k.Exact {
 		return Fact{Confidence: Observed, Source: "contents of " + k.Name + " " + k.Version}

@@ -20,7 +20,7 @@ type File struct {
 	Arch    string // "v79", for Hexagon libraries only
 }
 
-// PushSet returns the incompatibilities in a push set. The parameter arch is the target's, such as "v79", or "".
+// PushSet returns the incompatibilities in a push set. The parameter arch is the target's arch, such as "v79", or "".
 func PushSet(files []File, arch string) []Finding {
 	var out []Finding
 	if f, ok := oneSDK(files); !ok {

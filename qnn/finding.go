@@ -42,7 +42,7 @@ func (f Finding) Text() string {
 // Error returns the same as Text.
 func (f Finding) Error() string { return f.Text() }
 
-// Sentence capitalizes the first letter, but not of a name, and adds a full stop.
+// Sentence capitalizes the first letter, unless it starts a name, and adds a period.
 func Sentence(s string) string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ".")
 	if s == "" {
@@ -54,7 +54,7 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Info describes a rule that is written in Go. The catalog's HCL files contain all other rules.
+// Info describes a rule that is written in Go.
 type Info struct {
 	ID, Severity, Summary, Source, Confidence string
 }

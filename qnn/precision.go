@@ -28,7 +28,7 @@ func HasFloats(features []string) bool {
 	return len(features) == 0 || slices.ContainsFunc(features, func(f string) bool { return strings.HasPrefix(f, "fp16") })
 }
 
-// TypesOn returns the types of p that the SoC supports. It omits floats if the SoC has no float feature.
+// TypesOn returns the types in p that the SoC supports. It omits floats if the SoC has no float feature.
 func (f *Facts) TypesOn(s *SoC, p *Precision) []string {
 	lacks := !HasFloats(f.Features(s))
 	return slices.DeleteFunc(slices.Clone(p.Takes[s.Arch]), func(t string) bool { return lacks && t[0] == 'f' })

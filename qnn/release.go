@@ -55,7 +55,7 @@ type Release struct {
 	Open bool `json:"open"`
 }
 
-// Known is a release in use. The values come from its record or from an installed instance.
+// Known is a release in use. The values come from its record or from an installed SDK.
 type Known struct {
 	Name string // of the SDK
 	Release
@@ -65,7 +65,7 @@ type Known struct {
 // Known returns the release with the values of its record.
 func (s *SDK) Known(r *Release) Known { return Known{Name: s.Name, Release: *r} }
 
-// First returns the version of the oldest release that satisfies the parameter is, or "".
+// First returns the version of the oldest release for which the callback returns true, or "".
 func (s *SDK) First(is func(*Release) bool) string {
 	best := ""
 	for _, r := range s.Releases {

@@ -28,8 +28,8 @@ type Facts struct {
 
 // SoC is the record of a system on a chip.
 //
-// Do not confuse its two numbers. SoCModel is the number in QNN's APIs and configuration files. AndroidIDs are the
-// numbers that a phone reports in /sys/devices/soc0/soc_id.
+// SoCModel is the number in QNN's APIs and configuration files. AndroidIDs are the numbers that a phone reports in
+// /sys/devices/soc0/soc_id.
 type SoC struct {
 	// "SM8750"
 	Name          string `hcl:"name,label" json:"name"`

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 )
 
-// Debugging configures a debug session for the command of an action.
+// Debugging configures a debug session for an action's command.
 type Debugging struct {
 	// Server returns the debug server for a device.
 	Server func(devinfo.Info) (session.Server, error)

@@ -26,7 +26,7 @@ import (
 	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// Executor is the value of platform property "executor" for actions that need a device.
+// Executor is the value of the platform property "executor" for actions that need a device.
 const Executor = "device"
 
 // Platform properties of actions for a device.

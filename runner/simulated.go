@@ -231,7 +231,7 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 const lockWait = 300 * time.Millisecond
 
 // LockDisk makes this process the only user of a simulated phone's disk. It locks a file beside the disk. If another
-// process uses the disk, the error is a context.DeadlineExceeded.
+// process uses the disk, the error is context.DeadlineExceeded.
 func LockDisk(name string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Accuracy holds the arguments of kind accuracy.
+// Accuracy holds the arguments of an accuracy step.
 type Accuracy struct {
 	Reference          step.Path            `arg:"reference,required"`
 	Outputs            map[string]step.Path `arg:"outputs,required"`

@@ -6,7 +6,7 @@ import (
 	"github.com/hexmage/hexmage/model/audit"
 )
 
-// Audit holds the arguments of kind audit.
+// Audit holds the arguments of an audit step.
 type Audit struct {
 	Model  step.Path `arg:"model,required"`
 	Config step.Path `arg:"config,required"`

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 )
 
-// Context holds the arguments of kind context.
+// Context holds the arguments of a context step.
 type Context struct {
 	Model    step.Path `arg:"model,required"`
 	Config   step.Path `arg:"config,required"`
@@ -49,7 +49,7 @@ func contextSchema() step.Schema {
 	}
 }
 
-// Plan plans an action that writes both configs, and an action that runs mllm's compiler.
+// Plan plans an action that writes the configs for mllm's programs, and an action that runs mllm's compiler.
 func (c Context) Plan(p *step.Plan) {
 	t := target(p, "A context is compiled for one SoC.")
 	qairt := p.Toolchain("qairt")

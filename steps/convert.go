@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/model/convert"
 )
 
-// Convert holds the arguments of kind convert.
+// Convert holds the arguments of a convert step.
 type Convert struct {
 	Model step.Path `arg:"model,required"`
 	convert.Spec

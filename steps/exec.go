@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Exec holds the arguments of kind exec, which runs a command. All paths are relative to the exec root, where the
+// Exec holds the arguments of an exec step, which runs a command. All paths are relative to the exec root, where the
 // command starts.
 type Exec struct {
 	Argv     []string `arg:"argv,required,nonull"`

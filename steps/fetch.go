@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Fetch holds the arguments of kind fetch. The kind downloads one file, which it can unpack, or several files into a
+// Fetch holds the arguments of a fetch step. The step downloads one file, which it can unpack, or several files into a
 // folder.
 type Fetch struct {
 	URL         string            `arg:"url,required"`
@@ -207,8 +207,8 @@ func online(a *step.Action, why string) {
 	a.Set(action.PropertyPool, action.DownloadsPool+"=1")
 }
 
-// Download returns the number of bytes that an action would download, and where from. Files in the downloads folder
-// count as 0, and so do files of unknown size.
+// Download returns the number of bytes that an action would download, and the server's name. Files in the downloads
+// folder and files of unknown size count as 0 bytes.
 func Download(s action.Spec, downloads string) (bytes int64, from string) {
 	if s.Platform[action.PropertyTool] != string(sources.Tool) {
 		return 0, ""

@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// Git holds the arguments of kind git, which checks out the files of one commit.
+// Git holds the arguments of a git step, which checks out the files of one commit.
 type Git struct {
 	URL step.Path `arg:"url,required"`
 	git.Spec

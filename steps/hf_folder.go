@@ -2,7 +2,7 @@ package steps
 
 import "github.com/hexmage/hexmage/internal/step"
 
-// HFFolder holds the arguments of kind hf_folder.
+// HFFolder holds the arguments of an hf_folder step.
 type HFFolder struct {
 	Model step.Path `arg:"model,required"`
 }

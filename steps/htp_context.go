@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// HTPContext holds the arguments of kind htp_context.
+// HTPContext holds the arguments of an htp_context step.
 type HTPContext struct {
 	Graphs            step.Path `arg:"graphs,required"`
 	SoCs              []string  `arg:"socs,nonull"`
@@ -81,7 +81,7 @@ type htpTarget struct {
 	VTCMMB   int    `json:"vtcm_mb"`
 }
 
-// Plan plans one action for all contexts, one action for the placement report, and one action for the DLCs.
+// Plan plans one action for all contexts, one for the placement report, and one for the DLCs.
 func (h HTPContext) Plan(p *step.Plan, w Workspace) {
 	t := target(p, "A context is compiled for one SoC.")
 	if p.Failed() {

@@ -2,7 +2,7 @@ package steps
 
 import "github.com/hexmage/hexmage/internal/step"
 
-// HTPEmulate holds the arguments of kind htp_emulate.
+// HTPEmulate holds the arguments of an htp_emulate step.
 type HTPEmulate struct {
 	Context   step.Path `arg:"context,required"`
 	Profiling string    `arg:"profiling" oneof:"basic detailed optrace"`
@@ -30,7 +30,7 @@ func htpEmulateSchema() step.Schema {
 	}
 }
 
-// Plan plans the run. The Python program "guarded" runs the graphs in a separate process.
+// Plan plans the run in Qualcomm's emulator.
 func (h HTPEmulate) Plan(p *step.Plan) {
 	given, of := h.program(p, h.Context)
 	given["program"] = of

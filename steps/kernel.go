@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/oppackage/kerneltest"
 )
 
-// KernelTest holds the arguments of kind kernel_test.
+// KernelTest holds the arguments of a kernel_test step.
 type KernelTest struct {
 	opSource
 	Archs   []string          `arg:"archs"`

@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 )
 
-// Makefile holds the arguments of kind makefile.
+// Makefile holds the arguments of a makefile step.
 type Makefile struct {
 	opSource
 	Targets []string `arg:"targets"`
@@ -40,8 +40,8 @@ func makefileSchema() step.Schema {
 	}
 }
 
-// Plan plans the actions when the source's files are known. The action that writes the Makefile reads no sources, so it
-// stays cached after a change of an op.
+// Plan plans the actions when the source's files are known. If an op changes, the action that writes the Makefile stays
+// cached.
 func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	if err := all.CheckHVX(m.HVX); err != nil {
 		p.Fail("hvx", "Unknown HVX version", "%v.", err)

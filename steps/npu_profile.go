@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/model/profile"
 )
 
-// NPUProfile holds the arguments of kind npu_profile.
+// NPUProfile holds the arguments of an npu_profile step.
 type NPUProfile struct {
 	Profile  step.Path `arg:"profile,required"`
 	Graphs   step.Path `arg:"graphs"`

@@ -2,7 +2,7 @@ package steps
 
 import "github.com/hexmage/hexmage/internal/step"
 
-// ONNXLLM holds the arguments of kind onnx_llm.
+// ONNXLLM holds the arguments of an onnx_llm step.
 type ONNXLLM struct {
 	Model      step.Path   `arg:"model,required"`
 	Licenses   []step.Path `arg:"licenses"`

@@ -15,7 +15,7 @@ const (
 	quarkToolchain = "quark"
 )
 
-// ONNXQuantize holds the arguments of kind onnx_quantize.
+// ONNXQuantize holds the arguments of an onnx_quantize step.
 type ONNXQuantize struct {
 	Graphs              step.Path `arg:"graphs,required"`
 	Method              string    `arg:"method" default:"a16w8" oneof:"a16w8 a16w4 lpbq mobilequant ort aimet quark"`

@@ -7,7 +7,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Said holds arguments that several kinds share: a prompt for a language model, or samples for any other graph.
+// Said holds arguments that several kinds of steps share: a prompt for a language model, or samples for any other
+// graph.
 type Said struct {
 	Prompt  string    `arg:"prompt"`
 	System  string    `arg:"system"`
@@ -70,7 +71,7 @@ func (s Said) outputs(p *step.Plan, a *step.Action) {
 	a.Vary(measured, "times.json")
 }
 
-// ONNXRun holds the arguments of kind onnx_run.
+// ONNXRun holds the arguments of an onnx_run step.
 type ONNXRun struct {
 	Graphs step.Path `arg:"graphs,required"`
 	Said

@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// OpPackage holds the arguments of kind oppackage.
+// OpPackage holds the arguments of an oppackage step.
 type OpPackage struct {
 	opSource
 	Targets  []string `arg:"targets,required"`

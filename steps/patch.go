@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/patches"
 )
 
-// Patch holds the arguments of kind patch.
+// Patch holds the arguments of a patch step.
 type Patch struct {
 	Source step.Path  `arg:"source,required"`
 	Series string     `arg:"series,required"`

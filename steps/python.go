@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Python holds the arguments of kind python, which runs a script in a Python environment.
+// Python holds the arguments of a python step, which runs a script in a Python environment.
 type Python struct {
 	Environment string   `arg:"environment,required"`
 	Script      string   `arg:"script,required"`
@@ -48,7 +48,7 @@ func pythonEnv() map[string]string {
 		"HF_HUB_DISABLE_TELEMETRY": "1", "ORT_DISABLE_TELEMETRY": "1"}
 }
 
-// Plan plans one action, as kind exec does.
+// Plan plans one action, as for an exec step.
 func (x Python) Plan(p *step.Plan) {
 	used := p.Used("environment")
 	if len(used) == 0 {

@@ -13,7 +13,7 @@ const quantizerToolchain = "mllm_quantizer"
 // quantizeCheckpoint is the folder in which mllm_native and onnx_quantize keep their calibration results.
 const quantizeCheckpoint = "seen"
 
-// Quantize holds the arguments of kind quantize.
+// Quantize holds the arguments of a quantize step.
 type Quantize struct {
 	Model        step.Path `arg:"model,required"`
 	BlockSize    int       `arg:"block_size" default:"16" oneof:"16 32 64"`

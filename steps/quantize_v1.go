@@ -5,7 +5,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// QuantizeV1 holds the arguments of kind quantize_v1.
+// QuantizeV1 holds the arguments of a quantize_v1 step.
 type QuantizeV1 struct {
 	mllmV1
 	Rotation   step.Path `arg:"rotation"`
@@ -45,8 +45,7 @@ func quantizeV1Schema() step.Schema {
 	}
 }
 
-// Plan plans one action for each of mllm's two programs. After a change of the threshold, only the second action runs
-// again.
+// Plan plans one action for each of mllm's two programs. If the threshold changes, only the second action runs again.
 func (q QuantizeV1) Plan(p *step.Plan) {
 	if q.Rotation.IsSet() && q.QuantBias {
 		p.Fail("quant_bias", "Biases of a rotated model",

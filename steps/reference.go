@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// Reference holds the arguments of kind reference.
+// Reference holds the arguments of a reference step.
 type Reference struct {
 	Model     step.Path `arg:"model,required"`
 	Config    step.Path `arg:"config,required"`

@@ -40,7 +40,7 @@ func (m mllmV1) run(p *step.Plan, stage, description string, more args) *step.Ac
 	return a
 }
 
-// RotateV1 holds the arguments of kind rotate_v1.
+// RotateV1 holds the arguments of a rotate_v1 step.
 type RotateV1 struct {
 	mllmV1
 	Seed int `arg:"seed" range:"0..2147483647"`

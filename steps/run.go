@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/steps/metrics"
 )
 
-// Run holds the arguments of kind run.
+// Run holds the arguments of a run step.
 type Run struct {
 	Push     map[string]step.Path `arg:"push,required"`
 	Argv     []string             `arg:"argv,required"`
@@ -134,9 +134,9 @@ const (
 	serialAxis = "serial"
 )
 
-// Plan plans a device action for every run. A separate host action reads the measurements and compares the tokens, so
-// its changes need no device. The function known loads metrics and baselines. The device chosen by the user is part of
-// the keys, because results on other devices differ.
+// Plan plans a device action for every run. A host action reads the measurements and compares the tokens. The function
+// known loads metrics and baselines. The user's device, chosen, is part of the cache keys, because results differ
+// between devices.
 func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics), chosen string) {
 	var adb *step.Toolchain // nil for a board, which needs no adb
 	if !ssh.Is(r.Serial) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/steps/probe"
 )
 
-// SDKMatrix holds the arguments of kind sdk_matrix, which compiles an op package with one SDK.
+// SDKMatrix holds the arguments of an sdk_matrix step, which compiles an op package with one SDK.
 type SDKMatrix struct {
 	opSource
 	Targets []string `arg:"targets,required"`
@@ -40,7 +40,7 @@ func sdkMatrixSchema() step.Schema {
 	}
 }
 
-// Plan plans a compilation of each source when the sources are known.
+// Plan plans one compilation for each source when the sources are known.
 func (m SDKMatrix) Plan(p *step.Plan, all oppackage.Targets) {
 	b := newBuild(p, all, m.opSource, m.Targets, "targets", m.Tools, m.HVX)
 	if p.Failed() {

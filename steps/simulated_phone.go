@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone/linux"
 )
 
-// SimulatedPhone holds the arguments of kind simulated_phone.
+// SimulatedPhone holds the arguments of a simulated_phone step.
 type SimulatedPhone struct {
 	Linux bool `arg:"linux"`
 }

@@ -40,7 +40,7 @@ func Catalog(files map[string][]byte) (*toolchains.Catalog, hcl.Diagnostics) {
 	return c, diags
 }
 
-// Workspace is the part of a workspace that step kinds need.
+// Workspace holds the workspace data that step kinds need.
 type Workspace struct {
 	Catalog func() *toolchains.Catalog // nil: no catalog
 	Lock    *toolchains.Lock
@@ -70,8 +70,8 @@ func forTargets[A any](w Workspace, plan func(A, *step.Plan, oppackage.Targets))
 	}
 }
 
-// Kinds returns the planner's step kinds by name. The kind addrs.Toolchain is for toolchain blocks. Kinds check the
-// catalog's compatibility rules before they plan a step.
+// Kinds returns the planner's step kinds by name. The kind addrs.Toolchain is for toolchain blocks. Each kind checks
+// the catalog's compatibility rules before it plans a step.
 func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	run := func(r Run, p *step.Plan) { r.Plan(p, known, w.Serial) }

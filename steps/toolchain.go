@@ -301,8 +301,8 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 	}
 }
 
-// ToolchainAttributes returns the documentation of all attributes of a toolchain, by attribute name. They include its
-// push sets.
+// ToolchainAttributes returns the documentation of a toolchain's attributes, including its push sets, by attribute
+// name.
 func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	all := map[string]string{
 		"dir":           "Path of the toolchain's tree.",
@@ -322,7 +322,7 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	return all
 }
 
-// SimulatedSDK is the title of a warning: a toolchain is simulated, although the pipeline did not request that.
+// SimulatedSDK is the title of the warning about a simulated toolchain that the pipeline did not request.
 const SimulatedSDK = "Simulated SDK"
 
 // passedOver reports the sources that were tried before the chosen one.

@@ -6,7 +6,7 @@ import (
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
-// ToyModel holds the arguments of kind toy_model.
+// ToyModel holds the arguments of a toy_model step.
 type ToyModel struct{ toymodel.MakeSpec }
 
 func toyModelSchema() step.Schema {

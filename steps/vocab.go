@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/model/vocab"
 )
 
-// Vocab holds the arguments of kind vocab.
+// Vocab holds the arguments of a vocab step.
 type Vocab struct {
 	Tokenizer step.Path `arg:"tokenizer,required"`
 }

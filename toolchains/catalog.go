@@ -42,8 +42,8 @@ func placeholders() *hcl.EvalContext {
 	return &hcl.EvalContext{Variables: vars}
 }
 
-// Load returns the built-in catalog merged with workspace files (name → content), in the order of their names. A file's
-// release or SoC replaces the built-in one. A file's other toolchain attributes replace only the same built-in
+// Load returns the built-in catalog merged with workspace files (name → content), in the order of their names. A
+// release or SoC in a file replaces the built-in one. Other attributes of a toolchain replace only the same built-in
 // attributes.
 func Load(files map[string][]byte) (*Catalog, hcl.Diagnostics) {
 	entries, err := builtin.ReadDir(".")

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// Verify returns the checks for a tree of the release.
+// Verify returns the checks for an unpacked tree of the release.
 func (t *Toolchain) Verify(r *Release) verify.Checks {
 	var v verify.Checks
 	for _, c := range []*verify.Checks{t.Checks, r.Checks} {
@@ -45,7 +45,7 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 }
 
 // ReleaseOf identifies the release of the SDK at root by the SDK's own files. If the catalog does not contain the
-// release, known is false. The returned release then contains data from the SDK's files only.
+// release, known is false, and r contains only data from these files.
 func (c *Catalog) ReleaseOf(is sdk.SDK, root string) (t *Toolchain, r *Release, known bool, err error) {
 	t = c.toolchain(is.Name)
 	if t == nil {

@@ -279,7 +279,8 @@ func (c *Catalog) with(name string, r *Release, s *Source) *Catalog {
 	return &out
 }
 
-// BuildID returns the SDK's build id, or "". If only the beginning is known, BuildID returns that ("v2.41.0.251128").
+// BuildID returns the SDK's build id, or "". If only its beginning is known, BuildID returns the beginning
+// ("v2.41.0.251128").
 func (ch *Choice) BuildID() string {
 	if id := ch.Spec.Verify.BuildID; id != nil && ch.Found.BuildID == "" {
 		return id.Want

@@ -22,7 +22,7 @@ type Machine struct {
 	OnLook   func(path string) // receives each path that hexmage looks up, even a missing one; may be nil
 }
 
-// Recording returns a machine that also records each path and variable that hexmage looks up, even if missing. The
+// Recording returns a machine that also records each path and variable that hexmage looks up, even missing ones. The
 // records may contain duplicates.
 func (m Machine) Recording(paths, env *[]string) Machine {
 	out := Machine{Home: m.Home, Dir: m.Dir, OnLook: func(path string) {

@@ -22,8 +22,8 @@ import (
 // LockFile is the name of the lock file in a workspace and in the embedded files.
 const LockFile = "hexmage.lock.hcl"
 
-// Lock records the exact bytes of each release that hexmage downloaded. hexmage downloads a file only if the lock or
-// the catalog contains its digest.
+// Lock pins the exact bytes of downloaded releases. hexmage downloads a file only if the lock or the catalog contains
+// its digest.
 type Lock struct {
 	Entries []*Locked
 
@@ -53,7 +53,7 @@ type Locked struct {
 	Wheels []pypi.Wheel // for python: wheels
 }
 
-// LockedPart pins the members of a zip that match the patterns in Only.
+// LockedPart pins the zip members that match the patterns in Only.
 type LockedPart struct {
 	Only []string `hcl:"only"`
 	Size int64    `hcl:"size"` // compressed bytes
@@ -152,7 +152,7 @@ func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// BuiltinLock returns the lock of the pipelines that hexmage ships.
+// BuiltinLock returns the lock for the pipelines that hexmage ships.
 func BuiltinLock() (*Lock, hcl.Diagnostics) {
 	return decodeLock(lang.ParseShipped([]byte(shippedLock), "<hexmage>/toolchains/"+LockFile))
 }
@@ -233,7 +233,8 @@ func (l *Lock) Set(e *Locked) {
 	l.Entries = append(slices.DeleteFunc(slices.Clone(l.Entries), e.sameRelease), e) // a copy, because Over shares the slice
 }
 
-// Encode returns the lock file, with entries sorted by name and version. Equal locks give equal bytes.
+// Encode returns the content of the lock file, with entries sorted by name and version. Equal locks produce equal
+// bytes.
 func (l *Lock) Encode() []byte {
 	entries := slices.SortedFunc(slices.Values(l.Entries), func(a, b *Locked) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Source, b.Source))

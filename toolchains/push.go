@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// PushSet is a set of files of a toolchain that a device needs together.
+// PushSet is a set of toolchain files that a device needs together.
 type PushSet struct {
 	Name    string            `hcl:"name,label"`
 	ForEach string            `hcl:"for_each,optional"` // "arch": one set per Hexagon arch of the release; "": one set
@@ -22,7 +22,7 @@ const (
 	perArch  = "arch"
 )
 
-// For returns the set's files for an arch: name on the device → path in the toolchain. If PerArch is false, arch is "".
+// For returns the set's files for an arch: name on the device → path in the toolchain. If PerArch is false, pass "".
 func (s *PushSet) For(arch string) map[string]string {
 	hole := strings.NewReplacer(archHole, strings.TrimPrefix(arch, "v"))
 	out := make(map[string]string, len(s.Files))
@@ -56,8 +56,8 @@ func (s *PushSet) check() string {
 	return ""
 }
 
-// PushArches returns the archs for which the toolchain has push sets. It includes archs whose support by the release is
-// uncertain: the compatibility rules then warn.
+// PushArches returns the archs for which the toolchain has push sets. It includes archs that the release may not
+// support: the compatibility rules then warn.
 func (c *Catalog) PushArches(t *Toolchain, r *Release) (arches []string) {
 	for _, a := range c.Arches {
 		if slices.Contains(r.Arches, a.Name) || a.HasHTP() && c.Without(t.Known(r.Release), a.Name).Confidence == qnn.Inferred {

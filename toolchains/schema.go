@@ -107,7 +107,7 @@ type Link struct {
 	To   string `hcl:"to"`
 }
 
-// Program is a program of this machine that replaces a program of the toolchain.
+// Program is a program of this machine. It replaces a program of the toolchain.
 type Program struct {
 	Path  string   `hcl:"path,label"`    // path in the toolchain
 	Names []string `hcl:"names"`         // names to look up in PATH, in order

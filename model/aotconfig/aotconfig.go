@@ -21,7 +21,7 @@ type Target struct {
 	SignedPD bool   `json:"signed_pd,omitempty"` // needs a signed op package; old QNN versions reject it with "Unsupported config option 2"
 }
 
-// Config is the content of mllm's qnn_aot_cfg_*.json. The order of fields is that of mllm's own files.
+// Config is the content of mllm's qnn_aot_cfg_*.json. Its fields are in the order of mllm's own files.
 type Config struct {
 	Machine    Machine  `json:"target_machine"`
 	GraphOnQNN []string `json:"graph_on_qnn"`
@@ -99,7 +99,7 @@ func Write(t Target, m Model) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// Parse reads a config. It rejects values that mllm's programs do not support. The programs often ignore such values.
+// Parse reads a config. It rejects unsupported values, which mllm's programs often ignore.
 func Parse(raw []byte) (Config, error) {
 	var c Config
 	var keys struct {
@@ -144,8 +144,8 @@ func Parse(raw []byte) (Config, error) {
 	return c, nil
 }
 
-// SoCModels returns mllm's table of chips, including its errors: its number for SM8350 is 35, but QNN's number is 30.
-// The compatibility rules report contradictions.
+// SoCModels returns mllm's chip numbers, including wrong ones: SM8350 is 35 in mllm, but 30 in QNN. The compatibility
+// rules report contradictions.
 func SoCModels() map[string]uint32 {
 	return map[string]uint32{
 		"UNKNOWN_SM": 0, "SA8295": 39, "SM8350": 35, "SM8450": 36, "SM8475": 42, "SM8550": 43, "SM8650": 57, "SM8750": 69, "SM8850": 87,

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FixedOutput returns the name of the file that an mllm compiler writes into its working directory. For a compiler with
-// a flag -o, it returns "".
+// FixedOutput returns the fixed name of an mllm compiler's output file in the working directory. For a compiler with
+// the flag -o, it returns "".
 func FixedOutput(program string) string {
 	return map[string]string{
 		"mllm-qwen2-aot-c": "qwen2-lpbq.bin", "mllm-qwen2-aot-c-sha": "qwen2-lpbq-sha.bin",
@@ -33,7 +33,7 @@ func Keys(modelType string) []string {
 	return keys
 }
 
-// WriteModel adds the keys that mllm's programs need to a model's complete config.json. It sorts the keys.
+// WriteModel adds mllm's own keys to a model's complete config.json, and sorts all keys.
 func WriteModel(raw []byte, m Model) ([]byte, error) {
 	var c map[string]any
 	d := json.NewDecoder(strings.NewReader(string(raw)))

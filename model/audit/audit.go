@@ -42,7 +42,7 @@ const (
 	maxBias   = 1 << 20
 )
 
-// Check audits a model. Its error lists the matrices with shapes that contradict the config.json.
+// Check audits a model. Its error lists the matrices whose shapes contradict the config.json.
 func Check(f *mllm.File, m hf.Model) (Found, error) {
 	if err := m.Check(); err != nil {
 		return Found{}, err

@@ -26,7 +26,7 @@ type Spec struct {
 	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
 }
 
-// Run converts a model. It succeeds only if it wrote the file.
+// Run converts a model and prints the size of the written file.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if s.Input == "" || s.Output == "" {
 		return errors.New("input or output is missing: set both")

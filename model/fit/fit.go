@@ -17,7 +17,7 @@ const (
 	quantizerWeight = 5           // for each weight in the matrices of a layer; the quantizer holds one layer
 )
 
-// Bounds holds lower bounds of sizes, in bytes.
+// Bounds holds lower bounds for sizes, in bytes.
 type Bounds struct {
 	File      int64 // output of hexmage's quantizer
 	Quantizer int64 // peak memory of hexmage's quantizer

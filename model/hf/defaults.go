@@ -6,10 +6,11 @@ import (
 	"errors"
 )
 
-// Complete adds all keys with defaults in transformers to a config.json. It does not change or check existing keys.
+// Complete adds missing keys to a config.json, with the defaults of transformers. It does not change or check existing
+// keys.
 //
 // Two defaults depend on other keys. For rope_theta, Complete first reads rope_parameters, where transformers 5 writes
-// it. For Qwen2, attention_bias is true, because its query, key and value projections always have biases.
+// it. For Qwen2, attention_bias is true, because its projections always have biases.
 func Complete(raw []byte) ([]byte, error) {
 	var c map[string]json.RawMessage // numbers keep their spelling
 	if err := json.Unmarshal(raw, &c); err != nil {

@@ -62,7 +62,7 @@ const (
 	MLLM    Form = "mllm" // written by mllm's quantizer
 )
 
-// MissingModel is the title of the Problem that a path is empty.
+// MissingModel is the title of the Problem for a missing folder.
 const MissingModel = "Missing model"
 
 // Problem is a reason why a step cannot use a model.

@@ -18,7 +18,7 @@ type Model struct {
 	Tied         bool   `json:"tie_word_embeddings"` // in the file, the head shares the embedding's weights
 }
 
-// Architectures returns the architectures that step kind onnx_llm supports.
+// Architectures returns the architectures that an onnx_llm step supports.
 func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
 
 // Parameters returns the number of weights. It counts a tied head only once.

@@ -344,7 +344,8 @@ type Printer struct {
 
 // Print describes files. For a folder without an SDK, it describes each file of a known format.
 //
-// It returns the first error. An error that wraps ErrUnsupported has the lowest precedence.
+// It returns the first error that does not wrap ErrUnsupported. If all errors wrap ErrUnsupported, it returns the last
+// one.
 func (p *Printer) Print(ctx context.Context, paths ...string) error {
 	for _, path := range paths {
 		if ctx.Err() != nil {

@@ -209,8 +209,8 @@ func (d DType) String() string {
 // Known reports whether the format defines d.
 func (d DType) Known() bool { return d.name() != "" }
 
-// Size returns the number of bytes of an element, or 0 if an element is not whole bytes. GGUF's types store blocks of
-// values, so their size is 0.
+// Size returns the number of bytes of an element, or 0 if the size is not a whole number of bytes. GGUF's types store
+// blocks of values, so their size is 0.
 func (d DType) Size() int64 {
 	switch d {
 	case Int8, Uint8, V1Uint8, Byte, Bool:

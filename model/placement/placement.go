@@ -32,7 +32,7 @@ type Tensor struct {
 	Constant bool    `json:"constant,omitempty"`
 }
 
-// Part is a part of the graph that the NPU runs as a whole.
+// Part is a subgraph that the NPU runs as a whole.
 type Part struct {
 	Nodes   int      `json:"nodes"` // number of nodes in the original graph
 	Inputs  []string `json:"inputs"`

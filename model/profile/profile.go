@@ -71,8 +71,8 @@ type event struct {
 	root       bool
 }
 
-// Parse reads a profile as CSV, in which names are not quoted and may contain commas. The map made contains the
-// compiled graph's nodes by name, or is nil. An error names the line.
+// Parse reads a profile as CSV, in which names are not quoted and may contain commas. The map made, if not nil,
+// contains the compiled graph's nodes by name. An error names the line.
 func Parse(r io.Reader, made map[string]Node) (Profile, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxBytes)

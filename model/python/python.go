@@ -24,8 +24,8 @@ type File struct {
 	Data []byte
 }
 
-// Program returns the files of Python programs, such as onnx_llm, including all modules of this package that they
-// import. The files are sorted by name.
+// Program returns the files of Python programs, such as onnx_llm, and of all imported modules in this package. The
+// files are sorted by name.
 func Program(names ...string) ([]File, error) {
 	var files []File
 	seen := map[string]bool{}

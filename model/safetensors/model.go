@@ -24,7 +24,8 @@ type Model struct {
 	said    map[string]string // metadata of all files
 }
 
-// Metadata returns the merged metadata of all files. If values of a key differ, it contains one of them.
+// Metadata returns the merged metadata of all files. If files contain different values for a key, the result contains
+// one of them.
 func (m *Model) Metadata() map[string]string { return m.said }
 
 // ModelTensor is a tensor and its open file.

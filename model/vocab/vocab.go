@@ -121,8 +121,9 @@ func (t *Tokenizer) check() error {
 	return nil
 }
 
-// Vocabulary returns mllm's vocabulary file in little-endian order: magic number, count, and the tokens. A token has
-// its id, its length in bytes, the bytes, and a float. The float is a score for some tokenizers, but here it is the id.
+// Vocabulary returns mllm's vocabulary file in little-endian order: magic number, count, and the tokens. Each token
+// consists of its id, its length in bytes, the bytes, and a float. The float is a score for some tokenizers, but here
+// it is the id.
 func (t *Tokenizer) Vocabulary() []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)

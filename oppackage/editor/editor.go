@@ -16,11 +16,11 @@ import (
 	"github.com/hexmage/hexmage/oppackage"
 )
 
-// Folder is the folder of the compilation database in the package's folder.
+// Folder is the subfolder for the compilation database in a package's folder.
 const Folder = ".hexmage"
 
-// Order sorts archs for editors, which use the first entry of a file. The newest Hexagon arch is first, so that editors
-// show the HVX branch of an op.
+// Order sorts archs for editors, which use the first entry for a file. The newest Hexagon arch is first, so that
+// editors show the HVX branch of an op.
 func Order(arches []oppackage.Arch) []oppackage.Arch {
 	out := slices.Clone(arches)
 	rank := map[string]int{"hexagon": 0, "android": 1, "host": 2}

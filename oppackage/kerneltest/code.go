@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// HVX returns the HVX version to compile code for, so that a release of qemu can run the code. An unknown release is
-// "".
+// HVX returns the HVX version to compile code for, so that a release of qemu can run the code. For an unknown release,
+// the parameter qemu is "".
 //
 // Before version 10, qemu supports HVX v66 and executes some newer instructions wrongly, so the compiler must reject
 // them. Later releases support the integer instructions of v68 and v69. Unsafe finds all other instructions.

@@ -36,7 +36,7 @@ type Op struct {
 	Outputs      Count
 }
 
-// Count is a range of numbers that includes both ends.
+// Count is a range of numbers, including both ends.
 type Count struct{ Min, Max int }
 
 type opDefCollection struct {

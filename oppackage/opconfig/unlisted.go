@@ -81,7 +81,7 @@ func registrations(iface []byte) (listed []string, whole bool) {
 	return listed, len(bytes.TrimSpace(rest)) == 0
 }
 
-// RunListed rejects packages for other backends, and interfaces that omit an op.
+// RunListed rejects packages for backends other than HTP, and interfaces that omit an op.
 func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
 	sources := make([][]byte, len(s.Ops))
 	var iface []byte

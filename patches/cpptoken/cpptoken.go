@@ -53,7 +53,7 @@ type scanner struct {
 }
 
 // Scan returns the tokens of src. An unclosed comment or raw string is an error. An unclosed string or character
-// literal ends at its line's end, as in text after #error.
+// literal ends with its line, because #error lines may contain a quote.
 func Scan(src []byte) ([]Token, error) {
 	s := scanner{text: string(src), splices: splice.Get().FindAllIndex(src, -1)}
 	if len(s.splices) > 0 {

@@ -47,14 +47,15 @@ type When struct {
 	Declares string `hcl:"declares,optional"`
 }
 
-// Expect limits the number of places in a source tree that a rule matches. Places that need no change count too.
+// Expect limits how many places in a source tree a rule matches. Places that need no change count too.
 type Expect struct {
 	Min   int          `hcl:"min,optional"`
 	Max   int          `hcl:"max"`
 	Files []FileExpect `hcl:"file,block"`
 }
 
-// FileExpect limits the number of places in each file that matches a pattern. The pattern need not match any file.
+// FileExpect limits how many places a rule matches in each file whose path matches a pattern. The pattern need not
+// match any file.
 type FileExpect struct {
 	Pattern string `hcl:"pattern,label"`
 	Min     int    `hcl:"min,optional"`
@@ -161,7 +162,7 @@ func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, 
 // shownPlaces is the largest number of places in an error.
 const shownPlaces = 50
 
-// Count returns an error for too many places, or too few. If few is true, it allows too few.
+// Count returns an error if the rule matches too many or too few places. If few is true, too few places are allowed.
 func (r Rule) Count(files []string, changed, already []Place, few bool) error {
 	check := func(changed, already []Place, least, most int, in string) error {
 		found := len(changed) + len(already)

@@ -35,7 +35,7 @@ func (f File) Equal(g File) bool {
 	return f.Mode == g.Mode && f.Deleted == g.Deleted && bytes.Equal(f.Data, g.Data)
 }
 
-// Mode returns the File mode for the permissions.
+// Mode converts permissions to the Mode of a File.
 func Mode(perm fs.FileMode) fs.FileMode {
 	if perm&0o100 != 0 {
 		return 0o755
@@ -65,7 +65,7 @@ type Tree struct {
 // New returns a tree without changes.
 func New(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
 
-// Clone returns a tree with a separate set of changes.
+// Clone returns a tree with the same base and a copy of the changes.
 func (t *Tree) Clone() *Tree { return &Tree{base: t.base, changes: maps.Clone(t.changes)} }
 
 // Changes returns the sorted slash paths of the changed files, and the files by path.
@@ -178,7 +178,7 @@ func (t *Tree) lstat(name string) (fs.FileInfo, error) {
 	return info, plain(err)
 }
 
-// Free returns an error if a new file cannot have the name.
+// Free returns an error if a new file cannot use the name.
 func (t *Tree) Free(name string) error {
 	if f, ok := t.changes[name]; ok {
 		if f.Deleted {

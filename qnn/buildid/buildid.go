@@ -124,8 +124,7 @@ func Version(id string) string {
 	return ""
 }
 
-// Same reports whether two build ids can belong to one SDK. Either id may be shortened: it may omit the time and the
-// build number.
+// Same reports whether two build ids can belong to one SDK. Either id may omit the time and the build number.
 func Same(a, b string) bool {
 	a, numberA, _ := strings.Cut(strings.TrimPrefix(a, "v"), "_")
 	b, numberB, _ := strings.Cut(strings.TrimPrefix(b, "v"), "_")

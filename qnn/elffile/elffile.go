@@ -120,7 +120,7 @@ func cutOff(end uint64, size int64) error {
 	return fmt.Errorf("%w: the headers describe %d bytes, but the file has %d", ErrCutOff, end, size)
 }
 
-// Page returns the smallest alignment of a loaded segment, or 0.
+// Page returns the smallest alignment of all loaded segments, or 0.
 func (f *File) Page() (page uint64) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && (page == 0 || p.Align < page) {
@@ -151,7 +151,7 @@ func (f *File) Interpreter() (name string, err error) {
 	return name, err
 }
 
-// Notes calls the function each for every ELF note, such as the linker's build id.
+// Notes passes every ELF note, such as the linker's build id, to the function each.
 func (f *File) Notes(each func(name string, kind uint32, desc []byte)) error {
 	return f.segments(elf.PT_NOTE, maxNotes, func(b []byte) {
 		for len(b) >= 12 {
@@ -234,10 +234,10 @@ func (f *File) size(narrow, wide int) int {
 	return narrow
 }
 
-// DynamicSymbols calls the function each for every dynamic symbol, except the null symbol.
+// DynamicSymbols passes every dynamic symbol, except the null symbol, to the function each.
 func (f *File) DynamicSymbols(each func(elf.Symbol)) error { return f.symbols(elf.SHT_DYNSYM, each) }
 
-// Symbols calls the function each for every debugging symbol, except the null symbol. Stripped files have no such
+// Symbols passes every debugging symbol, except the null symbol, to the function each. Stripped files have no such
 // symbols.
 func (f *File) Symbols(each func(elf.Symbol)) error { return f.symbols(elf.SHT_SYMTAB, each) }
 

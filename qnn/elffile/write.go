@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Library describes a shared library to write. Its content is strings, and functions with equal code.
+// Library describes a shared library to write. It contains strings, and functions with equal code.
 type Library struct {
 	Class     elf.Class
 	Machine   elf.Machine
@@ -39,8 +39,8 @@ type image struct {
 // segments is the number of program headers.
 const segments = 5
 
-// Bytes encodes the library as an ELF file, with section headers for linkers, loaders and readelf. Equal libraries give
-// identical bytes.
+// Bytes encodes the library as an ELF file, with section headers for linkers, loaders and readelf. Equal libraries
+// produce identical bytes.
 func (l Library) Bytes() []byte {
 	b := &image{Library: l}
 	strs := &stringTable{data: []byte{0}}

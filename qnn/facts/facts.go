@@ -51,7 +51,7 @@ type File struct {
 	Shipped bool // whether the file is part of hexmage, not of a workspace
 }
 
-// Toolchain is a toolchain block without its facts. Its reader decodes Body, and must reject unknown names in it.
+// Toolchain is a toolchain block without its facts. The code that decodes Body must reject unknown names in it.
 type Toolchain struct {
 	File     string
 	SDK      *qnn.SDK // merged from all blocks with this name so far
@@ -98,7 +98,7 @@ type releaseBlock struct {
 	Rest  hcl.Body    `hcl:",remain"`
 }
 
-// Builtin returns the SoCs, archs and rules that hexmage ships, without releases.
+// Builtin returns the SoCs, archs and rules that hexmage ships, but no releases.
 func Builtin() (*Set, hcl.Diagnostics) {
 	s, _, diags := Load(nil)
 	return s, diags
@@ -231,7 +231,7 @@ func replace[T any](all []*T, x *T, is func(*T) bool) []*T {
 	return append(all, x)
 }
 
-// Inherit fills the empty fields of the first struct with the fields of the second.
+// Inherit fills the empty fields of the first struct from the second struct.
 func Inherit[T any](to, from *T) {
 	a, b := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
 	for i := range a.NumField() {

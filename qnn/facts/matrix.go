@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Verdict tells whether a SoC works with a release, or with several releases together.
+// Verdict says whether a SoC works with a release, or with several releases together.
 type Verdict struct {
 	Works    bool          `json:"works"`              // whether no rule reports an error
 	Doubtful bool          `json:"doubtful,omitempty"` // whether a finding is inferred or a fact is unknown
@@ -50,8 +50,8 @@ func verdict(found []qnn.Finding) Verdict {
 	return v
 }
 
-// Matrix evaluates the rules for the SoC with all releases of toolchains that rules mention. It also evaluates pairs of
-// a QAIRT and a Hexagon SDK release.
+// Matrix evaluates the rules for the SoC with each release. It skips toolchains that no rule mentions. It also
+// evaluates each pair of a QAIRT release and a Hexagon SDK release.
 func (s *Set) Matrix(soc *qnn.SoC) (*Matrix, hcl.Diagnostics) {
 	m := &Matrix{SoC: soc, Others: map[string][]ReleaseVerdict{}}
 	var diags hcl.Diagnostics
@@ -150,8 +150,8 @@ func (s *Set) Needs(soc *qnn.SoC) (Needs, hcl.Diagnostics) {
 	return n, diags
 }
 
-// Best returns the release of an SDK with the mildest findings for a target. It considers releases that the function
-// among accepts. Without such releases, Best returns "".
+// Best returns the release of an SDK with the mildest findings for a target. It considers only releases that the
+// function among accepts. Without such releases, Best returns "".
 //
 // Among equally good releases, Best returns preferred, else the oldest newer release, else the newest older release.
 func (s *Set) Best(sdk string, target *qnn.Target, preferred string, among func(*qnn.Release) bool) (string, hcl.Diagnostics) {

@@ -33,7 +33,7 @@ type Rule struct {
 	insists bool     // a workspace sets severity error, which inferred rules keep
 }
 
-// Defect is a known defect of a toolchain, with the releases that have it.
+// Defect is a known defect of a toolchain, with the affected releases.
 type Defect struct {
 	Toolchain string `hcl:"toolchain,label" json:"toolchain"`
 	From      string `hcl:"from" json:"from"` // the first release with the defect
@@ -133,8 +133,8 @@ const (
 	AtStep   = "step"
 )
 
-// Ask evaluates the rules that apply at a block: AtTarget, AtStep or a toolchain's name. With "", it evaluates all
-// rules whose facts are known. Diagnostics report errors in the rules.
+// Ask evaluates the rules for one kind of block: AtTarget, AtStep or a toolchain's name. For "", it evaluates all rules
+// whose facts are known. Diagnostics report errors in the rules.
 func (s *Set) Ask(about Subject, at string) ([]qnn.Finding, hcl.Diagnostics) {
 	var out []qnn.Finding
 	var diags hcl.Diagnostics
@@ -240,7 +240,7 @@ func (r *Rule) KnownFrom() (source, confidence string) {
 	return static(r.Source), static(r.Confidence)
 }
 
-// Text returns the HCL source of a rule's attribute, or "" if a is nil. It removes the quotes of a string.
+// Text returns the HCL source of a rule's attribute, or "" for nil. It removes the quotes of a string.
 func (s *Set) Text(a *hcl.Attribute) string {
 	if a == nil {
 		return ""
@@ -269,7 +269,7 @@ func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
 	return out
 }
 
-// Diagnostics converts findings to diagnostics, except notes. The field Extra contains the finding. The function at
+// Diagnostics converts findings, except notes, to diagnostics. The field Extra contains the finding. The function at
 // returns the source range of an argument.
 func (s *Set) Diagnostics(found []qnn.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
 	var diags hcl.Diagnostics

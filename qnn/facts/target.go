@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// TargetType is the type of the value of Target.
+// TargetType returns the type of the values that Target returns.
 func TargetType() cty.Type {
 	return cty.Object(map[string]cty.Type{"soc": cty.String, "arch": cty.String, "soc_model": cty.Number, "vtcm_mb": cty.Number, "soc_id": cty.Number})
 }
@@ -27,7 +27,8 @@ func Settable() []string { return []string{"arch", "soc_model", "vtcm_mb"} }
 // Target returns the value of `target` for a block `target "NAME" {}`, and the rules' findings about it.
 //
 // The value is {soc, arch, soc_model, vtcm_mb, soc_id}. The number soc_id is the first id that Android reports, or 0.
-// The block's arguments override the record. A block without a name has an argument soc instead, such as a variable.
+// The block's arguments override the record. A block without a name sets the argument soc instead, for example to a
+// variable.
 func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	say := func(severity hcl.DiagnosticSeverity, argument, summary, format string, a ...any) {

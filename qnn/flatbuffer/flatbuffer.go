@@ -107,7 +107,7 @@ func (t Table) Uint32(i int) (n uint32) {
 	return n
 }
 
-// Struct reads field i, a struct of four-byte numbers.
+// Struct reads field i, a struct of four-byte numbers, into numbers.
 func (t Table) Struct(i int, numbers ...*uint32) {
 	if at := t.field(i, 4*len(numbers)); at > 0 {
 		for k, n := range numbers {
@@ -126,7 +126,7 @@ func (t Table) Table(i int) Table {
 	return t.table(at)
 }
 
-// Vector returns the position of a vector's elements (0 if absent) and their number. The elements may exceed the
+// Vector returns the position of a vector's elements (0 if absent) and their number. The elements may extend beyond the
 // buffer.
 func (t Table) Vector(i int) (at, n int) {
 	ref := t.field(i, 4)

@@ -14,7 +14,7 @@ type Fields map[int]any
 // Struct is a struct of four-byte numbers.
 type Struct []uint32
 
-// Write returns the buffer of a table. Equal tables have equal buffers.
+// Write encodes a table as a FlatBuffer. Equal tables produce equal buffers.
 func Write(root Fields) []byte {
 	w := &writer{b: make([]byte, 4)}
 	w.point(0, w.table(root))

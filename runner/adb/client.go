@@ -18,14 +18,14 @@ type Client struct {
 	over             func(context.Context) (net.Conn, error) // opens connections; nil: to network and address
 }
 
-// NewClient returns a client of the server at an address. The network is "tcp", with an address such as
+// NewClient returns a client for the server at an address. The network is "tcp", with an address such as
 // "127.0.0.1:5037", or "unix", with the path of a socket.
 func NewClient(network, address string) *Client {
 	return &Client{network: network, address: address}
 }
 
-// NewClientOver returns a client that calls the parameter over to connect, for example through ssh. Errors name the
-// server by address. The function over must return syscall.ECONNREFUSED if no server listens.
+// NewClientOver returns a client that connects with the function over, for example through ssh. Errors name the server
+// by address. The function over must return syscall.ECONNREFUSED if no server listens.
 func NewClientOver(address string, over func(context.Context) (net.Conn, error)) *Client {
 	return &Client{address: address, over: over}
 }
@@ -33,7 +33,7 @@ func NewClientOver(address string, over func(context.Context) (net.Conn, error))
 // Address returns the address of the server.
 func (c *Client) Address() string { return c.address }
 
-// Info is one line of the server's list of devices.
+// Info is one line in the server's list of devices.
 type Info struct {
 	Serial string
 	State  string            // "device" when usable; else "offline", "unauthorized", "no permissions (…)", …
@@ -102,7 +102,7 @@ func (c *Client) Disconnect(ctx context.Context, address string) error {
 }
 
 // Pair makes the server exchange keys with a device, using the pairing address and the code that the device shows.
-// Connect then works, but with a different address of the device.
+// Connect then needs another address of the device.
 func (c *Client) Pair(ctx context.Context, address, code string) error {
 	if code == "" || strings.ContainsAny(code, ": ") {
 		return fmt.Errorf("adb: invalid pairing code %q; enter the number that the device shows", code)
@@ -117,7 +117,7 @@ func (c *Client) Pair(ctx context.Context, address, code string) error {
 	return fmt.Errorf("adb: %w", &ServerError{Request: "host:pair:" + address, Message: "pairing failed: " + s})
 }
 
-// Device returns a handle on the device with the given serial. It does not contact the device.
+// Device returns a handle for the device with the given serial. It does not contact the device.
 func (c *Client) Device(serial string) *Device {
 	return &Device{client: c, serial: serial}
 }

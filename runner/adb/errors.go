@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// ErrProtocol means that the server or the device broke the protocol. The connection is closed.
+// ErrProtocol means that the server or the device violated the protocol. The connection is closed.
 var ErrProtocol = errors.New("adb protocol violation")
 
 // ServerError means that the adb server rejected a request.
@@ -23,7 +23,8 @@ func (e *ServerError) Error() string {
 	return fmt.Sprintf("adb server refused %q: %s", e.Request, e.Message)
 }
 
-// Passing reports whether the error may disappear when the device is connected again. transport.Retryable calls it.
+// Passing reports whether the error may disappear when the device is connected again. transport.Retryable calls
+// Passing.
 func (e *ServerError) Passing() bool {
 	for _, passing := range []string{"offline", "not found", "still connecting", "closed", "failed to connect", "no devices"} {
 		if strings.Contains(e.Message, passing) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Forward makes the server listen at the socket local and forward connections to the socket remote on the device. It
-// returns the local address, in which the server replaces port 0. An existing listener is an error. Forwarding ends
+// returns the local address, with the actual port in place of port 0. An existing listener is an error. Forwarding ends
 // when you call KillForward, the server ends or the device disconnects.
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
 	if d.client.over != nil {

@@ -43,7 +43,7 @@ func Files(ctx context.Context, q session.Request, want qnn.Target, dev transpor
 	return errors.Join(all...)
 }
 
-// Set describes a set of files that a run uses together on a device.
+// Set describes the files that a run uses together on a device.
 type Set struct {
 	Builds   map[string][]string `json:"builds"`   // files by the build id of their QNN SDK
 	Systems  []string            `json:"systems"`  // operating systems of the libraries: android, linux

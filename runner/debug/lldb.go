@@ -15,7 +15,7 @@ type Mapping struct {
 }
 
 // Sources maps the source paths in a program to paths on this machine. The folders come from Program.Folders. The map
-// inputs contains the host path of each path in the compiler's working folder. Deeper paths come first.
+// inputs contains the host path of each path in the compiler's working folder. The result lists deeper paths first.
 func Sources(folders []string, inputs map[string]string) []Mapping {
 	var all []Mapping
 	for _, folder := range folders {

@@ -21,8 +21,8 @@ type Program struct {
 	code    [sha256.Size]byte
 }
 
-// SameCode reports whether both programs have the same code at the same addresses, like a program and its stripped
-// form.
+// SameCode reports whether both programs have the same code at the same addresses, as a program and its stripped form
+// do.
 func (p *Program) SameCode(other *Program) bool { return p.code == other.code }
 
 // Read reads a program for AArch64. For any other file, Read returns nil and no error.

@@ -106,7 +106,7 @@ exit 0`
 const askWait = 15 * time.Second
 
 // FitsSoC reports whether a device's SoC is the wanted SoC or a variant of it. A variant has a longer name: SM8750P
-// fits SM8750. An empty have (unknown) or want (any) fits.
+// fits SM8750. If either parameter is empty, the result is true.
 func FitsSoC(have, want string) bool {
 	return have == "" || want == "" || strings.HasPrefix(strings.ToUpper(have), strings.ToUpper(want))
 }
@@ -114,8 +114,8 @@ func FitsSoC(have, want string) bool {
 // ErrNoDevice means that hexmage found no usable device.
 var ErrNoDevice = errors.New("no device")
 
-// Pick returns the usable device of an adb server. With a soc, it ignores devices with another SoC, but accepts
-// variants of the SoC. If several devices match, Pick fails and lists them.
+// Pick returns the usable device of an adb server. If soc is not empty, Pick ignores devices with another SoC, but
+// accepts variants of the SoC. If several devices match, Pick fails and lists them.
 func Pick(ctx context.Context, c *adb.Client, soc string) (adb.Info, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {

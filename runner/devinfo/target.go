@@ -7,7 +7,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// Mismatch is a problem with a device or file. hexmage finds it before the push.
+// Mismatch is a problem with a device or file, found before the push.
 type Mismatch struct {
 	File   string `json:"file,omitempty"` // path in the run's folder; empty: the device itself
 	What   string `json:"what"`           // the problem

@@ -27,8 +27,8 @@ func ranks() []Rank { return []Rank{Cause, Symptom, Consequence} }
 // Places returns the kinds of text in which a failure can appear.
 func Places() []string { return []string{"compile", "tool", "device", "logcat", "fetch"} }
 
-// Entry is a known failure, or a harmless line that looks like a failure. A failure block in a catalog file describes
-// one.
+// Entry is a known failure, or a harmless line that looks like a failure. Each failure block in a catalog file
+// describes an entry.
 type Entry struct {
 	ID       string   `hcl:",label"`
 	File     string   // file of the block, for messages
@@ -46,7 +46,7 @@ type Entry struct {
 	Examples []string `hcl:"examples"` // texts that this entry diagnoses
 }
 
-// Warning reports whether the program can go on after the failure.
+// Warning reports whether the program can continue after the failure.
 func (e *Entry) Warning() bool { return e.Severity == "warning" }
 
 // Catalog holds known failures and the names of error codes. It is safe for concurrent use.

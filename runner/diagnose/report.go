@@ -128,8 +128,8 @@ func (r *Report) Distinct() []Finding {
 // maxHints is the number of findings shown as hints. The first one is usually enough.
 const maxHints = 3
 
-// Hints returns the report as lines for the message of a failed step. The first findings have cause, remedy and line. A
-// last line lists the other findings by name.
+// Hints returns hints for the message of a failed step. Each of the first findings is a hint with cause, remedy and
+// line. The last hint also names the other findings.
 func (r *Report) Hints() []string {
 	var hints []string
 	var rest []string

@@ -13,7 +13,7 @@ type Folder string
 // Android is hexmage's folder on phones. The adb user may run programs in its parent folder.
 const Android Folder = "/data/local/tmp/hexmage"
 
-// Script returns the script with a header that sets the shell variable of Root.
+// Script returns the script with a header that sets the shell variable in Root.
 func (f Folder) Script(script string) string {
 	return "export LC_ALL=C\nhexmage=" + string(f) + "\n" + script // hexmage parses the output of tools
 }

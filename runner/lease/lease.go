@@ -45,7 +45,7 @@ type Lease struct {
 }
 
 // OnDevice makes the caller the only user of a device, among goroutines, processes and hosts. The lease ends with
-// Release or when the link breaks. If another process has the device, OnDevice calls waiting once, and waits for the
+// Release or when the link breaks. If another process uses the device, OnDevice calls waiting once, and waits for the
 // device or the end of ctx. If waiting is nil, it returns an InUse error instead.
 func OnDevice(ctx context.Context, dev transport.Device, waiting func(owner string)) (*Lease, error) {
 	l := &Lease{dev: dev, token: layout.NewID()}
@@ -132,7 +132,7 @@ func (l *Lease) Fence() string {
 // fenced is the output of a script that its fence ended.
 const fenced = "hexmage-lease-lost"
 
-// Noticed returns an ErrLost if err comes from a script that its fence ended, and otherwise err.
+// Noticed returns an ErrLost if err means that the fence ended a script, and otherwise err.
 func (l *Lease) Noticed(err error) error {
 	var exit *transport.ExitError // the message also has the script with its fence
 	if l == nil || !errors.As(err, &exit) || !strings.Contains(exit.Said, fenced) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Of returns lower-case substrings: every line that matches the pattern contains at least one of them. It returns nil
-// if it finds none. A search for the substrings is a cheap first test before the pattern.
+// if it finds none. The substrings are a cheap first test.
 func Of(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Cell is one run of a step: a repetition of a variant. A variant is one combination of the values of a matrix's axes.
-// A step without axes has one variant.
+// Cell is one run of a step: a repetition of a variant. A variant combines one value of each axis of a matrix. A step
+// without axes has one variant.
 type Cell struct {
 	Values     map[string]string // value of each axis
 	Label      string            // unique label for names of actions and folders: "model=a,seq=64"

@@ -33,7 +33,7 @@ func direction(unit string) int {
 	return 0
 }
 
-// Pattern finds a metric in a program's output. It is a metric block of a step, a workspace or a shipped file.
+// Pattern finds a metric in a program's output. It is a metric block in a step, a workspace or a shipped file.
 type Pattern struct {
 	Name string `arg:"name,label" json:"name"` // a time may omit "_us"
 	// Pattern is an RE2 expression. The first group is the number. A group `unit` may contain a unit of time, which
@@ -43,7 +43,7 @@ type Pattern struct {
 	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither"; "": depends on the unit
 }
 
-// MaxPatterns is the maximum number of patterns of a step and its workspace together. Shipped metrics have the same
+// MaxPatterns is the maximum number of patterns in a step and its workspace together. Shipped metrics have the same
 // limit.
 const MaxPatterns = 100
 
@@ -60,7 +60,7 @@ func (p Pattern) Check() error {
 	return err
 }
 
-// KnowsUnit reports whether hexmage knows the unit. A known unit tells whether a higher value is better, worse or
+// KnowsUnit reports whether hexmage knows the unit. A known unit determines whether a higher value is better, worse or
 // neither.
 func (p Pattern) KnowsUnit() bool {
 	counts := []string{"count", "tokens", "percent", "°C", "dB", "cores"}

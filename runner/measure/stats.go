@@ -81,7 +81,7 @@ type Baseline struct {
 	Rows      []BaselineRow `block:"row" json:"rows"`
 }
 
-// BaselineRow is a baseline's value of a metric, for runs with the other metrics in When.
+// BaselineRow is a baseline's value for a metric. It applies to runs whose other metrics match When.
 type BaselineRow struct {
 	Metric string             `arg:"metric,label" json:"metric"`
 	Value  float64            `arg:"value,required" json:"value"`
@@ -112,7 +112,7 @@ type Comparison struct {
 	Unit     string  `json:"unit"`
 }
 
-// DefaultTolerance is the fraction of a baseline that counts as noise, because phones vary that much from day to day.
+// DefaultTolerance is the default noise limit, as a fraction of a baseline. Phones vary that much from day to day.
 const DefaultTolerance = 0.05
 
 // Compare compares statistics with the rows of the baseline whose conditions (When) match. A difference is noise if it

@@ -26,8 +26,8 @@ type tokens struct {
 	Text   string `json:"text"`
 }
 
-// Metrics runs the tool. It reads the runs and compares their tokens with the tokens of a reference. If the tokens
-// differ, Metrics fails, because the measurements are then meaningless.
+// Metrics reads the runs and compares their tokens with a reference's tokens. If the tokens differ, Metrics fails,
+// because the measurements are meaningless.
 func Metrics(_ context.Context, spec Spec, env tool.Env) error {
 	half := func(r Run) bool { return (r.Tokens == "") != (r.Expect == "") }
 	if len(spec.Runs) == 0 || spec.Out == "" || slices.ContainsFunc(spec.Runs, half) {

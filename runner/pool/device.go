@@ -39,7 +39,7 @@ func (s Server) Local() bool {
 	return s.Host == "" && (s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Silent wraps err for a server that does not answer.
+// Silent wraps err in an error for a server that does not answer.
 func (s Server) Silent(err error) error {
 	start := "adb start-server"
 	if s.Host == "" && s.Network == "tcp" { // other machines reach the server only if it listens at all addresses

@@ -79,7 +79,7 @@ func (p *Pool) Find(serial string) (Device, bool) {
 	return Device{}, false
 }
 
-// Lease is a device that one user has until Return or Lost is called.
+// Lease is a device that the pool lends to one user until the user calls Return or Lost.
 type Lease struct {
 	Device transport.Device
 	Info   devinfo.Info
@@ -215,7 +215,7 @@ func (p *Pool) none(w Selector, failed map[string]error) error {
 	return fmt.Errorf("%w%s. Devices in devices.hcl:%s", err, strings.TrimSuffix(wish, " with the SoC "), list.String())
 }
 
-// State is the result of a check of a device.
+// State is the result of a device check.
 type State struct {
 	Device
 	Info devinfo.Info // empty if the device does not answer

@@ -51,7 +51,7 @@ func (s *Store) Ensure(ctx context.Context, files map[string]File) (sums map[str
 
 // Folder puts files into the folder dir, an absolute path on the device. It replaces files with the same names. The
 // files are hard links to the store if both are on one file system. If a program changes such a file, the next push
-// sends its content again.
+// sends the original content again.
 func (s *Store) Folder(ctx context.Context, dir string, files map[string]File) (Pushed, error) {
 	if !path.IsAbs(dir) || strings.ContainsAny(dir, "\n\r\\") || strings.TrimSpace(dir) != dir {
 		return Pushed{}, fmt.Errorf("invalid device folder %q; give an absolute path", dir)
@@ -90,7 +90,7 @@ type Placement struct{ strings.Builder }
 // Folder adds a folder to the list.
 func (p *Placement) Folder(of string) { fmt.Fprintf(p, "d - %s\n", of) }
 
-// File adds a file at a path. The parameter sum is its content's digest.
+// File adds a file at a path. The parameter sum is the content's digest.
 func (p *Placement) File(at, sum string, program bool) {
 	kind := "f"
 	if program {

@@ -21,8 +21,8 @@ const (
 // none marks a missing value.
 const none = math.MinInt64
 
-// Parser parses the output of Command into a Series. Write accepts invalid output, which the note of the Series then
-// reports. A Parser is not safe for concurrent use.
+// Parser parses the output of Command into a Series. Write accepts invalid output, and reports it in the note of the
+// Series. A Parser is not safe for concurrent use.
 type Parser struct {
 	line    []byte
 	tooLong bool

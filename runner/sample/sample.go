@@ -21,8 +21,8 @@ const (
 )
 
 // Command returns a command line for a device's shell. The command prints samples of the device and of a process,
-// including the process's descendants, group and session. It waits for the file pidFile, which contains the process id
-// and a line end. The command ends when the process or standard input ends.
+// including the process's descendants, group and session. The command waits for the file pidFile, which contains the
+// process id and a line end. It ends when the process or standard input ends.
 func Command(pidFile string, interval time.Duration) string { return command("", pidFile, interval) }
 
 // command is Command with /proc and /sys in the folder root.

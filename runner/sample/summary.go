@@ -16,7 +16,7 @@ const (
 	zonePrefix = "temperature_"
 )
 
-// MinSamples is the number of samples that a mean needs.
+// MinSamples is the minimum number of samples for a mean.
 const MinSamples = 3
 
 // SummaryNames returns the possible names of a summary's values, in order.
@@ -147,8 +147,8 @@ func drop(values []float64) float64 {
 	return first - least
 }
 
-// Hottest returns the highest temperature of any sensor in each row, in °C, or NaN. It ignores impossible values,
-// which disabled sensors report.
+// Hottest returns the highest temperature of any sensor in each row, in °C, or NaN for a row without temperatures. It
+// ignores impossible values, which disabled sensors report.
 func (s Series) Hottest() []float64 {
 	out := make([]float64, len(s.Rows))
 	for i := range out {

@@ -39,9 +39,9 @@ func LLDBServer(program push.File) Server {
 	return Server{Files: map[string]push.File{name: program}, Args: []string{"./" + name, "gdbserver", "unix://$HEXMAGE_ROOT/" + DebugSocket, "--"}}
 }
 
-// Debug pushes files and starts the command like Run, but under a debug server. When the server listens, Debug calls
-// the parameter with. Its argument socket is the server's name for adb. The channel ended closes when the command ends.
-// After the call, Debug kills the command, removes its folder, and returns the call's error. Debug pulls no files.
+// Debug pushes files and starts the command as Run does, but under a debug server. When the server listens, Debug calls
+// with(ctx, socket, ended): socket is adb's name for the server's socket, and ended closes when the command ends. After
+// this call, Debug kills the command, removes its folder, and returns the call's error. Debug pulls no files.
 func (s *Session) Debug(ctx context.Context, q Request, server Server, with func(ctx context.Context, socket string, ended <-chan struct{}) error) error {
 	if err := q.check(); err != nil {
 		return err

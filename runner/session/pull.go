@@ -119,8 +119,8 @@ func (s *sized) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Pull copies a file or folder of the device into the empty folder dir on this machine, and returns its name. The
-// function report, if not nil, receives the number of bytes received.
+// Pull copies a file or folder of the device into the empty folder dir on this machine, and returns the copy's name.
+// The function report, if not nil, receives the number of bytes received.
 func Pull(ctx context.Context, dev transport.Device, from, dir string, report func(done, total int64)) (string, error) {
 	from = path.Clean(from)
 	if !path.IsAbs(from) || from == "/" {

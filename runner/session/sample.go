@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/runner/transport"
 )
 
-// PropertySampleMS is the interval of samples in milliseconds. An action with this property has the outputs SamplesCSV
-// and SamplesJSON.
+// PropertySampleMS is the property for the interval of samples in milliseconds. An action with this property produces
+// the outputs SamplesCSV and SamplesJSON.
 const PropertySampleMS = "sample_ms"
 
 // Paths of the outputs for a sample.Series and its sample.File. The File's note explains missing samples.

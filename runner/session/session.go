@@ -373,7 +373,7 @@ func RecordOf(i devinfo.Info, res Result, cooled *thermal.Cooled) Record {
 	return r
 }
 
-// Write writes the record to the slash path below dir.
+// Write writes the record to the slash path name below dir.
 func (r Record) Write(dir, name string) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -382,11 +382,11 @@ func (r Record) Write(dir, name string) error {
 	return WriteBelow(dir, name, append(b, '\n'))
 }
 
-// PhoneJSON is the path of the output that contains a Phone.
+// PhoneJSON is the path of the output with a Phone.
 const PhoneJSON = ".hexmage/phone.json"
 
-// Phone holds the properties of a phone that affect measurements. Unlike a Record, it is the same for all runs, so
-// actions that read it stay cached.
+// Phone holds the phone properties that affect measurements. Unlike a Record, it is the same for all runs, so actions
+// that read it stay cached.
 type Phone struct {
 	SoC       string `json:"soc"`
 	Simulated bool   `json:"simulated"`
@@ -401,7 +401,7 @@ func (p Phone) Write(dir string) error {
 	return WriteBelow(dir, PhoneJSON, append(b, '\n'))
 }
 
-// WriteBelow writes a file at the slash path below dir.
+// WriteBelow writes a file at the slash path name below dir.
 func WriteBelow(dir, name string, content []byte) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("path %s is outside the run's folder", name)
@@ -413,8 +413,8 @@ func WriteBelow(dir, name string, content []byte) error {
 	return os.WriteFile(to, content, 0o644)
 }
 
-// LogWords is a regular expression for grep -iE and for Go. It matches a log line of a device that mentions the NPU or
-// a crashed program.
+// LogWords is a regular expression for grep -iE and for Go. It matches lines about the NPU or a crashed program in a
+// device's log.
 const LogWords = `adsprpc|fastrpc|cdsp|qnn|htp|hexagon|genie|mllm|tombstoned|DEBUG   |F libc|lowmemorykiller|avc: +denied`
 
 // Maximum number of lines of the log and of a tombstone for a failure.

@@ -69,8 +69,8 @@ func (o Options) prepare() error {
 	return os.MkdirAll(o.Dir, 0o700)
 }
 
-// Connect connects to a socket on a host, like ssh -L. The parameter at is an address such as "127.0.0.1:5037", or the
-// socket's path on the host. If no server listens, the connection ends immediately.
+// Connect connects to a socket on a host, as ssh -L does. The socket is an address such as "127.0.0.1:5037", or a path
+// on the host. If no server listens, the connection ends immediately.
 func (o Options) Connect(ctx context.Context, serial, at string) (net.Conn, error) {
 	local, d := o.socket(serial, at), net.Dialer{}
 	if local == noSocket {

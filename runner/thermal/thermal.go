@@ -84,8 +84,7 @@ func (c Cooldown) Check() error {
 	return nil
 }
 
-// Sensible reports whether a thermal zone belongs to the processors, their memory or the skin. Other zones become hot
-// for other reasons.
+// Sensible reports whether a thermal zone belongs to the processors, their memory or the skin.
 func Sensible(zone string) bool {
 	for _, p := range []string{"cpu", "gpu", "nsp", "npu", "cdsp", "hvx", "ddr", "aoss", "soc", "skin"} {
 		if strings.HasPrefix(strings.ToLower(zone), p) {

@@ -85,12 +85,12 @@ func (e *Device) Serialno() string { return e.serialno }
 // Done returns a channel that is closed when the device ends for any reason.
 func (e *Device) Done() <-chan struct{} { return e.done }
 
-// Unplug cuts the device's links, like an unplugged cable, and refuses new links for the time d.
+// Unplug cuts the device's links, as unplugging a cable does, and refuses new links for the time d.
 func (e *Device) Unplug(d time.Duration) error {
 	return e.order(order{Unplug: d})
 }
 
-// Reboot starts a reboot, like `adb reboot`. It does not wait until the reboot ends.
+// Reboot starts a reboot, as `adb reboot` does. It does not wait until the reboot ends.
 func (e *Device) Reboot() error { return e.order(order{Reboot: true}) }
 
 func (e *Device) order(o order) error {

@@ -63,7 +63,7 @@ const (
 //go:embed files
 var scripts embed.FS
 
-// RunTool writes an image. Equal Images give equal files.
+// RunTool writes an image. Equal Images produce equal files.
 func RunTool(ctx context.Context, m Image, _ tool.Env) error {
 	if err := m.build(ctx); err != nil {
 		return fmt.Errorf("phone image %s: %w", m.Out, err)

@@ -9,10 +9,10 @@ import (
 	"runtime"
 )
 
-// Start returns an UnsupportedError.
+// Start always returns an UnsupportedError, because the simulated phone needs Linux.
 func Start(context.Context, Options) (*Device, error) { return nil, unsupported() }
 
-// Init returns an UnsupportedError.
+// Init always returns an UnsupportedError, because the simulated phone needs Linux.
 func Init(io.Reader, io.Writer, *os.File) error { return unsupported() }
 
 func unsupported() error {

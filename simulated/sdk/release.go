@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// ErrUnknown means that a name or version is not one of Releases.
+// ErrUnknown means that Releases contains no release with the name and version.
 var ErrUnknown = errors.New("not a release of a simulated SDK")
 
 // Release is one release of a simulated SDK.

@@ -112,7 +112,7 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 const adbPort = "5037"
 
 // ParseServer parses the address of an adb server: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" for a server on
-// another computer. A server at another port or socket needs "/PORT" or "/PATH" after the ssh address.
+// another computer. For another port or socket, append "/PORT" or "/PATH" to the ssh address.
 func ParseServer(s string) (pool.Server, error) {
 	if rest, ok := strings.CutPrefix(s, ssh.Scheme); ok {
 		host, at, _ := strings.Cut(rest, "/")

@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/runner/diagnose"
 )
 
-// Dir is a workspace folder. Its *.hcl files extend the shipped catalog of failures.
+// Dir is the workspace folder for *.hcl files that extend the shipped catalog of failures.
 const Dir = "diagnosis"
 
 // content is the HCL schema of a file.
@@ -47,8 +47,8 @@ type codes struct {
 	Names  map[string]string `hcl:"names"`
 }
 
-// Load returns the shipped catalog merged with workspace files (name → content), in the order of their names. A file
-// may replace failures.
+// Load returns the shipped catalog merged with workspace files (name → content), in the order of their names. A failure
+// in a file replaces an earlier failure with the same ID.
 func Load(files map[string][]byte) (*diagnose.Catalog, hcl.Diagnostics) {
 	var entries []*diagnose.Entry
 	var families diagnose.Codes

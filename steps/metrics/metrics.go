@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 )
 
-// Dir is a workspace folder. Its *.hcl files contain metrics and baselines.
+// Dir is the workspace folder for *.hcl files with metrics and baselines.
 const Dir = "metrics"
 
 // Set holds metrics and baselines.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Header is the number of bytes that binfmt_misc compares. It includes the machine number.
+// Header is the number of bytes that binfmt_misc compares. These bytes include the machine number.
 const Header = 20
 
 // Program selects little-endian ELF programs by their machine.
@@ -19,7 +19,7 @@ type Program struct {
 	Machine byte // low byte of the machine number; the high byte is 0
 }
 
-// Line returns a line for binfmt_misc's file register. Flag F opens the interpreter at registration, so it works in a
+// Line returns the line that registers an interpreter in binfmt_misc. The registered interpreter works even in a
 // sandbox that hides its path.
 func (p Program) Line(name, interpreter string) string {
 	magic := p.header()
@@ -50,7 +50,7 @@ func escape(b []byte) string {
 }
 
 // Interpreter returns the path of the interpreter for these programs, or "". The parameter dir is the mount point of
-// binfmt_misc. The kernel opened the interpreter at registration, so the path may now contain another file.
+// binfmt_misc. The kernel opened the interpreter at registration, so the file may have changed since.
 func (p Program) Interpreter(dir string) string {
 	if status, err := os.ReadFile(filepath.Join(dir, "status")); err != nil || strings.TrimSpace(string(status)) != "enabled" {
 		return ""

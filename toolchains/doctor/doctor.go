@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Status is the result of a finding.
+// Status is the outcome of a check.
 type Status string
 
 // Statuses. A part with status Optional is missing, but the chosen profile works without it.
@@ -50,7 +50,7 @@ type Options struct {
 	Pipelines []Pipeline
 }
 
-// NoPhone is the beginning of the message that a run has no phone.
+// NoPhone is the beginning of the message for a run without a phone.
 const NoPhone = "No phone is attached"
 
 // Pipeline lists the missing parts of a pipeline in one profile.

@@ -152,7 +152,7 @@ type Sandbox struct {
 	Signals, Sockets   bool  // whether the kernel separates the signals and sockets of actions
 }
 
-// Device is a device of an adb server or of devices.hcl.
+// Device is a device that an adb server or devices.hcl lists.
 type Device struct {
 	Serial string
 	State  string // in the words of `hexmage device list`

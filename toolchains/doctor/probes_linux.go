@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-// System returns the probes of this machine, without devices.
+// System returns the probes of this machine, which find no devices.
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
 		Ready: local.Ready, Sandbox: sandboxed, Namespaces: namespaces, Free: free}

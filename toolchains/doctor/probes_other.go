@@ -9,7 +9,7 @@ import (
 
 var errNotHere = errors.New("not checked on this system")
 
-// System returns the probes of this machine, without devices.
+// System returns the probes of this machine, which find no devices.
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
 		Sandbox: func() (Sandbox, error) { return Sandbox{}, errNotHere }, Namespaces: func() error { return errNotHere },

@@ -31,7 +31,7 @@ type Options struct {
 	Lock    *toolchains.Lock       // all pins, including shipped ones, for uv and interpreters
 }
 
-// Change is the result for one release.
+// Change is the result of Update for one release.
 type Change struct {
 	Name     string `json:"name"`
 	Version  string `json:"version"`
@@ -46,8 +46,8 @@ type Change struct {
 // download. Otherwise, Update downloads, unpacks and verifies the release once. It keeps the archive in o.Downloads for
 // the next fetch.
 //
-// Update pins Python environments last. It needs uv and interpreters to resolve their packages, and may have to pin
-// these tools first. After an error, l contains the changes so far.
+// Update pins Python environments last, because it may have to pin uv and interpreters first. After an error, l
+// contains the changes so far.
 func Update(ctx context.Context, c *toolchains.Catalog, l *toolchains.Lock, reqs []toolchains.Request, o Options) ([]Change, error) {
 	var changes []Change
 	last := func(q toolchains.Request) int {

@@ -96,8 +96,8 @@ func (a Asked) Digest() string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", all)))
 }
 
-// Resolve chooses the wheels with uv. The folder dir is for uv's files. The parameter python is an interpreter's path.
-// The parameter env adds variables for uv.
+// Resolve chooses the wheels with uv. The paths program and python name uv and an interpreter. uv uses the folder dir
+// for its files and the variables in env.
 func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) (
 	[]pypi.Wheel, error,
 ) {

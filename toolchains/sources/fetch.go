@@ -36,7 +36,7 @@ type Options struct {
 	Backoff time.Duration                             // first delay before a retry; 0: one second
 }
 
-// Learned holds facts about a fetched result, such as its digest, that can pin it.
+// Learned holds the data that can pin a fetched result, such as its digest.
 type Learned struct {
 	URL    string // address of the download; "" for a local file or an address from the machine's configuration
 	Size   int64  // bytes of the archive or file; 0 if only parts were fetched
@@ -48,8 +48,8 @@ type Learned struct {
 	Ranges bool   // whether the server sent only the parts
 }
 
-// Fetch writes the result of the spec to the path out: a file for KindFile, else a missing or empty folder. If Fetch
-// fails, out is unchanged, and the next try reuses the downloads.
+// Fetch writes the spec's result to the path out. For KindFile, out is a file, otherwise a missing or empty folder. If
+// Fetch fails, out is unchanged, and the next try reuses the downloads.
 func Fetch(ctx context.Context, s Spec, out string, o Options) error {
 	if err := s.pins(); err != nil {
 		return err

@@ -48,7 +48,7 @@ type Meter struct {
 }
 
 // Text returns a text such as "download 34%, 500.6 MiB of 1.4 GiB, 45.1 MiB/s, about 22 s left". It omits unknown
-// parts. A total of 0 is unknown.
+// parts. A total of 0 means unknown.
 func (m *Meter) Text(now time.Time, done, total int64, what string) string {
 	text := what
 	if total > 0 {

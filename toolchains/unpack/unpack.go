@@ -46,7 +46,7 @@ type Options struct {
 	Progress func(done, total int64, text string) // receives progress; total 0: unknown; called from any goroutine
 }
 
-// Check rejects paths outside the tree.
+// Check returns an error for paths outside the tree.
 func (l Layout) Check() error {
 	ps := slices.Collect(maps.Keys(l.Links))
 	for _, w := range l.Wraps {
@@ -147,8 +147,8 @@ func link(root *os.Root, name, to string) error {
 	return root.Symlink(to, name)
 }
 
-// Digest returns the digest of a folder: the SHA-256 of its Directory message, as 64 hexadecimal digits. It covers
-// names, contents, execute bits, and targets of links.
+// Digest returns the SHA-256 of a folder's REAPI Directory message, as 64 hexadecimal digits. The digest covers names,
+// contents, execute bits, and targets of links.
 func Digest(ctx context.Context, dir string) (string, error) {
 	d, err := merkle.Scan(ctx, merkle.HashFiles(digest.SHA256), dir, merkle.ScanOptions{})
 	if err != nil {

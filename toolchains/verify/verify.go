@@ -40,7 +40,7 @@ type Checks struct {
 	ToolsVersion string `json:"tools_version,omitempty"`
 }
 
-// ELF describes checks of files that match Pattern. Truncated files always fail.
+// ELF describes checks for files whose paths match Pattern. Truncated files always fail.
 type ELF struct {
 	Pattern   string   `hcl:"pattern,label" json:"pattern"`
 	Machine   int      `hcl:"machine" json:"machine"`                          // e_machine: 183 AArch64, 164 Hexagon, 62 x86-64; 0 any
@@ -118,8 +118,8 @@ func (c Checks) Cut(keep func(path string) bool) Checks {
 	return c
 }
 
-// Tree checks the tree at root. It returns at most 100 problems, joined into one error. Each is a *Problem. Warnings
-// are omitted.
+// Tree checks the tree at root. It returns at most 100 problems, each a *Problem, joined into one error. The error
+// omits warnings.
 func Tree(ctx context.Context, root string, c Checks) error {
 	r, err := Examine(ctx, root, c)
 	if err != nil {

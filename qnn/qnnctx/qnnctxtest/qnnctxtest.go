@@ -15,7 +15,7 @@ import (
 //go:embed testdata/*.gz
 var files embed.FS
 
-// Real returns the content of a file that the README lists.
+// Real returns the content of a file in the README's list.
 func Real(t testing.TB, name string) []byte {
 	t.Helper()
 	packed, err := files.ReadFile("testdata/" + name + ".gz")

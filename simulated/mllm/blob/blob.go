@@ -40,7 +40,7 @@ type Blob struct {
 }
 
 // Write writes a context binary that contains a blob. It ignores the fields Format, Backend, BlobOffset, BlobSize,
-// Simulated and Graphs of info. Equal arguments give equal bytes.
+// Simulated and Graphs of info. Equal arguments produce equal bytes.
 func Write(w io.Writer, info qnnctx.Info, blob *Blob) error {
 	raw, err := blob.encode(info)
 	if err != nil {

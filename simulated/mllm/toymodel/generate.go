@@ -54,9 +54,9 @@ type MakeSpec struct {
 // RunMake writes a model in Hugging Face's layout: config.json, tokenizer.json, model.safetensors (F32). The bytes
 // depend only on the arguments.
 //
-// The weights are not trained. The MLPs of the first layers store, for each token, a few tokens that follow it in a
-// text. Attention and the other layers are random, and choose among these tokens. The outputs depend on the whole
-// prompt and do not repeat one token.
+// The weights are not trained. The first MLPs store, for each token, a few tokens that follow it in a text. The other
+// weights are random, and choose among these tokens. The outputs depend on the whole prompt and do not repeat one
+// token.
 func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	class := map[string]string{"qwen3": "Qwen3ForCausalLM", "qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}
 	config, err := json.MarshalIndent(map[string]any{

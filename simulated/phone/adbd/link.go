@@ -41,7 +41,7 @@ type Config struct {
 	Log    *log.Logger                    // messages of the daemon
 }
 
-// Serve serves connections from l until l is closed, and returns the error of l.
+// Serve serves connections from l until l is closed, and returns the listener's error.
 func Serve(l net.Listener, c Config) error {
 	for {
 		nc, err := l.Accept()

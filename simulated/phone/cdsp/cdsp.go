@@ -14,7 +14,7 @@ var embedded embed.FS
 // Program is the name of the simulated DSP's program in a device's folder /dsp.
 const Program = "fastrpc_shell_3"
 
-// Wire is the header with the protocol, part of Sources. The client includes the same header.
+// Wire is the name of the protocol's header. Sources contains this header, and the client includes it.
 const Wire = "fastrpc_wire.h"
 
 // Sources returns the source files, all in one folder.
@@ -26,8 +26,8 @@ func Sources() fs.FS {
 	return sources
 }
 
-// Args returns the command line that compiles the program in a folder with Sources. The path clang must name clang 20
-// or newer, with lld in the same folder.
+// Args returns the command line that compiles the program. Run it in a folder with Sources. The path clang must name
+// clang 20 or newer, with lld in the same folder.
 func Args(clang, out string) []string {
 	args := []string{
 		clang, "--target=hexagon-unknown-none-elf", "-mv67", "-G0", "-O2", "-std=c17", "-Wall", "-Wextra",

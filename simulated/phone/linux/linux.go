@@ -48,8 +48,8 @@ func Sources() fs.FS {
 	return sources
 }
 
-// LibraryArgs returns the command line that compiles libcdsprpc.so in a folder with Sources. The path clang must name
-// clang 20 or newer, with lld in the same folder. The path root is the tree of toolchain linux_arm64.
+// LibraryArgs returns the command line that compiles libcdsprpc.so. Run it in a folder with Sources. The path clang
+// must name clang 20 or newer, with lld in the same folder. The path root is the tree of toolchain linux_arm64.
 func LibraryArgs(clang, root, out string) []string {
 	return args(clang, root, out, "cdsprpc.c", "-shared", "-Wl,-soname,"+Library)
 }

@@ -22,7 +22,8 @@ import (
 // initArg makes a test binary run as the first process of a simulated device.
 const initArg = "phone-init"
 
-// Main runs the tests or the device, and returns the exit code. If tests start phones, call Main in TestMain.
+// Main runs the tests, or the device in a child process, and returns the exit code. If tests start phones, call Main in
+// TestMain.
 func Main(m *testing.M) int {
 	if len(os.Args) == 2 && os.Args[1] == initArg {
 		fmt.Fprintln(os.Stderr, phone.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")))
@@ -41,7 +42,7 @@ func Self(t testing.TB) []string {
 	return []string{self, initArg}
 }
 
-// SM8750 returns the SoC of the device that most tests use.
+// SM8750 returns the SoC that most tests use.
 func SM8750() phone.SoCProps {
 	return phone.SoCProps{Model: "SM8750", SoCModel: 69, Arch: "v79", SoCID: 618, VTCMMB: 8}
 }

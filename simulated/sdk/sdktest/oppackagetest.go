@@ -132,7 +132,7 @@ func Package() map[string]string {
 	}
 }
 
-// Config returns an op config of TestPackage that lists the ops.
+// Config returns an op config that lists the given ops of TestPackage.
 func Config(ops ...string) string {
 	text := `<OpDefCollection PackageName="TestPackage" Domain="test" Version="1.0"><OpDefList>`
 	for _, op := range ops {

@@ -74,8 +74,8 @@ type listed struct {
 // Get returns the files of the packages, and downloads missing files. For a package with a SHA256, Get returns a file
 // with this digest, or an error.
 //
-// If the distribution has removed a pinned version, Get adds a warning. It then takes all requested packages from the
-// signed index, because their versions belong together.
+// If the distribution has removed a pinned version, Get adds a warning, and takes all requested packages from the
+// signed index. Their versions belong together.
 func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err := validate(want); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (c *Client) withApt(ctx context.Context, do func(a *apt) error) error {
 	return a.outOfReach(ctx, do(a))
 }
 
-// Index returns the present version, size and digest of each package in the distribution's signed index.
+// Index returns the current version, size and digest of each package in the distribution's signed index.
 func (c *Client) Index(ctx context.Context, want []Package) (ps []Package, err error) {
 	if err := validate(want); err != nil {
 		return nil, err

@@ -38,9 +38,9 @@ func Variables() []string {
 		"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV"}
 }
 
-// ReadConfig reads pip's configuration as pip does on Linux. In increasing precedence, it reads the files of machine,
-// user, virtual environment and PIP_CONFIG_FILE, and then the variables. In a file, [install] has precedence over
-// [global]. If index is not empty, it replaces the configured index.
+// ReadConfig reads pip's configuration as pip does on Linux. Precedence increases in this order: machine's file, user's
+// file, virtual environment's file, PIP_CONFIG_FILE, variables. In a file, [install] has precedence over [global]. If
+// index is not empty, it replaces the configured index.
 func ReadConfig(getenv func(string) string, home, index string) (Config, error) {
 	said, err := settings(getenv, home)
 	if err != nil {
@@ -95,7 +95,7 @@ func ReadConfig(getenv func(string) string, home, index string) (Config, error) 
 	return c, nil
 }
 
-// Folder returns the path of an index that is a local folder with wheels. For other indexes, it returns "".
+// Folder returns the path of an index in a local folder with wheels. For other indexes, it returns "".
 func (i Index) Folder() string {
 	u, err := url.Parse(i.URL)
 	if err != nil || !i.Page || u.Scheme != "file" || strings.HasSuffix(u.Path, ".html") {

@@ -88,7 +88,7 @@ func (w Wheel) Check() error {
 	return nil
 }
 
-// Find returns the file from the first index that offers it. For a file without a digest, Find fails if an earlier
+// Find returns the file from the first index that offers the wheel. If c.SHA256 is empty, Find fails if an earlier
 // index does not answer.
 func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if err := w.Check(); err != nil {
