@@ -334,8 +334,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 63947
-  sha256 = "ab06b6466e78390a7084d21c5600ee2bc1a077f48344813ee1f05f45ecbc1bb5"
+  size   = 63981
+  sha256 = "a0bc61dff8026740c4ca28b18434d72415671f7854a66e66b71ae846e624a000"
 }
 
 locked "mllm_quantizer" "2.6.0" {
