@@ -200,8 +200,8 @@ func (m Member) open() (io.ReadCloser, error) {
 }
 
 // checkLocal checks the local header of a member, and returns the offset of the content. The header's name must equal
-// the directory's, and the member must not overlap the next one. Otherwise a program that reads the archive sequentially
-// would see other files.
+// the directory's, and the member must not overlap the next one. Otherwise a program that reads the archive from start
+// to end would see other files.
 func (m Member) checkLocal() (content int64, err error) {
 	b := make([]byte, localSize+len(m.Name))
 	if _, err := m.r.ReadAt(b, m.Offset); err != nil || string(b[:4]) != localMark {

@@ -524,7 +524,8 @@ func TestRemoteKilledMidway(t *testing.T) {
 				if way == "upload" {
 					share(t, two, c.address, uploads, patience(back))
 					// what nobody made yet
-					two.Write(t, "pipelines/p.hcl", strings.Replace(largePipeline, "3000000", strconv.Itoa(2_999_000+n), 1))
+					other := strings.Replace(largePipeline, "3000000", strconv.Itoa(2_999_000+n), 1)
+					two.Write(t, "pipelines/p.hcl", other)
 					grows = c.dir
 				}
 				hit, before := make(chan bool), parts(grows) // what casd had received when it was killed stays
