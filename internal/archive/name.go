@@ -104,10 +104,10 @@ func resolve(name, target string, links map[string]string) error {
 			at = at[:len(at)-1]
 			continue
 		}
-		here := strings.Join(append(at[:len(at):len(at)], e), "/")
-		next, isLink := links[here]
+		here := append(at[:len(at):len(at)], e)
+		next, isLink := links[strings.Join(here, "/")]
 		if !isLink {
-			at = append(at[:len(at):len(at)], e)
+			at = here
 			continue
 		}
 		if follows++; follows > maxFollows {
@@ -122,7 +122,7 @@ func resolve(name, target string, links map[string]string) error {
 }
 
 func splitPath(p string) []string {
-	if p == "." || p == "" {
+	if p == "." {
 		return nil
 	}
 	return strings.Split(p, "/")

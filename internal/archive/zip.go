@@ -189,7 +189,7 @@ func setEnds(members []Member, dir int64) error {
 
 // open returns the content. Reading to the end checks size and checksum. Several members may be read concurrently.
 func (m Member) open() (io.ReadCloser, error) {
-	if err := m.checkLocal(); err != nil {
+	if _, err := m.checkLocal(); err != nil {
 		return nil, err
 	}
 	in, err := m.file.Open()
@@ -199,38 +199,35 @@ func (m Member) open() (io.ReadCloser, error) {
 	return in, err
 }
 
-// checkLocal checks the local header of a member. Its name must equal the directory's, and the member must not overlap
-// the next one. Otherwise a program that reads the archive sequentially would see other files.
-func (m Member) checkLocal() error {
+// checkLocal checks the local header of a member, and returns the offset of the content. The header's name must equal
+// the directory's, and the member must not overlap the next one. Otherwise a program that reads the archive from start
+// to end would see other files.
+func (m Member) checkLocal() (content int64, err error) {
 	b := make([]byte, localSize+len(m.Name))
 	if _, err := m.r.ReadAt(b, m.Offset); err != nil || string(b[:4]) != localMark {
-		return fmt.Errorf("%w: the offset in the zip directory does not point to an entry", ErrTruncated)
+		return 0, fmt.Errorf("%w: the offset in the zip directory does not point to an entry", ErrTruncated)
 	}
 	le := binary.LittleEndian
 	if int(le.Uint16(b[26:])) != len(m.Name) || string(b[localSize:]) != m.Name {
-		return fmt.Errorf("%w: the entry's header and the zip directory have different names", ErrUnsafe)
+		return 0, fmt.Errorf("%w: the entry's header and the zip directory have different names", ErrUnsafe)
 	}
-	if m.Offset+int64(len(b))+int64(le.Uint16(b[28:]))+m.Packed > m.End {
-		return fmt.Errorf("%w: the entry overlaps the next entry", ErrUnsafe)
+	content = m.Offset + int64(len(b)) + int64(le.Uint16(b[28:]))
+	if content+m.Packed > m.End {
+		return 0, fmt.Errorf("%w: the entry overlaps the next entry", ErrUnsafe)
 	}
-	return nil
+	return content, nil
 }
 
 // Stored returns a reader for the content of an uncompressed member. It does not verify the checksum.
 func (m Member) Stored() (*io.SectionReader, error) {
-	if err := m.checkLocal(); err != nil {
+	content, err := m.checkLocal()
+	if err != nil {
 		return nil, err
 	}
 	if m.file.Method != zip.Store {
 		return nil, fmt.Errorf("%w: entry %q is compressed, not stored", ErrFormat, m.Name)
 	}
-	b := make([]byte, localSize)
-	if _, err := m.r.ReadAt(b, m.Offset); err != nil {
-		return nil, err
-	}
-	le := binary.LittleEndian
-	return io.NewSectionReader(m.r, m.Offset+localSize+int64(le.Uint16(b[26:]))+int64(le.Uint16(b[28:])), m.Packed),
-		nil
+	return io.NewSectionReader(m.r, content, m.Packed), nil
 }
 
 // Read returns the member's content, and verifies the size and the checksum. It fails if the content has more than

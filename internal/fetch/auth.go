@@ -40,23 +40,17 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !t.own[hostPort(req.URL)] || !Private(req.URL) {
 		return t.RoundTripper.RoundTrip(req)
 	}
-	var with *http.Request
+	req = req.Clone(req.Context())
 	for _, l := range t.logins {
 		if l.Host != "" && !strings.EqualFold(l.Host, req.URL.Hostname()) &&
 			!strings.EqualFold(l.Host, req.URL.Host) && !strings.EqualFold(l.Host, hostPort(req.URL)) {
 			continue
 		}
-		if with == nil {
-			with = req.Clone(req.Context())
-		}
-		if with.Header.Get(l.Header) == "" { // the first login wins
-			with.Header.Set(l.Header, l.Value)
+		if req.Header.Get(l.Header) == "" { // the first login wins
+			req.Header.Set(l.Header, l.Value)
 		}
 	}
-	if with == nil {
-		with = req
-	}
-	return t.RoundTripper.RoundTrip(with)
+	return t.RoundTripper.RoundTrip(req)
 }
 
 // CloseIdleConnections implements an optional interface of http.Client.
@@ -112,12 +106,11 @@ const (
 func Netrc(r io.Reader) ([]Login, error) {
 	var logins []Login
 	var host, user, password string
-	named := false
 	end := func() {
-		if named && host != "" && (user != "" || password != "") {
+		if host != "" && (user != "" || password != "") {
 			logins = append(logins, BasicLogin(host, user, password))
 		}
-		host, user, password, named = "", "", "", false
+		host, user, password = "", "", ""
 	}
 	lines := bufio.NewScanner(io.LimitReader(r, maxNetrc))
 	lines.Buffer(nil, maxNetrc)
@@ -145,7 +138,7 @@ func Netrc(r io.Reader) ([]Login, error) {
 			switch word {
 			case "machine":
 				end()
-				named, want = true, &host
+				want = &host
 			case "default":
 				end()
 			case "login":

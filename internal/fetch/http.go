@@ -111,11 +111,7 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 	if err != nil {
 		return nil, errors.New("invalid address")
 	}
-	agent := d.source.UserAgent
-	if agent == "" {
-		agent = "hexmage"
-	}
-	req.Header.Set("User-Agent", agent)
+	req.Header.Set("User-Agent", cmp.Or(d.source.UserAgent, "hexmage"))
 	req.Header.Set("Accept", cmp.Or(d.source.Accept, "*/*"))
 	req.Header.Set("Accept-Encoding", "identity")
 	if start > 0 || end >= 0 {

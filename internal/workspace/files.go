@@ -67,15 +67,16 @@ func (f *Files) place(name string) (slash, host string, err error) {
 
 // real returns the place of a name after resolving links. No link may lead out of the workspace, unless the name is
 // absolute.
-func (f *Files) real(name string) (slash, host string, err error) {
-	if slash, host, err = f.place(name); err != nil || filepath.IsAbs(name) {
-		return slash, host, err
+func (f *Files) real(name string) (string, error) {
+	slash, host, err := f.place(name)
+	if err != nil || filepath.IsAbs(name) {
+		return host, err
 	}
 	p, err := safepath.Resolve(f.root, filepath.FromSlash(slash))
 	if err != nil && !errors.As(err, new(*safepath.OutsideError)) {
 		err = cannotRead(slash, err)
 	}
-	return slash, p.Path, err
+	return p.Path, err
 }
 
 // below returns the readable folder that contains an absolute path, and the rest of the path.
@@ -140,7 +141,7 @@ func (f *Files) Read(name string) (string, error) {
 // Open opens a file or folder for a kind of step. The kind must also call Note. Open rejects special files such as
 // pipes, because opening them would block. Errors contain the name as the caller wrote it.
 func (f *Files) Open(name string) (fs.File, error) {
-	_, host, err := f.real(name)
+	host, err := f.real(name)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func (f *Files) List(dir string, patterns []string) ([]string, error) {
 	if len(take) == 0 {
 		take = []string{"**"}
 	}
-	_, real, err := f.real(dir)
+	real, err := f.real(dir)
 	if err != nil {
 		f.Note(dir)
 		return nil, err

@@ -74,21 +74,16 @@ func hops(host string) []string {
 			break
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(realDir(host), to)
+			dir := filepath.Dir(host)
+			if real, err := filepath.EvalSymlinks(dir); err == nil { // ".." in a link's target starts there
+				dir = real
+			}
+			to = filepath.Join(dir, to)
 		}
 		host = filepath.Clean(to)
 		out = append(out, host)
 	}
 	return out
-}
-
-// realDir returns the folder of a path, after resolving links. ".." in a link's target starts there.
-func realDir(host string) string {
-	dir := filepath.Dir(host)
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
 }
 
 // Reads returns all recorded paths.

@@ -204,9 +204,9 @@ func (l *completedLine) complete(ctx context.Context, words []string) error {
 			if f.Hidden || !takes(node, f) {
 				continue
 			}
-			l.offers = append(l.offers, offer{"--" + f.Name, f.Help})
+			l.add("--"+f.Name, f.Help)
 			if f.Tag.Negatable != "" {
-				l.offers = append(l.offers, offer{"--no-" + f.Name, f.Help})
+				l.add("--no-"+f.Name, f.Help)
 			}
 		}
 		return nil
@@ -278,17 +278,19 @@ func argument(node *kong.Node, at int) *kong.Positional {
 	return nil
 }
 
+func (l *completedLine) add(value, means string) { l.offers = append(l.offers, offer{value, means}) }
+
 func (l *completedLine) commands(node *kong.Node) {
 	for _, c := range node.Children {
 		if !c.Hidden {
-			l.offers = append(l.offers, offer{c.Name, c.Help})
+			l.add(c.Name, c.Help)
 		}
 	}
 }
 
 func (l *completedLine) offerNames(names []string) {
 	for _, name := range names {
-		l.offers = append(l.offers, offer{value: name})
+		l.add(name, "")
 	}
 }
 
@@ -308,7 +310,7 @@ func (l *completedLine) value(f *kong.Flag, some string) error {
 		l.nospace = true
 		if cfg := l.pipeline(); cfg != nil {
 			for _, v := range cfg.Variables {
-				l.offers = append(l.offers, offer{v.Name + "=", v.Description})
+				l.add(v.Name+"=", v.Description)
 			}
 		}
 	case "force", "verify":
@@ -349,10 +351,11 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 			return err
 		}
 		l.pipelines()
-		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"},
-			offer{allKinds, "all kinds of step"}, offer{allFacts, "all SoCs, archs, releases, rules and failures"})
+		l.add("module", "a module, by its name or folder")
+		l.add(allKinds, "all kinds of step")
+		l.add(allFacts, "all SoCs, archs, releases, rules and failures")
 		for _, x := range all {
-			l.offers = append(l.offers, offer{x.word, x.means})
+			l.add(x.word, x.means)
 		}
 	case "lock what", "env names":
 		l.pipelines()
@@ -390,7 +393,7 @@ func (l *completedLine) pipelines() {
 		if cfg, _ := l.a.skeleton(name); cfg != nil {
 			means = cfg.Description
 		}
-		l.offers = append(l.offers, offer{name, means})
+		l.add(name, means)
 	}
 }
 
@@ -421,7 +424,7 @@ func (l *completedLine) profiles() {
 		return
 	}
 	for _, p := range cfg.Profiles {
-		l.offers = append(l.offers, offer{p.Name, p.Description})
+		l.add(p.Name, p.Description)
 	}
 }
 
@@ -434,7 +437,7 @@ func (l *completedLine) steps() {
 	eachModule("", cfg.Module, l.a.profileOf(cfg.Module), func(at string, p config.ProfileBlocks) {
 		for _, b := range slices.Concat(p.Steps, p.Toolchains) {
 			if !off(b.When, p) {
-				l.offers = append(l.offers, offer{at + b.At.Short(), b.Description})
+				l.add(at+b.At.Short(), b.Description)
 			}
 		}
 	})

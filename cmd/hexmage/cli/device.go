@@ -97,10 +97,8 @@ func socOf(c *toolchains.Catalog, i devinfo.Info) *qnn.SoC {
 		return s
 	}
 	for _, s := range c.SoCs {
-		for _, id := range s.AndroidIDs {
-			if id == i.SoCID && id != 0 {
-				return s
-			}
+		if i.SoCID != 0 && slices.Contains(s.AndroidIDs, i.SoCID) {
+			return s
 		}
 	}
 	return nil

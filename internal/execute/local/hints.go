@@ -210,14 +210,8 @@ func (h *hinter) folders() []string {
 
 // inside returns p's slash path below dir.
 func inside(dir, p string) (string, bool) {
-	if dir == "" || !filepath.IsAbs(p) {
-		return "", false
-	}
 	rel, err := filepath.Rel(dir, p)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
+	return filepath.ToSlash(rel), dir != "" && filepath.IsAbs(p) && err == nil && filepath.IsLocal(rel)
 }
 
 func exists(p string) bool {

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -42,8 +41,8 @@ var pageTemplate = sync.OnceValues(func() (*form, error) {
 		b, _ := files.ReadFile(name) // embedded
 		return string(b)
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds,
-		"value": report.Value}).Parse(text("page.html"))
+	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "moment": moment,
+		"seconds": Seconds, "value": report.Value}).Parse(text("page.html"))
 	f := &form{t, text("page.css"), text("page.js")}
 	return f, err
 })
@@ -56,32 +55,25 @@ type form struct {
 // view is the data of the template.
 type view struct {
 	*history.Document
-	Title          string
-	Policy         string
-	Style          template.CSS
-	Script         template.JS
-	Began          string
-	Took           string
-	Unchanged      int // actions of steps that were not selected or had no changes
-	CriticalTime   string
-	Work           string
-	Graph          *graph
-	Timeline       []bar
-	Drawn          int // steps in the timeline
-	Active         int // steps with actions
-	Listed         []step
-	More           int // steps that the script adds
-	Metrics        []metric
-	Base           *history.Document // may be nil
-	BaseBegan      string
-	Tables         []table
-	Pictures       []picture
-	HostFacts      []fact
-	ToolchainFacts []fact
-	Data           any
+	Title        string
+	Policy       string
+	Style        template.CSS
+	Script       template.JS
+	Unchanged    int // actions of steps that were not selected or had no changes
+	CriticalTime string
+	Work         string
+	Graph        *graph
+	Timeline     []bar
+	Drawn        int // steps in the timeline
+	Active       int // steps with actions
+	Listed       []step
+	More         int // steps that the script adds
+	Metrics      []metric
+	Base         *history.Document // may be nil
+	Tables       []table
+	Pictures     []picture
+	Data         any
 }
-
-type fact struct{ Name, Value string }
 
 // Write writes the HTML page of the run d. If base is not nil, the page compares the run with base.
 func Write(w io.Writer, d, base *history.Document) error {
@@ -90,14 +82,13 @@ func Write(w io.Writer, d, base *history.Document) error {
 		return err
 	}
 	v := &view{Document: d, Title: d.Pipeline, Style: template.CSS(f.style), Script: template.JS(f.script),
-		Began: moment(d.Started), Took: Seconds(d.Seconds), Base: base}
+		Base: base}
 	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; "+
 		"form-action 'none'", sum(f.style), sum(f.script))
 	v.Unchanged = max(0, d.Actions-d.Executed-d.Cached-d.Failed-d.NotRun)
 	v.steps()
 	v.outputs()
 	v.metrics()
-	v.HostFacts, v.ToolchainFacts = facts(d.Host), facts(d.Toolchains)
 	v.Data = dataOf(d)
 	var b bytes.Buffer // write the page at once, so that it is complete or missing
 	if err := f.Execute(&b, v); err != nil {
@@ -114,13 +105,6 @@ func sum(text string) string {
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-func facts(m map[string]string) (all []fact) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		all = append(all, fact{name, m[name]})
-	}
-	return all
-}
 
 // Seconds formats a duration for users.
 func Seconds(s float64) string {
@@ -313,7 +297,6 @@ func (v *view) metrics() {
 	var base []history.Metric
 	if v.Base != nil {
 		base = v.Base.Metrics()
-		v.BaseBegan = moment(v.Base.Started)
 	}
 	for _, c := range history.CompareMetrics(base, v.Document.Metrics()) {
 		m := metric{MetricChange: c, Metric: c.Metric()}
