@@ -72,8 +72,9 @@ func FindName(given string, files []string) (string, error) {
 		if err := checkSources(files); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("unknown op package name: found %d files src/*%s, expected 1: pass the PackageName of the "+
-			"op config with package = \"…\" in a step or --package in a command", len(names), suffix)
+		return "", fmt.Errorf("cannot determine the name of the op package: expected one file that matches src/*%s, "+
+			"found %d. Set the name, which is PackageName in the op config, with package = \"…\" in the step, or "+
+			"with --package", suffix, len(names))
 	}
 	return names[0], ValidateName(names[0])
 }

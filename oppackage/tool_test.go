@@ -59,7 +59,7 @@ func TestFindName(t *testing.T) {
 			t.Errorf("%q: %q, %v", files, got, err)
 		}
 	}
-	if _, err := oppackage.FindName("", nil); err == nil || !strings.Contains(err.Error(), "found 0 files") || !strings.Contains(err.Error(), "PackageName of the op config") {
+	if _, err := oppackage.FindName("", nil); err == nil || !strings.Contains(err.Error(), "found 0.") || !strings.Contains(err.Error(), "PackageName in the op config") {
 		t.Error(err)
 	}
 }

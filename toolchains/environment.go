@@ -38,8 +38,8 @@ func (ch *Choice) environment(c *Catalog, q Request, spec sources.Spec) (ok bool
 		e.Wheels = locked.Wheels
 	case q.Locking:
 	case locked != nil:
-		return false, "", fmt.Errorf("%s pins packages for other requirements; run `hexmage lock`. If two pipelines "+
-			"have environments of this name, rename one", LockFile)
+		return false, "", fmt.Errorf("the packages pinned in %s do not match the requirements of this environment; run "+
+			"`hexmage lock`. If two pipelines have different environments with this name, rename one", LockFile)
 	default:
 		return false, "", fmt.Errorf("%s does not pin the packages; run `hexmage lock`", LockFile)
 	}

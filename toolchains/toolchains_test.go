@@ -470,7 +470,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("the interpreter is %+v", ps)
 	}
 	q.Own = &toolchains.Source{Kind: "python", Python: "3.13", Requirements: []string{"six"}}
-	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "packages for other requirements") {
+	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "do not match the requirements") {
 		t.Errorf("other requirements: %v", err)
 	}
 	q.Own, q.Version = &toolchains.Source{Kind: "python", Python: "3.12"}, "3.12"

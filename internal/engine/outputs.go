@@ -75,7 +75,7 @@ func (w *worker) putOutputs(ctx context.Context, all []plan.Output) (done []stat
 	}
 	unlock, err := atomicfile.Lock(ctx, lock)
 	if err != nil {
-		return nil, fmt.Errorf("wait for another hexmage process that writes to %s: %w", w.o.Out, err)
+		return nil, fmt.Errorf("cannot wait for the other hexmage process that is writing to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
 	_ = atomicfile.SweepNamed(w.o.Out, tempPrefix, 0) // left by killed runs; a failure here is harmless

@@ -82,7 +82,7 @@ type Result struct {
 
 // Causes of errors. Each error of Fetch wraps one of these causes or a network error.
 var (
-	ErrOffline = errors.New("hexmage is offline and has no copy of the file; run once without --offline, " +
+	ErrOffline = errors.New("hexmage is offline, and the file is not in the store; run once without --offline, " +
 		"or use a file:// URL")
 	ErrMismatch = errors.New("wrong digest or size")
 	ErrNotFile  = errors.New("unexpected content from the server")

@@ -9,9 +9,10 @@ import (
 // "size".
 func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
-// MatrixRefs finds all references to axes of a matrix in an expression. The result whole contains references that use
-// the placeholder unchanged: as the whole value, or as a part of a string, list or object. The result others contains
-// all other references, such as references in a comparison or an index. These references have no value during planning.
+// MatrixRefs finds all references to axes of a matrix in an expression. During planning, an axis has a placeholder for
+// its value. The result whole contains references that only copy the placeholder: to the value, or into a string, list
+// or object. The result others contains all other references, such as those in a comparison, which planning cannot
+// evaluate.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	rest := func(e hclsyntax.Expression) {
 		if e == nil {

@@ -61,7 +61,8 @@ func (x *Resolver) ExtendInstance(at addrs.Instance, known plan.ResolvedInputs) 
 	}
 	for _, tree := range in.plan.Await {
 		if _, ok := known.Listing[tree.Path]; !ok {
-			return nil, fmt.Errorf("%s: missing list of the files in %s", at, tree.Path)
+			return nil, fmt.Errorf("%s: the list of files in %s is missing; report this bug in the step kind", at,
+				tree.Path)
 		}
 	}
 	n := *in.plan

@@ -143,7 +143,7 @@ func TestExtendTwice(t *testing.T) {
 		want  string
 	}{
 		"another tree": {at("list.now"), plan.ResolvedInputs{Listing: action.Listing{"other": nil}},
-			"missing list of the files in src"},
+			"the list of files in src is missing"},
 		"no files": {at("list.now"), plan.ResolvedInputs{Listing: action.Listing{"src": nil}},
 			"no files in steps/patch/src.dir"},
 		"no values": {later, plan.ResolvedInputs{Listing: listed()},

@@ -71,8 +71,8 @@ func (c *Cache) Hash(path string, st stat.Stamp) (digest.Digest, error) {
 			return d, nil
 		}
 	}
-	return digest.Digest{}, fmt.Errorf("%s changed while hexmage read the file; stop the program that writes "+
-		"to the file, and run again", path)
+	return digest.Digest{}, fmt.Errorf("%s changed while hexmage was reading it; stop the program that writes "+
+		"to it, and run hexmage again", path)
 }
 
 // known returns the digest of a file that did not change since it was hashed.

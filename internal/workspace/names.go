@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Folder is the name of the workspace's folder with pipelines.
+// Folder is the name of the folder in a workspace that contains the pipelines.
 const Folder = "pipelines"
 
 // VarSuffix is the suffix of files that contain values of variables.

@@ -24,11 +24,11 @@ func TargetType() cty.Type {
 // Settable lists the arguments of a target block. They override the SoC's record, or replace it for an unknown SoC.
 func Settable() []string { return []string{"arch", "soc_model", "vtcm_mb"} }
 
-// Target returns the value of `target` for a block `target "NAME" {}`, and the rules' findings about it.
+// Target returns the value of `target` for a block `target "NAME" {}`, and the rules' findings about the block.
 //
 // The value is {soc, arch, soc_model, vtcm_mb, soc_id}. The number soc_id is the first id that Android reports, or 0.
-// The block's arguments override the record. A block without a name sets the argument soc instead, for example to a
-// variable.
+// The block's arguments override the SoC's record in the catalog. A block without a name must have the argument soc, which
+// can be a variable.
 func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	say := func(severity hcl.DiagnosticSeverity, argument, summary, format string, a ...any) {

@@ -54,7 +54,7 @@ failure "fetch-offline" {
   where    = ["fetch"]
   patterns = ["hexmage is offline"]
   cause    = "--offline forbids the network, and the file is not in the store."
-  remedy   = "Run once without --offline; what was fetched stays in the store."
+  remedy   = "Run once without --offline, or use a file:// URL. hexmage keeps downloaded files in the store."
   source   = "hexmage"
   examples = ["fetch: https://example.com/x.zip: hexmage is offline"]
 }

@@ -201,7 +201,7 @@ func (t *table) measure(spec Spec) error {
 	return nil
 }
 
-// Number is a metric's value that a pipeline can use.
+// Number is the value of a metric, in a form that a pipeline can use.
 type Number struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`

@@ -78,7 +78,7 @@ func (c Cooldown) Check() error {
 	}
 	for _, z := range c.Zones {
 		if _, err := path.Match(z, ""); err != nil || z == "" {
-			return fmt.Errorf("invalid name or pattern %q of a thermal zone", z)
+			return fmt.Errorf("invalid thermal zone name or pattern %q", z)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 		}
 	}
 	if e := json.NewEncoder(stdout).Encode(a); e != nil && err == nil {
-		err = fmt.Errorf("simulated phone: report that the device is ready: %w", e)
+		err = fmt.Errorf("simulated phone: cannot report that the device is ready: %w", e)
 	}
 	if err != nil {
 		return err

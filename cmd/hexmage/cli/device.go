@@ -33,7 +33,7 @@ type deviceCmd struct {
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
-	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Debug a program of a pipeline on a device with LLDB."`
+	Debug    debugCmd          `cmd:"" takes:"plan,net,build" help:"Use LLDB to debug a program that a pipeline runs on a device."`
 	Simulate deviceSimulateCmd `cmd:"" takes:"soc,net,build" soc:"Simulate a phone with this SoC. Example: SM8650. Default: SM8750." help:"Run a simulated phone until you press Ctrl-C."`
 	Clean    deviceCleanCmd    `cmd:"" help:"Remove the files that hexmage keeps on a device."`
 }

@@ -143,8 +143,8 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 		if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {
 			where = " at " + s + " (ADB_SERVER_SOCKET)"
 		}
-		return adb.Options{}, usageError("no adb server runs%s, and adb is not in PATH or ANDROID_HOME: %w",
-			where, err)
+		return adb.Options{}, usageError("cannot find adb. No adb server is running%s, adb is not in PATH or "+
+			"ANDROID_HOME, and %w", where, err)
 	}
 	o, err := runner.FindADB(l.Path)
 	if err != nil {

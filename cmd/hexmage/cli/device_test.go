@@ -364,7 +364,8 @@ func TestDeviceStartsTheServer(t *testing.T) {
 	}
 	p.vars = []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=/nowhere",
 		"ADB_SERVER_SOCKET=localfilesystem:/nowhere/x"}
-	if code, _, errs := p.run(t, "", "list"); code != cli.ExitUsage || !strings.Contains(errs, "no adb server runs") {
+	code, _, errs := p.run(t, "", "list")
+	if code != cli.ExitUsage || !strings.Contains(errs, "No adb server is running") {
 		t.Errorf("no adb: exit code %d, %q", code, errs)
 	}
 	p.vars = append(p.vars, "ADB_SERVER_SOCKET=vsock:1")

@@ -22,8 +22,8 @@ type doctorCmd struct {
 
 // Help returns the examples of `hexmage doctor --help`.
 func (*doctorCmd) Help() string {
-	return `Exits with 1 if something required is missing. SDKs and tools that only profile device
-needs are optional by default, and required with --profile device.
+	return `Exits with 1 if something required is missing. If only the profile "device" needs an SDK or tool, it is
+optional by default, and required with --profile device.
 
 Examples:
 

@@ -15,7 +15,7 @@ import (
 
 // envCmd is `hexmage env [PIPELINE | TOOLCHAIN[@VERSION]…]`.
 type envCmd struct {
-	Names []string `arg:"" optional:"" help:"Print variables for all SDKs of one pipeline, or for these toolchains. Write a toolchain as qairt for the default release, or as qairt@2.41.0.251128. Default: qairt, hexagon and ndk."`
+	Names []string `arg:"" optional:"" help:"Print variables for all SDKs of one pipeline, or for these toolchains. Write NAME for the default release of a toolchain, or NAME@VERSION. Example: qairt@2.41.0.251128. Default: qairt, hexagon and ndk."`
 	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Print commands for this shell: bash, zsh, sh or fish. --shell=json prints JSON. Default: bash."`
 }
 

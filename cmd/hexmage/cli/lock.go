@@ -22,15 +22,15 @@ type lockCmd struct {
 	What    string   `arg:"" optional:"" help:"Pin this toolchain, or the toolchains of this pipeline. Default: the toolchains of all pipelines of the workspace."`
 	Release string   `arg:"" optional:"" help:"Pin this release of the toolchain. Example: 2.41.0.251128. Default: the default release in hexmage's catalog."`
 	Upgrade []string `placeholder:"NAME" help:"Replace the pins of this toolchain. Example: llvm. May be repeated."`
-	Whole   bool     `xor:"parts" help:"Download each whole zip once, and pin the files in the zip that toolchains use. Later, hexmage downloads only these files."`
+	Whole   bool     `xor:"parts" help:"Download each zip as a whole once, and pin only those of its files that toolchains use. Later, hexmage downloads only these files."`
 	Trust   bool     `name:"trust-parts" xor:"parts" help:"Pin the same files as --whole, but download only these files. hexmage cannot compare these files with the whole zip."`
 	Check   bool     `help:"Only list missing and stale pins, and exit with 2 if there are any. Does not use the network."`
 }
 
 // Help returns the examples of `hexmage lock --help`.
 func (*lockCmd) Help() string {
-	return `A pin is the digest of a download. Downloads each file that has no pin, and writes the digest of the file to
-hexmage.lock.hcl. Other commands download only pinned files. Only --upgrade changes existing pins.
+	return `Downloads each file that has no pin, and writes its pin (the digest of the file) to hexmage.lock.hcl. Other
+commands download only pinned files. Only --upgrade changes existing pins.
 
 Reads the proxy from $HTTPS_PROXY, logins from ~/.netrc, and secrets from variables such as $HEXMAGE_VAR_token. To use a
 mirror, set HEXMAGE_MIRRORS="https://from/=https://to/". See docs/fetching.md.
@@ -41,7 +41,7 @@ Examples:
     hexmage lock qwen3-aot-v79 --profile device         pin the toolchains of one pipeline
     hexmage lock qairt 2.41.0.251128 --profile device   pin one release of a toolchain
 
-    hexmage lock --whole --profile device onnx-device   pin the files in zips that toolchains use
+    hexmage lock --whole --profile device onnx-device   pin only the files that toolchains use from each zip
     hexmage lock --upgrade llvm                         replace the pins of a toolchain
     hexmage lock --check                                for CI: list missing and stale pins`
 }

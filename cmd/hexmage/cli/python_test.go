@@ -237,7 +237,7 @@ with open(sys.argv[1], "w") as f:
 	}
 	// Other requirements are another environment, which has to be locked.
 	write("ws/requirements.txt", "colour\nshade<2\n")
-	if code, out := run("run", "p"); code != cli.ExitUsage || !strings.Contains(out, "for other requirements") {
+	if code, out := run("run", "p"); code != cli.ExitUsage || !strings.Contains(out, "do not match the requirements") {
 		t.Errorf("other requirements: exit code %d: %s", code, out)
 	}
 	if code, out := run("lock", "--check"); code != cli.ExitUsage || !strings.Contains(out, "stale: tools "+version) {

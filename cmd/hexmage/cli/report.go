@@ -15,7 +15,7 @@ import (
 type reportCmd struct {
 	Which    string `arg:"" optional:"" name:"run" default:"@1" help:"Run: an id or @N from 'hexmage runs', or a file that 'hexmage runs --export' wrote. The first four digits of an id suffice. Default: @1, the newest run."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the report to FILE, or to standard output if FILE is -. Default: report.html."`
-	Baseline string `placeholder:"RUN" help:"Compare the metrics with those of RUN, which takes the same forms as <run>. Default: the last earlier run of the same pipeline and profile that has metrics."`
+	Baseline string `placeholder:"RUN" help:"Compare the metrics with those of RUN, which takes the same forms as <run>. Default: the most recent earlier run that has metrics, with the same pipeline and profile."`
 }
 
 // Help returns the examples of `hexmage report --help`.

@@ -54,8 +54,8 @@ func (w *World) RunAlone(t *testing.T, args ...string) *Outcome {
 	return Ended(t, Apart(w.Command(ctx, args...), syscall.CLONE_NEWNET, Alone))
 }
 
-// Apart changes a command so that the test binary starts it in new namespaces. The first arguments, such as Alone, tell
-// the test binary what to do.
+// Apart changes a command so that the test binary starts it in new namespaces. The changed command begins with
+// arguments for the test binary, such as Alone.
 func Apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
 	cmd.Args = append(append([]string{os.Args[0]}, first...), append([]string{cmd.Path}, cmd.Args[1:]...)...)
 	cmd.Path = os.Args[0]
