@@ -111,7 +111,7 @@ func TestMistakes(t *testing.T) {
 		{src: `remote "a" { cache = 1 == 1 ? null : "" }`, says: "cache must be a string"},
 		{src: `remote "a" { cache = env.X }`, says: "Variables not allowed"},
 		{src: `remotes "a" {}`, says: "Did you mean remote?"},
-		{src: `cache { max_size = "large" }`, says: `invalid size "large": write it like 20GB`, only: "own"},
+		{src: `cache { max_size = "large" }`, says: `invalid size "large"; use a value such as 20GB`, only: "own"},
 		{src: `cache { max_size = 5 }` + "\n" + `cache {}`, says: "Declared twice", only: "own"},
 		{src: `cache { size = "5GB" }`, says: "max_size", only: "own"},
 		{src: `cache "big" { max_size = "5GB" }`, says: "A cache block has no label", only: "own"},
