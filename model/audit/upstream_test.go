@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMllmLeavesOut: what docs/device.md says of mllm's programs for Qwen2 and Llama is in their sources, by a clone of it: the compiler for Qwen2 cuts weights and scales into
+// TestMllmLeavesOut: what docs/mllm.md says of mllm's programs for Qwen2 and Llama is in their sources, by a clone of it: the compiler for Qwen2 cuts weights and scales into
 // heads, makes convolutions without a bias, and asks for none; the runners have the caches of all heads, and no prompt; that for Llama has another's tokenizer.
 func TestMllmLeavesOut(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")

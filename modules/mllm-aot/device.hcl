@@ -1,4 +1,4 @@
-# The real SDKs, mllm's programs, a real phone. docs/device.md has each step beside mllm's own guide.
+# The real SDKs, mllm's programs, a real phone. docs/mllm.md has each step beside mllm's own guide.
 
 profile "device" {
   toolchain "onnx" { when = var.quantizer == "native" }

@@ -46,7 +46,7 @@ its address, ssh://USER@HOST:PORT. To give devices names, or to use devices of o
 
 hexmage uses your adb server at $ADB_SERVER_SOCKET, else at port $ANDROID_ADB_SERVER_PORT, else at port 5037. If the
 server is not running, hexmage starts it with adb from $PATH, from $ANDROID_HOME, or from toolchain adb. See
-docs/devices.md and docs/boards.md.
+docs/device.md and docs/boards.md.
 
 Examples:
 

@@ -10,9 +10,9 @@ import (
 	"github.com/hexmage/hexmage/simulated/phone"
 )
 
-// The table of faults in docs/devices.md and the help are those that there are.
+// The table of faults in docs/emulator.md and the help are those that there are.
 func TestFaultsAreDocumented(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "devices.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "emulator.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +27,6 @@ func TestFaultsAreDocumented(t *testing.T) {
 		}
 	}
 	if table != strings.TrimSpace(want.String()) {
-		t.Errorf("docs/devices.md has another table than there are faults; it should be\n%s", &want)
+		t.Errorf("docs/emulator.md has another table than there are faults; it should be\n%s", &want)
 	}
 }

@@ -35,7 +35,7 @@ func (*deviceSimulateCmd) Help() string {
 	var b strings.Builder
 	b.WriteString(`qemu runs the AArch64 programs and the DSP code of the phone. The phone has its own file system, and
 cannot read the files of this machine. The first start takes longer, because hexmage builds the programs of the phone. See
-docs/devices.md.
+docs/emulator.md.
 
 In the list of faults, SIZE is a number of bytes, such as 20MB. DURATION is a time, such as 2s.
 

@@ -207,10 +207,10 @@ func TestDeviceDefects(t *testing.T) {
 	}
 }
 
-// TestMllmsGuide: docs/device.md has a row for each step of mllm's guide, and what a row names is in the plan
+// TestMllmsGuide: docs/mllm.md has a row for each step of mllm's guide, and what a row names is in the plan
 // or in the module.
 func TestMllmsGuide(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/device.md")
+	doc, err := os.ReadFile("../../../docs/mllm.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestMllmsGuide(t *testing.T) {
 	}
 	for s := range steps {
 		if !named[s] {
-			t.Errorf("no row of docs/device.md names step %s", s)
+			t.Errorf("no row of docs/mllm.md names step %s", s)
 		}
 	}
 	if rows < 12 {
@@ -247,18 +247,18 @@ func TestMllmsGuide(t *testing.T) {
 	}
 }
 
-// TestMllmsHeaders: Qualcomm's headers that docs/device.md lists are those that mllm's compiler includes,
+// TestMllmsHeaders: Qualcomm's headers that docs/mllm.md lists are those that mllm's compiler includes,
 // by a clone of it.
 func TestMllmsHeaders(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of mllm")
 	}
-	doc, err := os.ReadFile("../../../docs/device.md")
+	doc, err := os.ReadFile("../../../docs/mllm.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, _ := strings.Cut(string(doc), "The vendor's headers that the compiler needs are ")
+	_, list, _ := strings.Cut(string(doc), "Qualcomm's headers that the compiler needs are ")
 	list, _, _ = strings.Cut(strings.ReplaceAll(list, " and", ""), ".")
 	var got []string
 	err = filepath.WalkDir(filepath.Join(clone, "mllm/backends/qnn"), func(at string, d os.DirEntry, err error) error {
