@@ -21,7 +21,7 @@ import (
 // deviceSimulateCmd is `hexmage device simulate`.
 type deviceSimulateCmd struct {
 	Port     int      `placeholder:"N" help:"Listen on 127.0.0.1:N. This address is the serial of the phone. Default: a free port."`
-	Serialno string   `placeholder:"TEXT" help:"Set the phone's property ro.serialno to TEXT. Default: EMU and the port, such as EMU5555."`
+	Serialno string   `placeholder:"TEXT" help:"Set the phone's property ro.serialno to TEXT. Default: EMU and the port, such as EMU05555."`
 	Data     string   `placeholder:"DIR" help:"Keep the phone's folder /data in folder DIR of this machine. Default: a temporary folder."`
 	Linux    bool     `help:"Also run programs for arm64 Linux. Adds the libraries of a Linux distribution, libcdsprpc.so and the program qnn-load. Qualcomm's QNN runtime works, but Qualcomm's DSP code does not."`
 	Fault    []string `sep:"none" placeholder:"NAME[=VALUE]" help:"Simulate a fault from the list above. Example: drop-every=20MB. May be repeated."`
