@@ -25,7 +25,9 @@ func TestSDKMatrix(t *testing.T) {
 		}
 		o := w.Run(t, append([]string{"--offline", "run"}, args...)...)
 		Wants(t, o, ExitOK)
-		if !strings.HasSuffix(strings.TrimSpace(o.Stdout), strings.TrimSpace(shown)) {
+		start, _, elided := strings.Cut(shown, "\n…") // … stands for the table of errors
+		start = strings.TrimSpace(start)
+		if !strings.Contains(o.Stdout, start) || !elided && !strings.HasSuffix(strings.TrimSpace(o.Stdout), start) {
 			t.Errorf("docs/oppackages.md shows\n%s\nand it prints\n%s", shown, o.Stdout)
 		}
 	}
