@@ -44,11 +44,17 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 				return err
 			case d.IsDir() && path != at && strings.HasPrefix(d.Name(), "."):
 				return filepath.SkipDir
-			case d.IsDir() || path != at && filepath.Ext(path) != ".hcl":
+			case d.IsDir():
+				return nil
+			}
+			format := path == at || filepath.Ext(path) == ".hcl"
+			if !format && d.Type()&fs.ModeSymlink == 0 {
 				return nil
 			}
 			file, err := a.place(path) // refuses a link out of the workspace
-			files = append(files, file)
+			if format {
+				files = append(files, file)
+			}
 			return err
 		})
 		switch {
