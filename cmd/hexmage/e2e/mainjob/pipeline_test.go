@@ -193,7 +193,7 @@ func TestUnpatched(t *testing.T) {
 	const step = `step "oppackage" "llama" {
   source  = `
 	w.Edit(t, ModuleFile, step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
-	Wants(t, w.Run(t, "run", Simulated, Pipeline), ExitUsage, "compat op-renamed", `rename rule "interface_scale"`, ModuleFile)
+	Wants(t, w.Run(t, "run", Simulated, Pipeline), ExitUsage, "op-renamed; observed", `rename rule "interface_scale"`, ModuleFile)
 	if err := os.Mkdir(filepath.Join(w.Dir, "toolchains"), 0o755); err != nil {
 		t.Fatal(err)
 	}
