@@ -180,8 +180,9 @@ func (f *Facts) FindSoC(name string) (*SoC, error) {
 	}
 	for other, model := range f.Others.Models {
 		if strings.EqualFold(other, name) {
-			return nil, fmt.Errorf("SoC %s (soc_model %d) has no known Hexagon arch; to add the arch, run `hexmage "+
-				"init --soc %s --arch ARCH --soc-model %d`", other, model, other, model)
+			return nil, fmt.Errorf("SoC %s (soc_model %d): unknown Hexagon arch; `hexmage compat` lists the SoCs with a "+
+				"known arch. To add the arch, run `hexmage init --soc %s --arch ARCH --soc-model %d`",
+				other, model, other, model)
 		}
 	}
 	if n, err := strconv.Atoi(name); err == nil {
