@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,7 +67,10 @@ func client(t *testing.T, mode string) (qpm.Client, string) {
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
+		syscall.ForkLock.RLock() // a child of another test must not inherit the open file: "text file busy"
+		err := os.WriteFile(p, []byte(text), 0o755)
+		syscall.ForkLock.RUnlock()
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
