@@ -1,6 +1,10 @@
 package runlog
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -27,13 +31,32 @@ func (c Costs) Of(profile, step, name string) (Cost, bool) {
 // Costs returns the cost of each action, from the newest run that executed the action.
 func (b *History) Costs() Costs {
 	costs := Costs{}
-	for _, r := range b.Runs() {
-		for _, a := range r.Actions {
-			name := actionName{r.Profile, a.Step, a.Name}
-			if _, newer := costs[name]; a.Outcome == event.Executed && !newer {
-				costs[name] = Cost{a.Duration, a.Memory}
-			}
-		}
+	for _, file := range b.names {
+		text, _ := os.ReadFile(filepath.Join(b.dir, file)) // an unreadable run has no costs
+		costs.add(string(text))
 	}
 	return costs
+}
+
+// executed occurs in the line of each action that ran. Most lines are for cached actions, and add does not parse those.
+const executed = `"outcome":"` + string(event.Executed) + `"`
+
+// add adds the costs of one run. It keeps existing costs, which are newer.
+func (c Costs) add(log string) {
+	first, rest, _ := strings.Cut(log, "\n")
+	var head line
+	if json.Unmarshal([]byte(first), &head) != nil || head.Run == nil {
+		return
+	}
+	for text := range strings.Lines(rest) {
+		var l line
+		if !strings.Contains(text, executed) || json.Unmarshal([]byte(text), &l) != nil || l.Action == nil {
+			continue
+		}
+		a := l.Action.Action
+		name := actionName{head.Run.Profile, a.Step, a.Name}
+		if _, newer := c[name]; a.Outcome == event.Executed && !newer {
+			c[name] = Cost{a.Duration, a.Memory}
+		}
+	}
 }
